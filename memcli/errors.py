@@ -1,0 +1,82 @@
+"""The errors a user can meet, each with its exit code, and the table of exit codes.
+
+An error says what happened to which thing; its hint is the next command to run.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the process returns; `memcli help exit-codes` prints this table."""
+
+    OK = 0
+    NEGATIVE = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    NO_INDEX = 4
+    BUSY = 5
+    NO_LEG = 6
+    BUG = 70
+    INTERRUPTED = 130
+
+
+class MemcliError(Exception):
+    """Base of every expected failure."""
+
+    code = "error"
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        """Keep the message and the next command apart."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(MemcliError):
+    """The command line asks for something that does not exist or contradicts itself."""
+
+    code = "usage"
+
+
+class ConfigError(MemcliError):
+    """A configuration file or variable cannot be used."""
+
+    code = "config"
+
+
+class NotFoundError(MemcliError):
+    """No such workspace, document or record."""
+
+    code = "not-found"
+    exit_code = ExitCode.NOT_FOUND
+
+
+class IndexMissingError(MemcliError):
+    """The index is missing or unusable where it is required."""
+
+    code = "no-index"
+    exit_code = ExitCode.NO_INDEX
+
+
+class BusyError(MemcliError):
+    """Another process holds the writer lock."""
+
+    code = "busy"
+    exit_code = ExitCode.BUSY
+
+
+class LegMissingError(MemcliError):
+    """A leg that the caller requires cannot run."""
+
+    code = "no-leg"
+    exit_code = ExitCode.NO_LEG
+
+
+class StoreError(MemcliError):
+    """The index file cannot be opened or written."""
+
+    code = "store"
+    exit_code = ExitCode.NO_INDEX

@@ -1,0 +1,171 @@
+"""The frozen records that pass between memcli's packages.
+
+Every record is a NamedTuple: it costs a tenth of a frozen dataclass to define, and
+all of these are defined on the path of a search. Lines count from 1 and both ends
+are inclusive; paths are POSIX and relative to the root of their source; dates are
+ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+MEMORY_SOURCE = "memory"
+
+
+class Source(NamedTuple):
+    """A named folder and the rules for the documents below it."""
+
+    name: str
+    root: str  # absolute path of the folder
+    include: tuple[str, ...]  # globs in gitignore syntax, relative to root
+    exclude: tuple[str, ...] = ()
+    kind: str | None = None  # for every document; None lets `kinds` decide
+    kinds: tuple[tuple[str, str], ...] = ()  # (glob, kind), first match wins
+    scope: str | None = None  # session | user | global; None lets the path decide
+    source_kind: str = "operator"  # operator | tool | web | import | system
+    trust: str = "trusted"  # trusted | untrusted
+    authority: float | None = None
+    always: bool = False
+    evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
+
+
+class FileStat(NamedTuple):
+    """A candidate file as one stat call saw it."""
+
+    source: str
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+class Skip(NamedTuple):
+    """A file or folder that was passed over, and why."""
+
+    source: str
+    path: str
+    reason: str  # ignored | symlink | too-large | unreadable | not-text | not-regular
+    detail: str = ""
+
+
+class Listing(NamedTuple):
+    """What one walk over all sources found.
+
+    `unlisted` names (source, folder path) pairs that could not be listed: whatever
+    the index knows below them stays, because nobody saw that it is gone.
+    """
+
+    files: tuple[FileStat, ...]
+    skips: tuple[Skip, ...]
+    unlisted: tuple[Skip, ...]
+
+
+class Known(NamedTuple):
+    """What the index remembers of a document, enough to see that it has not changed."""
+
+    document_id: int
+    hash: bytes
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    indexed_ns: int  # wall clock when the file was read
+
+
+class Diff(NamedTuple):
+    """The difference between a listing and the index, before any file is read."""
+
+    added: tuple[FileStat, ...]
+    suspect: tuple[FileStat, ...]  # stat differs, or too young to trust: hash it
+    unchanged: int
+    removed: tuple[tuple[str, str], ...]  # (source, path), truly gone
+
+
+class FileText(NamedTuple):
+    """The text of one file, and how it was decoded."""
+
+    stat: FileStat
+    hash: bytes  # sha256 of the bytes on disk, 32 bytes
+    text: str  # BOM removed; line ends as on disk
+    damaged: bool  # some bytes could not be decoded and were replaced
+
+
+class Part(NamedTuple):
+    """A few lines of a chunk: the unit that is embedded."""
+
+    start_line: int
+    end_line: int
+    start: int  # character offsets in the chunk's text
+    end: int
+    prefix: str  # repeated fence opener or table header of a split block
+    hash: bytes  # of the embedded text, 16 bytes
+
+
+class Chunk(NamedTuple):
+    """A run of whole blocks under one heading path."""
+
+    ordinal: int  # position in the document, from 0
+    anchor: str  # stable id inside the document
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    start_byte: int  # span in the UTF-8 form of the decoded text
+    end_byte: int
+    tokens: int  # estimate, see markdown.tokens
+    text: str  # the file's lines start_line..end_line as they stand
+    text_hash: bytes  # 16 bytes
+    date: str | None  # of the document, else of a heading that is a date
+    links: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+class Document(NamedTuple):
+    """One Markdown file, parsed and chunked."""
+
+    source: str
+    path: str
+    title: str
+    date: str | None
+    kind: str
+    scope: str
+    source_kind: str
+    trust: str
+    authority: float | None
+    importance: float | None
+    always: bool
+    front_matter: str  # canonical JSON
+    chunks: tuple[Chunk, ...]
+
+
+class Encoder(Protocol):
+    """Turns text into unit vectors."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Name model, graph, dimension, pooling, prefixes and maximum tokens."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Give the number of float32 components of a vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Give the longest text in tokens, special tokens included."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text`, special tokens included, without a limit."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""
+        ...
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query; words beyond `max_tokens` are left out."""
+        ...
