@@ -169,3 +169,56 @@ class Encoder(Protocol):
     def encode_query(self, text: str) -> bytes:
         """Embed a query; words beyond `max_tokens` are left out."""
         ...
+
+
+class Filters(NamedTuple):
+    """What a search is limited to; applied before the top-k of each leg."""
+
+    since: str | None = None
+    until: str | None = None
+    paths: tuple[str, ...] = ()  # globs where * also crosses folders
+    sources: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    trusts: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()  # text that a heading of the path holds
+    undated: bool = False  # keep undated records in spite of since and until
+
+
+class PartScore(NamedTuple):
+    """The cosine of one part of a candidate, None without a vector."""
+
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    cosine: float | None
+
+
+class Candidate(NamedTuple):
+    """A chunk that a leg of recall found, with the raw score of both legs."""
+
+    chunk_id: int
+    source: str
+    path: str
+    anchor: str
+    heading_path: tuple[str, ...]
+    title: str
+    start_line: int
+    end_line: int
+    tokens: int
+    text: str
+    text_hash: bytes
+    date: str | None  # of the document, else of a heading
+    document_date: str | None  # what decay looks at
+    kind: str
+    scope: str
+    source_kind: str
+    trust: str
+    authority: float | None
+    importance: float | None
+    bm25: float  # larger is better, 0 without a match
+    lexical_rank: int | None  # from 1; None where the leg's universe did not hold it
+    dense_rank: int | None
+    literal: bool  # all non-stop terms, a quoted phrase or an identifier in this chunk
+    parts: tuple[PartScore, ...]

@@ -1,0 +1,1 @@
+"""Markdown text to blocks, chunks and parts; pure, no disk."""

@@ -1,0 +1,24 @@
+"""Find the targets of authored links: `[text](target)` and `[[wiki link]]`.
+
+Only targets inside the workspace matter; URLs with a scheme are left out. Resolving a
+target to a document is left to the reader of these.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Bounded repeats keep hostile bracket runs linear.
+_INLINE = re.compile(r"\]\(\s*<?([^()<>\s]{1,512})>?[^()\n]{0,128}\)")
+_WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256})(?:\|[^\[\]\n]{0,256})?\]\]")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
+
+
+def link_targets(text: str) -> tuple[str, ...]:
+    """List the local link targets of a text in order, each once."""
+    if "](" not in text and "[[" not in text:
+        return ()
+    found = [m.group(1) for m in _INLINE.finditer(text)]
+    found += [m.group(1).strip() for m in _WIKI.finditer(text)]
+    local = (t for t in found if t and not t.startswith("#") and not _SCHEME.match(t))
+    return tuple(dict.fromkeys(local))

@@ -1,0 +1,173 @@
+"""Split Markdown text into front matter, headings and atomic blocks with line ranges.
+
+Only the block rules of markdown-it-py run: line ranges are all that is needed, text is
+always sliced from the source. Lines end at "\\n" alone; a lone CR counts as a space.
+Lines that no token covers (link definitions) become paragraphs, so no line is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+# The commonmark preset drops everything nested deeper than 20; ten list levels reach that.
+MAX_NESTING = 1000
+FRONT_MATTER_MAX_CHARS = 65_536
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A block that is not split while it fits: lines `start` to `end`, from 0, end exclusive."""
+
+    kind: str  # heading | paragraph | item | fence | table | quote | html
+    start: int
+    end: int
+    level: int = 0  # of a heading
+    title: str = ""  # of a heading
+
+
+class Parsed(NamedTuple):
+    """A document's lines, its metadata and its blocks in order."""
+
+    lines: tuple[str, ...]
+    front_matter: dict[str, Any]
+    blocks: tuple[Block, ...]
+
+
+def visible(text: str) -> str:
+    """Leave out HTML comments and carriage returns: the text that is searched and embedded."""
+    if "<!--" in text:
+        text = _COMMENT.sub(" ", text)
+    return text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
+
+
+def parse(text: str) -> Parsed:
+    """Parse a document's text, which must not begin with a byte order mark."""
+    lines = tuple(text.split("\n"))
+    front_matter, body_start = _front_matter(lines)
+    blank = [""] * body_start
+    body = "\n".join([*blank, *lines[body_start:]]).replace("\r\n", "\n").replace("\r", " ")
+    tokens = _parser().parse(body)
+    found = [block for block in _blocks(tokens) if block.end > block.start]
+    blocks = tuple(_without_comments(_fill_gaps(found, lines, body_start), lines))
+    return Parsed(lines, front_matter, blocks)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table")
+    parser.core.ruler.disable(["inline", "text_join"])
+    return parser
+
+
+def _front_matter(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
+    """Give the metadata and the number of lines it takes; ({}, 0) where there is none.
+
+    Anything that does not parse as a plain YAML mapping stays in the body as text.
+    """
+    if lines[0].rstrip() != "---":
+        return {}, 0
+    size = 0
+    for number, line in enumerate(lines[1:], start=1):
+        if line.rstrip() in ("---", "..."):
+            metadata = _yaml_mapping("\n".join(lines[1:number]))
+            return ({}, 0) if metadata is None else (metadata, number + 1)
+        size += len(line)
+        if size > FRONT_MATTER_MAX_CHARS:
+            break
+    return {}, 0
+
+
+def _yaml_mapping(text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return {}
+    import yaml
+
+    try:
+        # An alias can make a small text expand without bound.
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            return None
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _blocks(tokens: list[Token]) -> Iterator[Block]:
+    """Yield the blocks of level 0, with top-level lists opened into their items."""
+    quote_end = -1
+    for index, token in enumerate(tokens):
+        if token.map is None or token.map[0] < quote_end:
+            continue
+        start, end = token.map
+        if token.level == 0 and token.type == "heading_open":
+            title = " ".join(tokens[index + 1].content.split())
+            yield Block("heading", start, end, int(token.tag[1]), title)
+        elif token.level == 0 and token.type in _LEAF_KINDS:
+            yield Block(_LEAF_KINDS[token.type], start, end)
+            if token.type == "blockquote_open":
+                quote_end = end
+        elif token.level == 1 and token.type == "list_item_open":
+            yield Block("item", start, end)
+
+
+_LEAF_KINDS = {
+    "paragraph_open": "paragraph",
+    "fence": "fence",
+    "code_block": "fence",
+    "table_open": "table",
+    "blockquote_open": "quote",
+    "html_block": "html",
+}
+
+
+def _fill_gaps(found: list[Block], lines: tuple[str, ...], first: int) -> Iterator[Block]:
+    """Trim blank edges off each block and turn uncovered text between blocks into paragraphs."""
+    at = first
+    for block in found:
+        yield from _paragraphs(lines, at, block.start)
+        start, end = max(block.start, at), block.end
+        while end > start and not lines[end - 1].strip():
+            end -= 1
+        while start < end and not lines[start].strip():
+            start += 1
+        if start < end:
+            yield block._replace(start=start, end=end)
+        at = max(at, block.end)
+    yield from _paragraphs(lines, at, len(lines))
+
+
+def _paragraphs(lines: tuple[str, ...], start: int, end: int) -> Iterator[Block]:
+    at = start
+    while at < end:
+        if not lines[at].strip() or _is_rule(lines[at]):
+            at += 1
+            continue
+        stop = at
+        while stop < end and lines[stop].strip() and not _is_rule(lines[stop]):
+            stop += 1
+        yield Block("paragraph", at, stop)
+        at = stop
+
+
+def _is_rule(line: str) -> bool:
+    """Tell a thematic break, which holds nothing to find."""
+    marks = line.split()
+    joined = "".join(marks)
+    return len(joined) >= 3 and joined[0] in "-*_" and joined == joined[0] * len(joined)
+
+
+def _without_comments(blocks: Iterator[Block], lines: tuple[str, ...]) -> Iterator[Block]:
+    for block in blocks:
+        is_html = block.kind == "html"
+        if not (is_html and not visible("\n".join(lines[block.start : block.end])).strip()):
+            yield block

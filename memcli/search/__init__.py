@@ -1,0 +1,1 @@
+"""Search: a query becomes ranked passages."""

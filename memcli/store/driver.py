@@ -1,0 +1,128 @@
+"""Open the index file: SQLite by apsw, sqlite-vec by path, everything defensive.
+
+One SQLite library a process and nothing else ever opens the file: a plain open() and close()
+would drop the locks of a connection. Errors leave as the tree of memcli.errors.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+import apsw
+
+from memcli.errors import BusyError, StoreError
+
+BUSY_TIMEOUT_MS = 5000
+JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
+APPLICATION_ID = 0x6D656D63  # "memc"
+
+
+class DamagedError(StoreError):
+    """The file is not a database, or a damaged one."""
+
+    code = "damaged"
+
+
+class Opened(NamedTuple):
+    """A connection and why vectors cannot be searched in it, if so."""
+
+    connection: apsw.Connection
+    vec_problem: str
+
+
+def connect(path: str, *, write: bool) -> Opened:
+    """Open the store at `path`; a reader needs it to exist and never changes it."""
+    if write:
+        folder = os.path.dirname(path)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        if not os.path.exists(path):
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    else:
+        flags = apsw.SQLITE_OPEN_READONLY
+    with translated(path):
+        connection = _open(path, flags)
+        problem = _load_vec(connection)
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if write:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
+    return Opened(connection, problem)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn SQLite's errors into memcli's, each with the next command."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise DamagedError(
+            f"the index {path} is damaged: {error}", hint="memcli index --full"
+        ) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise BusyError(
+            f"the index {path} is in use by another process", hint="run the command again"
+        ) from error
+    except apsw.CantOpenError as error:
+        raise StoreError(f"the index {path} cannot be opened", hint="memcli index") from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise StoreError(
+            f"the index {path} cannot be written: {error}",
+            hint="set MEMCLI_STORE to a file in a folder that can be written",
+        ) from error
+    except (apsw.FullError, apsw.IOError) as error:
+        raise StoreError(
+            f"the index {path} cannot be written: {error}",
+            hint="free some space, then run memcli index",
+        ) from error
+
+
+def _open(path: str, flags: int) -> apsw.Connection:
+    """Open, also in a folder that cannot be written, where WAL needs `immutable`."""
+    try:
+        connection = apsw.Connection(path, flags=flags)
+        connection.execute("PRAGMA schema_version").fetchall()
+        return connection
+    except (apsw.ReadOnlyError, apsw.CantOpenError):
+        wal = f"{path}-wal"
+        settled = not os.path.exists(wal) or os.path.getsize(wal) == 0
+        if flags & apsw.SQLITE_OPEN_READWRITE or not settled or not os.path.exists(path):
+            raise
+        from urllib.parse import quote
+
+        uri = f"file:{quote(os.path.abspath(path))}?immutable=1"
+        return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
+
+
+def _load_vec(connection: apsw.Connection) -> str:
+    """Load sqlite-vec by its path: importing the package would import numpy."""
+    for folder in sys.path:
+        library = os.path.join(folder or ".", "sqlite_vec", "vec0")
+        if any(os.path.isfile(library + suffix) for suffix in (".so", ".dylib", ".dll")):
+            break
+    else:
+        return "the package sqlite-vec is not installed"
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(library)
+    except apsw.Error as error:
+        return f"sqlite-vec cannot load: {error}"
+    finally:
+        connection.enable_load_extension(False)
+    return ""
+
+
+def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+    """Run one statement to its end, so that no cursor keeps its read transaction."""
+    return connection.execute(sql, bindings).fetchall()

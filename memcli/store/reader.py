@@ -1,0 +1,305 @@
+"""Read the index for one search: a read-only connection and one read transaction.
+
+It answers with candidates: chunks of either leg with the raw score of both. How scores become
+a ranking is left to `search`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from memcli.errors import IndexMissingError
+from memcli.store import schema, vectors
+from memcli.store.driver import connect, rows, translated
+from memcli.store.writer import read_known
+from memcli.types import Candidate, Filters, Known, PartScore
+
+HEADING_WEIGHT = 1.0
+BODY_WEIGHT = 1.0
+
+
+class Counts(NamedTuple):
+    """How much the index holds."""
+
+    documents: int
+    chunks: int
+    parts: int
+    embedded: int  # parts with a vector of the index's own fingerprint
+
+
+class SourceCounts(NamedTuple):
+    """How much the index holds of one source."""
+
+    documents: int
+    chunks: int
+    first_date: str | None
+    last_date: str | None
+
+
+class Legs(NamedTuple):
+    """What recall is asked for; expressions are FTS5 MATCH strings of `store.text`."""
+
+    match: str | None  # any term
+    literal: str | None  # all terms, or a phrase, or an identifier
+    vector: bytes | None
+    universe: int  # candidates a leg
+    filters: Filters
+
+
+class Reader:
+    """An open store that cannot change it."""
+
+    def __init__(self, path: str) -> None:
+        """Open the store; IndexMissingError where there is none."""
+        if not os.path.exists(path):
+            raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
+        opened = connect(path, write=False)
+        self.path = path
+        self.vec_problem = opened.vec_problem
+        self._connection = opened.connection
+        with translated(path):
+            schema.check(self._connection, path)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Hold one state of the index while the block runs."""
+        with translated(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    def meta(self, key: str) -> str | None:
+        """Read a `meta` value."""
+        found = rows(self._connection, "SELECT value FROM meta WHERE key = ?", (key,))
+        return found[0][0] if found else None
+
+    def known(self) -> dict[tuple[str, str], Known]:
+        """Give what is remembered of every document."""
+        with translated(self.path):
+            return read_known(self._connection)
+
+    def skipped(self) -> list[tuple[str, str, str]]:
+        """List (source, path, reason) of files whose content is not indexed."""
+        return rows(
+            self._connection,
+            "SELECT source, path, skip FROM documents WHERE skip <> '' ORDER BY source, path",
+        )  # type: ignore[return-value]
+
+    def counts(self) -> Counts:
+        """Count documents, chunks, parts and embedded parts."""
+        with translated(self.path):
+            found = rows(
+                self._connection,
+                "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
+                " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
+                " (SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash)",
+            )
+        return Counts(*found[0])
+
+    def source_counts(self) -> dict[str, SourceCounts]:
+        """Count documents and chunks and give the dates covered, by source."""
+        found = rows(
+            self._connection,
+            "SELECT d.source, count(*), (SELECT count(*) FROM chunks c JOIN documents e"
+            " ON e.id = c.document_id WHERE e.source = d.source), min(d.date), max(d.date)"
+            " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
+        )
+        return {row[0]: SourceCounts(*row[1:]) for row in found}
+
+    def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
+        """Give the number of chunks that hold each indexed token."""
+        marks = ",".join("?" * len(tokens))
+        return dict(
+            rows(self._connection, f"SELECT term, doc FROM terms WHERE term IN ({marks})", tokens)
+        )  # type: ignore[arg-type]
+
+    def count_matches(self, expression: str) -> int:
+        """Count the chunks that match an expression."""
+        return int(
+            rows(self._connection, "SELECT count(*) FROM fts WHERE fts MATCH ?", (expression,))[0][0]
+        )
+
+    def matching(self, expression: str, chunk_ids: Sequence[int]) -> set[int]:
+        """Tell which of some chunks match an expression."""
+        marks = ",".join("?" * len(chunk_ids))
+        return {
+            row[0]
+            for row in rows(
+                self._connection,
+                f"SELECT rowid FROM fts WHERE fts MATCH ? AND rowid IN ({marks})",
+                (expression, *chunk_ids),
+            )
+        }
+
+    def has_vectors(self, fingerprint: str) -> bool:
+        """Tell whether the index's vectors come from this encoder."""
+        return self.meta("fingerprint") == fingerprint
+
+    def integrity(self) -> str:
+        """Check the whole file: "ok", or the first fault."""
+        with translated(self.path):
+            return str(rows(self._connection, "PRAGMA integrity_check(1)")[0][0])
+
+    def recall(self, legs: Legs) -> list[Candidate]:
+        """Collect the candidates of both legs with the raw scores of both."""
+        with translated(self.path):
+            chunk_filter = _filter(legs.filters)
+            lexical = self._lexical(legs.match, legs.universe, chunk_filter)
+            literal = self._lexical(legs.literal, legs.universe, chunk_filter)
+            dense = self._dense(legs, chunk_filter)
+            ranks = {chunk: rank for rank, (chunk, _) in enumerate(lexical, start=1)}
+            dense_ranks = {chunk: rank for rank, chunk in enumerate(dense, start=1)}
+            ids = sorted({*ranks, *dense_ranks, *(chunk for chunk, _ in literal)})
+            if not ids:
+                return []
+            scores = dict(lexical)
+            missing = [i for i in ids if i not in scores]
+            if missing and legs.match:
+                scores |= self._bm25(legs.match, missing)
+            literals = self.matching(legs.literal, ids) if legs.literal else set()
+            parts = self._parts(legs.vector, ids)
+            return [
+                Candidate(
+                    *row[:4],
+                    tuple(json.loads(row[4])),
+                    *row[5:],
+                    bm25=scores.get(row[0], 0.0),
+                    lexical_rank=ranks.get(row[0]),
+                    dense_rank=dense_ranks.get(row[0]),
+                    literal=row[0] in literals,
+                    parts=tuple(parts.get(row[0], ())),
+                )
+                for row in self._hydrate(ids)
+            ]
+
+    def _lexical(
+        self, match: str | None, limit: int, chunk_filter: tuple[str, list[Any]] | None
+    ) -> list[tuple[int, float]]:
+        if not match:
+            return []
+        select, values = chunk_filter or ("", [])
+        within = f" AND rowid IN ({select})" if select else ""
+        return rows(
+            self._connection,
+            f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) AS score FROM fts"
+            f" WHERE fts MATCH ?{within} ORDER BY score DESC, rowid LIMIT ?",
+            (match, *values, limit),
+        )  # type: ignore[return-value]
+
+    def _bm25(self, match: str, ids: Sequence[int]) -> dict[int, float]:
+        marks = ",".join("?" * len(ids))
+        return dict(
+            rows(
+                self._connection,
+                f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) FROM fts"
+                f" WHERE fts MATCH ? AND rowid IN ({marks})",
+                (match, *ids),
+            )
+        )  # type: ignore[arg-type]
+
+    def _dense(self, legs: Legs, chunk_filter: tuple[str, list[Any]] | None) -> list[int]:
+        """Rank chunks by their nearest part."""
+        fingerprint = self.meta("fingerprint")
+        if legs.vector is None or fingerprint is None:
+            return []
+        found = vectors.nearest(
+            self._connection, self._vec_table(), fingerprint, legs.vector, legs.universe,
+            chunk_filter,
+        )  # fmt: skip
+        if not found:
+            return []
+        select, values = chunk_filter or ("", [])
+        within = f" AND chunk_id IN ({select})" if select else ""
+        marks = ",".join("?" * len(found))
+        owners: dict[bytes, list[int]] = {}
+        for hash_, chunk_id in rows(
+            self._connection,
+            f"SELECT hash, chunk_id FROM parts WHERE hash IN ({marks}){within} ORDER BY chunk_id",
+            (*(hash_ for hash_, _ in found), *values),
+        ):
+            owners.setdefault(hash_, []).append(chunk_id)
+        order = (chunk for hash_, _ in found for chunk in owners.get(hash_, ()))
+        return list(dict.fromkeys(order))
+
+    def _vec_table(self) -> str | None:
+        behind = self.vec_problem or self.meta("vec_behind") == "1"
+        return None if behind else self.meta("vec_table")
+
+    def _parts(self, vector: bytes | None, ids: Sequence[int]) -> Mapping[int, list[PartScore]]:
+        fingerprint = self.meta("fingerprint")
+        scores: dict[int, float] = {}
+        if vector is not None and fingerprint is not None:
+            scores = vectors.cosines(
+                self._connection, fingerprint, vector, ids, has_vec=not self.vec_problem
+            )
+        marks = ",".join("?" * len(ids))
+        parts: dict[int, list[PartScore]] = {}
+        for part_id, chunk_id, start_line, end_line, start, end in rows(
+            self._connection,
+            'SELECT id, chunk_id, start_line, end_line, start, "end" FROM parts'
+            f" WHERE chunk_id IN ({marks}) ORDER BY id",
+            ids,
+        ):
+            score = PartScore(start_line, end_line, start, end, scores.get(part_id))
+            parts.setdefault(chunk_id, []).append(score)
+        return parts
+
+    def _hydrate(self, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+        marks = ",".join("?" * len(ids))
+        return rows(
+            self._connection,
+            "SELECT c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line,"
+            " c.end_line, c.tokens, c.text, c.text_hash, c.date, d.date, d.kind, d.scope,"
+            " d.source_kind, d.trust, d.authority, d.importance"
+            f" FROM chunks c JOIN documents d ON d.id = c.document_id WHERE c.id IN ({marks})"
+            " ORDER BY d.source, d.path, c.ordinal",
+            ids,
+        )
+
+
+def _filter(filters: Filters) -> tuple[str, list[Any]] | None:
+    """Translate filters to a SELECT of chunk ids, or None where nothing is filtered."""
+    tests: list[str] = []
+    values: list[Any] = []
+    for bound, operator in ((filters.since, ">="), (filters.until, "<=")):
+        if bound:
+            tests.append(f"({'c.date IS NULL OR ' if filters.undated else ''}c.date {operator} ?)")
+            values.append(bound)
+    for column, wanted in (
+        ("d.source", filters.sources),
+        ("d.kind", filters.kinds),
+        ("d.scope", filters.scopes),
+        ("d.trust", filters.trusts),
+    ):
+        if wanted:
+            tests.append(f"{column} IN ({','.join('?' * len(wanted))})")
+            values += wanted
+    if filters.paths:
+        tests.append("(" + " OR ".join(["d.path GLOB ?"] * len(filters.paths)) + ")")
+        values += [_glob(path) for path in filters.paths]
+    for heading in filters.headings:
+        tests.append("instr(lower(c.heading_path), lower(?)) > 0")
+        values.append(json.dumps(heading, ensure_ascii=False)[1:-1])
+    if not tests:
+        return None
+    joined = " AND ".join(tests)
+    return (
+        f"SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {joined}",
+        values,
+    )
+
+
+def _glob(pattern: str) -> str:
+    """Let a folder stand for what is below it; `**` is `*`, which crosses folders here."""
+    pattern = pattern.removeprefix("./")
+    return pattern + "*" if pattern.endswith("/") else pattern.replace("**", "*")

@@ -1,0 +1,102 @@
+"""The tables of the index and the ordered migrations that lead to them.
+
+documents -> chunks -> parts; a part points by the hash of its embedded text to `vectors`,
+the embedding cache. `slots` gives each living hash a row in the vec0 table named by the
+`meta` key `vec_table`. `fts` has one row a chunk and keeps no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import apsw
+
+from memcli.errors import StoreError
+from memcli.store.driver import APPLICATION_ID
+from memcli.store.text import TOKENIZE
+
+_QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
+
+_V1 = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (
+  id INTEGER PRIMARY KEY,
+  source TEXT NOT NULL, path TEXT NOT NULL,
+  hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, indexed_ns INTEGER NOT NULL,
+  title TEXT NOT NULL, date TEXT, kind TEXT NOT NULL, scope TEXT NOT NULL,
+  source_kind TEXT NOT NULL, trust TEXT NOT NULL, authority REAL, importance REAL,
+  always INTEGER NOT NULL, front_matter TEXT NOT NULL, skip TEXT NOT NULL,
+  UNIQUE (source, path)
+);
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY,
+  document_id INTEGER NOT NULL REFERENCES documents (id),
+  ordinal INTEGER NOT NULL, anchor TEXT NOT NULL, heading_path TEXT NOT NULL,
+  start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  start_byte INTEGER NOT NULL, end_byte INTEGER NOT NULL, tokens INTEGER NOT NULL,
+  text_hash BLOB NOT NULL, date TEXT, links TEXT NOT NULL, text TEXT NOT NULL
+);
+CREATE INDEX chunks_document ON chunks (document_id);
+CREATE TABLE parts (
+  id INTEGER PRIMARY KEY,
+  chunk_id INTEGER NOT NULL REFERENCES chunks (id),
+  start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL,
+  prefix TEXT NOT NULL, hash BLOB NOT NULL
+);
+CREATE INDEX parts_chunk ON parts (chunk_id);
+CREATE INDEX parts_hash ON parts (hash);
+CREATE TABLE vectors (
+  id INTEGER PRIMARY KEY,
+  fingerprint TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL,
+  unused_since INTEGER,
+  UNIQUE (fingerprint, hash)
+);
+CREATE TABLE slots (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE);
+CREATE VIRTUAL TABLE fts USING fts5 (
+  heading, body, content='', contentless_delete=1, tokenize='{_QUOTED_TOKENIZE}'
+);
+INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
+"""
+
+# Migration n leads from user_version n to n + 1.
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1,)
+
+
+def version(connection: apsw.Connection) -> int:
+    """Give the schema version of the file; 0 for an empty one."""
+    return int(connection.pragma("user_version"))
+
+
+def check(connection: apsw.Connection, path: str) -> None:
+    """Refuse a file that this memcli cannot read."""
+    found = version(connection)
+    if found > len(MIGRATIONS):
+        raise StoreError(
+            f"the index {path} was made by a newer memcli (schema {found})",
+            hint="upgrade memcli, or set MEMCLI_STORE to another file",
+        )
+    if found < len(MIGRATIONS):
+        raise StoreError(f"the index {path} is not complete", hint="memcli index")
+
+
+def migrate(connection: apsw.Connection, path: str) -> None:
+    """Bring the file to the newest schema, one transaction a step."""
+    while (found := version(connection)) < len(MIGRATIONS):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if version(connection) == found:
+                step = MIGRATIONS[found]
+                if isinstance(step, str):
+                    connection.execute(step)
+                else:
+                    step(connection)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {found + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+    check(connection, path)

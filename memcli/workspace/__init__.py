@@ -1,0 +1,1 @@
+"""From folders on disk to documents: locate, list, compare, date and read them."""

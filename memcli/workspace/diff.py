@@ -1,0 +1,68 @@
+"""Compare a listing with what the index knows; leaves reading the changed files to the indexer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memcli.types import Diff, FileStat, Known, Listing
+
+# A file written in the same clock tick in which it was read looks unchanged for ever.
+# Two seconds is the coarsest time stamp of the usual file systems (FAT).
+RACY_NS = 2_000_000_000
+# The folder path that stands for the whole source.
+ROOT = "."
+
+
+def diff(listing: Listing, known: Mapping[tuple[str, str], Known]) -> Diff:
+    """Sort every listed and every known document into added, suspect, unchanged, removed.
+
+    Known documents below a folder that could not be listed, and those that could not
+    be read, are not removed: nobody saw that they are gone.
+    """
+    added: list[FileStat] = []
+    suspect: list[FileStat] = []
+    unchanged = 0
+    listed: set[tuple[str, str]] = set()
+    get, seen = known.get, listed.add
+    for file in listing.files:
+        source, path, size, mtime_ns, ctime_ns, inode = file
+        key = (source, path)
+        seen(key)
+        row = get(key)
+        if row is None:
+            added.append(file)
+            continue
+        _, _, old_size, old_mtime, old_ctime, old_inode, indexed_ns = row
+        if (
+            size == old_size
+            and mtime_ns == old_mtime
+            and ctime_ns == old_ctime
+            and inode == old_inode
+            and abs(indexed_ns - old_mtime) > RACY_NS
+        ):
+            unchanged += 1
+        else:
+            suspect.append(file)
+    gone = known.keys() - listed
+    removed = tuple(sorted(_truly_gone(gone, listing))) if gone else ()
+    return Diff(tuple(added), tuple(suspect), unchanged, removed)
+
+
+def _truly_gone(gone: set[tuple[str, str]], listing: Listing) -> list[tuple[str, str]]:
+    """Leave out what merely could not be seen."""
+    hidden = {(skip.source, skip.path) for skip in listing.unlisted}
+    hidden |= {(skip.source, skip.path) for skip in listing.skips if skip.reason == "unreadable"}
+    if not hidden:
+        return list(gone)
+    return [(source, path) for source, path in gone if not _is_below(source, path, hidden)]
+
+
+def _is_below(source: str, path: str, hidden: set[tuple[str, str]]) -> bool:
+    """Tell whether the path or a folder above it stands in `hidden`."""
+    if (source, ROOT) in hidden:
+        return True
+    while path:
+        if (source, path) in hidden:
+            return True
+        path = path.rpartition("/")[0]
+    return False

@@ -1,0 +1,152 @@
+r"""Match paths against globs in linear time; leaves what to do with a match to others.
+
+Literals, `*` and `**` are matched here, without a regular expression that could
+backtrack; patterns with `?`, `[…]`, `\` or `!` go to pathspec, which costs 22-50 ms to
+import and is loaded for those alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memcli.errors import ConfigError
+
+# What needs pathspec: character classes, escapes and negation.
+_COMPLEX = frozenset("?[\\")
+# Regular expressions take about length**stars steps; three keep a 255 byte name at 20 ms.
+_MAX_STARS = 3
+
+
+class Glob(NamedTuple):
+    """One pattern as path segments, `**` standing for any number of folders."""
+
+    segments: tuple[str, ...]
+    folder: bool = False  # matches folders only (and so all that is below them)
+
+
+def parse(pattern: str, *, anchored: bool) -> Glob | None:
+    r"""Split a pattern without `?`, `[`, `\` and `!`; None when it is empty or a comment.
+
+    With `anchored` a pattern without a slash means the root alone, otherwise any depth.
+    """
+    body = pattern.strip("\r\n").rstrip()
+    if not body or body.startswith("#") or not body.strip("/"):
+        return None
+    folder = body.endswith("/")
+    body = body.removesuffix("/")
+    loose = "/" not in body and not anchored
+    segments = body.removeprefix("/").split("/")
+    if segments[-1] == "**":
+        # Everything below: one more segment of any name says the same.
+        segments[-1] = "*"
+        loose = len(segments) == 1
+    if loose:
+        segments.insert(0, "**")
+    kept = [s for i, s in enumerate(segments) if not (s == "**" and segments[i - 1 : i] == ["**"])]
+    return Glob(tuple(kept), folder)
+
+
+def is_complex(pattern: str) -> bool:
+    """Tell whether a pattern needs pathspec."""
+    return pattern.startswith("!") or not _COMPLEX.isdisjoint(pattern)
+
+
+def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], bool]:
+    """Compile gitignore lines by pathspec; `origin` names them in an error."""
+    for pattern in patterns:
+        if is_complex(pattern) and _stars(pattern) > _MAX_STARS:
+            raise ConfigError(
+                f"{origin}: the pattern {pattern!r} has more than {_MAX_STARS} stars"
+                " beside ?, [], \\ or !",
+                hint="split it into simpler patterns",
+            )
+    from pathspec import GitIgnoreSpec
+
+    try:
+        spec = GitIgnoreSpec.from_lines(patterns)
+    except ValueError as error:
+        raise ConfigError(f"{origin}: {error}", hint="use gitignore syntax") from None
+    return spec.match_file
+
+
+def _stars(pattern: str) -> int:
+    """Count runs of stars."""
+    return sum(1 for i, c in enumerate(pattern) if c == "*" and pattern[i - 1 : i] != "*")
+
+
+def match_name(segment: str, name: str) -> bool:
+    """Match one segment with `*` against one name; the leftmost fit is always enough."""
+    if "*" not in segment:
+        return segment == name
+    first, *middle, last = segment.split("*")
+    if len(name) < len(first) + len(last) or not name.startswith(first):
+        return False
+    if not name.endswith(last):
+        return False
+    at, end = len(first), len(name) - len(last)
+    for piece in middle:
+        found = name.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def match_path(glob: Glob, path: str, is_folder: bool) -> bool:
+    """Tell whether the glob matches the path or a folder above it."""
+    segments, end = glob.segments, len(glob.segments)
+    names = path.split("/")
+    states = _closure(segments, {0})
+    for i, name in enumerate(names):
+        after = set()
+        for state in states:
+            if segments[state] == "**":
+                after.add(state)
+            elif match_name(segments[state], name):
+                after.add(state + 1)
+        states = _closure(segments, after)
+        if end in states:
+            if i < len(names) - 1 or is_folder or not glob.folder:
+                return True
+            states.discard(end)
+    return False
+
+
+def literal_start(glob: Glob) -> str:
+    """Give the folders before the first star, with a slash: what every match begins with."""
+    start = ""
+    for segment in glob.segments[:-1]:
+        if "*" in segment:
+            break
+        start += f"{segment}/"
+    return start
+
+
+def _closure(segments: tuple[str, ...], states: set[int]) -> set[int]:
+    """Add the states behind `**`, which may stand for no folder at all."""
+    for state in tuple(states):
+        if state < len(segments) and segments[state] == "**":
+            states.add(state + 1)
+    return states
+
+
+def matcher(patterns: Sequence[str], *, anchored: bool = False) -> Callable[[str], bool]:
+    """Compile patterns into a test for one file path, in gitignore syntax.
+
+    For the globs of `kinds`, `evergreen` and `--path`; the last pattern that matches
+    decides when one of them starts with `!`.
+    """
+    if any(is_complex(p) for p in patterns):
+        lines = [anchor(p) for p in patterns] if anchored else list(patterns)
+        return compile_complex(lines, "glob")
+    globs = [g for g in (parse(p, anchored=anchored) for p in patterns) if g is not None]
+    return lambda path: any(match_path(g, path, False) for g in globs)
+
+
+def anchor(pattern: str) -> str:
+    """Write a pattern so that gitignore syntax ties it to the root."""
+    sign, body = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
+    if not body or body.startswith(("/", "#", "**/")):
+        return pattern
+    return f"{sign}/{body}"

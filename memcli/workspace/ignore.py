@@ -1,0 +1,241 @@
+"""Say which paths of a source are documents and which are passed over; leaves walking to discover.
+
+One set of rules serves the index, the watcher and `get`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from memcli.errors import ConfigError
+from memcli.types import Source
+from memcli.workspace import globs, openat
+
+IGNORE_FILE = ".memcliignore"
+HIDDEN = "hidden"
+# Folders of tools, never of notes. They are passed over without a word.
+NOISE = "noise"
+NOISE_FOLDERS = frozenset(
+    {".git", "node_modules", ".venv", "venv", "__pycache__", "dist", "build", ".memcli"}
+)
+MARKDOWN = (".md", ".markdown")
+# An ignore file is read at every search.
+_MAX_IGNORE_BYTES = 64 * 1024
+
+
+def is_markdown(name: str) -> bool:
+    """Tell by its ending, in any case, whether a file is a document."""
+    return name.lower().endswith(MARKDOWN)
+
+
+def lower_ending(path: str) -> str:
+    """Write the Markdown ending in lower case, as globs are written."""
+    for ending in MARKDOWN:
+        if path[-len(ending) :].lower() == ending:
+            return path[: -len(ending)] + ending
+    return path
+
+
+class Patterns:
+    """Gitignore patterns of one origin, sorted so that the usual ones cost a set look-up."""
+
+    def __init__(self, lines: Sequence[str], origin: str) -> None:
+        self.origin = origin
+        self.names: set[str] = set()
+        self.folder_names: set[str] = set()
+        self.paths: set[str] = set()
+        self.endings: tuple[str, ...] = ()
+        self.globs: list[tuple[str, globs.Glob]] = []  # with its literal beginning
+        self.complex: Callable[[str], bool] | None = None
+        # With a negated line an ignored folder may hold a file that is not.
+        self.negated = any(line.startswith("!") for line in lines)
+        active = [line for line in lines if line.strip() and not line.startswith("#")]
+        if any(globs.is_complex(line) for line in active):
+            self.complex = globs.compile_complex(active, origin)
+            return
+        for line in active:
+            glob = globs.parse(line, anchored=False)
+            if glob is not None:
+                self._add(glob)
+
+    def _add(self, glob: globs.Glob) -> None:
+        segments = glob.segments
+        last = segments[-1]
+        if len(segments) == 2 and segments[0] == "**" and "*" not in last:
+            (self.folder_names if glob.folder else self.names).add(last)
+        elif len(segments) == 2 and segments[0] == "**" and not glob.folder and _is_ending(last):
+            self.endings += (last[1:],)
+        elif not glob.folder and "*" not in "".join(segments):
+            self.paths.add("/".join(segments))
+        else:
+            self.globs.append((globs.literal_start(glob), glob))
+
+    def match(self, path: str, name: str, is_folder: bool) -> bool:
+        """Match one entry whose folders are known not to match."""
+        if self.complex is not None:
+            if is_folder:
+                return not self.negated and self.complex(path + "/")
+            return self.complex(path)
+        if name in self.names or path in self.paths or name.endswith(self.endings):
+            return True
+        if is_folder and name in self.folder_names:
+            return True
+        return any(
+            path.startswith(start) and globs.match_path(glob, path, is_folder)
+            for start, glob in self.globs
+        )
+
+
+def _is_ending(segment: str) -> bool:
+    """Tell whether a segment is one star and what a name must end with."""
+    return segment.startswith("*") and "*" not in segment[1:]
+
+
+def _markdown_endings(ending: str) -> tuple[str, ...]:
+    """Narrow what a name must end with to Markdown names."""
+    if is_markdown(ending):
+        return (ending,)
+    return tuple(m for m in MARKDOWN if m.endswith(ending))
+
+
+class Rules:
+    """What a source lets in: its include globs minus everything that is ignored.
+
+    Include globs are tied to the root (`*.md` is the root level, `**/*.md` any depth);
+    only Markdown-named files are let in, whatever the globs say.
+    """
+
+    def __init__(self, source: Source, ignore_lines: Sequence[str] = ()) -> None:
+        self.endings_below: list[tuple[str, str]] = []  # (folder, ending), any depth
+        self.endings_in: list[tuple[str, str]] = []  # (folder, ending), this folder alone
+        self.names_in: list[tuple[str, str]] = []
+        self.names_below: list[tuple[str, str]] = []
+        self.others: list[globs.Glob] = []
+        self.complex: Callable[[str], bool] | None = None
+        if any(globs.is_complex(p) for p in source.include):
+            lines = [globs.anchor(p) for p in source.include]
+            self.complex = globs.compile_complex(lines, f"include of {source.name}")
+        else:
+            for pattern in source.include:
+                glob = globs.parse(pattern, anchored=True)
+                if glob is not None:
+                    self._include(glob)
+        self.reach = self._reach()
+        self.patterns = tuple(
+            Patterns(lines, origin)
+            for lines, origin in ((ignore_lines, IGNORE_FILE), (source.exclude, "exclude"))
+            if lines
+        )
+
+    def _include(self, glob: globs.Glob) -> None:
+        *folders, last = glob.segments
+        deep = bool(folders) and folders[-1] == "**"
+        if deep:
+            folders.pop()
+        prefix = "".join(f"{folder}/" for folder in folders)
+        literal = "*" not in last
+        if "*" in prefix or (glob.folder and not (literal and not deep)):
+            self.others.append(glob)
+        elif last == "*":
+            self.endings_below.append((prefix, ""))
+        elif literal and is_markdown(last) and not glob.folder:
+            (self.names_below if deep else self.names_in).append((prefix, last))
+        elif literal and not deep:
+            self.endings_below.append((f"{prefix}{last}/", ""))
+        elif _is_ending(last):
+            (self.endings_below if deep else self.endings_in).append((prefix, last[1:]))
+        else:
+            self.others.append(glob)
+
+    def _reach(self) -> list[tuple[str, bool]]:
+        """List the folders that the globs lead to, with whether they go on below."""
+        if self.complex is not None:
+            return [("", True)]
+        reach = [(prefix, True) for prefix, _ in (*self.endings_below, *self.names_below)]
+        reach += [(prefix, False) for prefix, _ in (*self.endings_in, *self.names_in)]
+        reach += [(globs.literal_start(glob), True) for glob in self.others]
+        return sorted(set(reach))
+
+    def leads_into(self, folder: str) -> bool:
+        """Tell whether a folder (`a/b/`) may hold a document."""
+        return any(
+            prefix.startswith(folder) or (below and folder.startswith(prefix))
+            for prefix, below in self.reach
+        )
+
+    def endings(self, folder: str) -> tuple[str, ...]:
+        """List what the names in this folder may end with to be a document."""
+        found = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
+        found |= {e for prefix, e in self.endings_in if folder == prefix}
+        return tuple(sorted({end for e in found for end in _markdown_endings(e)}))
+
+    def names(self, folder: str) -> frozenset[str]:
+        """List the names of documents that this folder may hold."""
+        found = {n for prefix, n in self.names_below if folder.startswith(prefix)}
+        return frozenset(found | {n for prefix, n in self.names_in if folder == prefix})
+
+    def includes(self, folder: str, name: str) -> bool:
+        """Tell whether a file is named by the include globs; the folder is `` or `a/b/`."""
+        if not is_markdown(name):
+            return False
+        lowered = lower_ending(name)
+        if lowered.endswith(self.endings(folder)) or name in self.names(folder):
+            return True
+        path, lowered = folder + name, folder + lowered
+        if any(globs.match_path(g, lowered, False) for g in self.others):
+            return True
+        return self.complex is not None and (self.complex(path) or self.complex(lowered))
+
+    def why_ignored(self, path: str, name: str, is_folder: bool) -> str:
+        """Name the rule that passes over this entry; empty when none does."""
+        if is_folder and name in NOISE_FOLDERS:
+            return NOISE
+        if name.startswith("."):
+            return HIDDEN
+        for patterns in self.patterns:
+            if patterns.match(path, name, is_folder):
+                return patterns.origin
+        return ""
+
+    def hides(self, path: str, is_folder: bool) -> bool:
+        """Tell whether the path or a folder above it is passed over."""
+        parts = path.split("/")
+        last = len(parts) - 1
+        above = ""
+        for i, part in enumerate(parts):
+            if part in ("", ".", ".."):
+                return True
+            if self.why_ignored(above + part, part, is_folder or i < last):
+                return True
+            above += f"{part}/"
+        return False
+
+    def accepts(self, path: str) -> bool:
+        """Tell by its path alone whether a file would be listed as a document."""
+        folder, slash, name = path.rpartition("/")
+        return self.includes(folder + slash, name) and not self.hides(path, False)
+
+
+def load_rules(source: Source, root: int | str | None = None) -> Rules:
+    """Read `.memcliignore` at the root of a source and build its rules.
+
+    An ignore file that exists and cannot be read is an OSError: listing without it
+    would bring in what its author wanted kept out.
+    """
+    folder = openat.open_root(source.root) if root is None else root
+    try:
+        data = openat.read_small(folder, IGNORE_FILE, _MAX_IGNORE_BYTES)
+    finally:
+        if root is None:
+            openat.close(folder)
+    if data is None:
+        return Rules(source)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(
+            f"{IGNORE_FILE} of the source {source.name} is not UTF-8",
+            hint=f"save {source.root}{os.sep}{IGNORE_FILE} as UTF-8",
+        ) from None
+    return Rules(source, text.replace("\r\n", "\n").split("\n"))

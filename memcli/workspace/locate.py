@@ -1,0 +1,85 @@
+"""Find the workspace folder and its default source; leaves environment and settings to others."""
+
+# Importing pathlib costs 11-20 ms at each start.
+# ruff: noqa: PTH110, PTH112, PTH113, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from memcli.errors import NotFoundError
+from memcli.types import MEMORY_SOURCE, Source
+
+CONFIG_FILE = "memcli.toml"
+MEMORY_FILE = "MEMORY.md"
+MEMORY_FOLDER = "memory"
+ENV_NAME = "MEMCLI_WORKSPACE"
+_HINT = 'memcli search "…" -w FOLDER'
+
+_ROOT_FILES = (MEMORY_FILE, "USER.md")
+_MARKDOWN_GLOBS = ("**/*.md", "**/*.markdown")
+
+
+def locate(explicit: str | None, env_value: str | None, cwd: str) -> str:
+    """Give the real path of the workspace: named, from the environment, or found above `cwd`.
+
+    A named folder may be any folder. An empty environment value counts as not set.
+    """
+    if explicit is not None:
+        return _named(explicit, cwd, "-w")
+    if env_value:
+        return _named(env_value, cwd, ENV_NAME)
+    folder = os.path.realpath(cwd)
+    while True:
+        if _is_workspace(folder):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    raise NotFoundError(
+        f"no workspace at or above {cwd}: no {CONFIG_FILE}, {MEMORY_FILE} or {MEMORY_FOLDER}/",
+        hint=_HINT,
+    )
+
+
+def _named(path: str, cwd: str, origin: str) -> str:
+    """Check a folder that somebody named."""
+    # An empty path would be the current folder, which nobody meant.
+    joined = os.path.join(cwd, path) if path and "\0" not in path else ""
+    if joined and os.path.isdir(joined):
+        return os.path.realpath(joined)
+    if joined and os.path.exists(joined):
+        hint = f"-w {os.path.dirname(joined)}"
+        raise NotFoundError(f"{origin}: {path} is a file, not a folder", hint=hint)
+    raise NotFoundError(f"{origin}: there is no folder {path!r}", hint=_HINT)
+
+
+def _is_workspace(folder: str) -> bool:
+    """Look for one of the marks of a workspace."""
+    return (
+        os.path.isdir(os.path.join(folder, MEMORY_FOLDER))
+        or os.path.isfile(os.path.join(folder, MEMORY_FILE))
+        or os.path.isfile(os.path.join(folder, CONFIG_FILE))
+    )
+
+
+def default_source(
+    root: str,
+    include_extra: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    evergreen: Sequence[str] = (),
+) -> Source:
+    """Give the source `memory` of a workspace; without a folder `memory/` it is searched whole."""
+    if os.path.isdir(os.path.join(root, MEMORY_FOLDER)):
+        include = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDOWN_GLOBS))
+    else:
+        include = _MARKDOWN_GLOBS
+    return Source(
+        name=MEMORY_SOURCE,
+        root=root,
+        include=(*include, *include_extra),
+        exclude=tuple(exclude),
+        evergreen=tuple(evergreen),
+    )

@@ -1,0 +1,155 @@
+"""Open folders and files relative to a folder without following links; decides nothing.
+
+A folder is a descriptor where the platform can open relative to one, else its path.
+"""
+
+# Importing pathlib costs 11-20 ms at each start.
+# ruff: noqa: PTH112, PTH114, PTH118
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+
+HAS_DIR_FD = (
+    os.open in os.supports_dir_fd
+    and os.stat in os.supports_dir_fd
+    and os.scandir in os.supports_fd
+    and hasattr(os, "O_NOFOLLOW")
+)
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+# O_NONBLOCK: a FIFO put in the place of a file must not hang the open.
+_FILE = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+    | _CLOEXEC
+)
+_READ_BYTES = 1 << 20
+
+
+def open_root(path: str) -> int | str:
+    """Open the root of a source, which may itself be reached through a link."""
+    if HAS_DIR_FD:
+        return os.open(path, _FOLDER)
+    if not os.path.isdir(path):
+        raise NotADirectoryError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    return path
+
+
+def open_folder(parent: int | str, name: str) -> int | str:
+    """Open a folder in a folder; a link is an OSError."""
+    if isinstance(parent, int):
+        return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=parent)
+    path = os.path.join(parent, name)
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    return path
+
+
+def open_below(root: int | str, folders: Sequence[str]) -> int | str:
+    """Open a folder some levels below another one, no link on the way; the caller closes it."""
+    current: int | str = os.dup(root) if isinstance(root, int) else root
+    for name in folders:
+        try:
+            child = open_folder(current, name)
+        finally:
+            close(current)
+        current = child
+    return current
+
+
+def open_file(parent: int | str, name: str) -> int:
+    """Open a file in a folder for reading; a link is an OSError."""
+    if isinstance(parent, int):
+        return os.open(name, _FILE | _NOFOLLOW, dir_fd=parent)
+    path = os.path.join(parent, name)
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    return os.open(path, _FILE)
+
+
+def lstat(parent: int | str, name: str) -> os.stat_result:
+    """Stat an entry of a folder, the link itself if it is one."""
+    if isinstance(parent, int):
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
+    return os.lstat(os.path.join(parent, name))
+
+
+def close(folder: int | str) -> None:
+    """Close what `open_root` or `open_folder` gave."""
+    if isinstance(folder, int):
+        os.close(folder)
+
+
+def inode(status: os.stat_result) -> int:
+    """Give the inode, or 0 where a folder listing does not know it (Windows)."""
+    return status.st_ino if HAS_DIR_FD else 0
+
+
+def read_bytes(descriptor: int, limit: int) -> bytes:
+    """Read to the end of a file, but at most one byte beyond the limit."""
+    pieces = []
+    left = limit + 1
+    while left > 0:
+        piece = os.read(descriptor, min(left, _READ_BYTES))
+        if not piece:
+            break
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def read_small(folder: int | str, name: str, limit: int) -> bytes | None:
+    """Read a small file of a folder, through a link if it is one; None when there is none."""
+    try:
+        if isinstance(folder, int):
+            descriptor = os.open(name, _FILE, dir_fd=folder)
+        else:
+            descriptor = os.open(os.path.join(folder, name), _FILE)
+    except FileNotFoundError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", name)
+        data = read_bytes(descriptor, limit)
+    finally:
+        os.close(descriptor)
+    if len(data) > limit:
+        raise OSError(errno.EFBIG, f"larger than {limit} bytes", name)
+    return data
+
+
+def kind_of(mode: int) -> str:
+    """Name a file type for people."""
+    for test, name in (
+        (stat.S_ISFIFO, "FIFO"),
+        (stat.S_ISSOCK, "socket"),
+        (stat.S_ISCHR, "device"),
+        (stat.S_ISBLK, "device"),
+        (stat.S_ISDIR, "folder"),
+    ):
+        if test(mode):
+            return name
+    return "special file"
+
+
+def real_path(path: str) -> str:
+    """Resolve all links, with slashes on every platform."""
+    return os.path.realpath(path).replace(os.sep, "/")
+
+
+def is_empty(root: int | str) -> bool:
+    """Tell whether a folder has no entry at all."""
+    with os.scandir(root) as entries:
+        return next(entries, None) is None
+
+
+def reason(error: OSError) -> str:
+    """Say in the system's words what went wrong."""
+    return error.strerror or type(error).__name__

@@ -1,0 +1,176 @@
+"""Read and decode one document without following links; leaves listing and parsing to others."""
+
+# Importing pathlib costs 11-20 ms at each start.
+# ruff: noqa: PTH118, PTH206
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+
+from memcli.errors import NotFoundError
+from memcli.types import FileStat, FileText, Skip
+from memcli.workspace import openat
+
+# A few NULs in a text are an accident; more than one byte in 256 is another format.
+_NUL_SHARE = 256
+# Control characters are counted where a binary format has its header.
+_SAMPLE = 8192
+_CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32), 127))
+_CONTROL_SHARE = 0.3
+_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_UTF32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
+_REPLACEMENT = "\ufffd"
+# One writer at work is no reason to give up; two changes in a row are.
+_ATTEMPTS = 2
+
+
+def read_file(
+    root: str, path: str, *, source: str, max_bytes: int, follow_symlinks: bool = False
+) -> FileText | Skip:
+    """Read a document below an absolute root, or say why it cannot be read.
+
+    A path that leads outside (`..`, absolute) is a NotFoundError. A file that has
+    vanished is a Skip `unreadable`: the next listing shows that it is gone.
+    """
+    parts = _parts(path)
+    base = root
+    if follow_symlinks:
+        base = os.path.realpath(root)
+        real = os.path.realpath(os.path.join(base, *parts))
+        top = base.rstrip(os.sep) + os.sep
+        if not real.startswith(top):
+            return Skip(source, path, "symlink", "its target lies outside the source")
+        parts = real[len(top) :].split(os.sep)
+    try:
+        folder = openat.open_root(base)
+    except OSError as error:
+        return Skip(source, path, "unreadable", openat.reason(error))
+    try:
+        for name in parts[:-1]:
+            found = _step(folder, name)
+            if isinstance(found, Skip):
+                return found._replace(source=source, path=path)
+            openat.close(folder)
+            folder = found
+        for _ in range(_ATTEMPTS):
+            result = _attempt(folder, parts[-1], source, path, max_bytes)
+            if result is not None:
+                return result
+    finally:
+        openat.close(folder)
+    return Skip(source, path, "unreadable", "changed while it was read")
+
+
+def _parts(path: str) -> list[str]:
+    """Split a relative path, refusing what could lead outside."""
+    parts = path.split("/")
+    bad = any(part in ("", ".", "..") for part in parts) or "\0" in path
+    if os.sep != "/":
+        bad = bad or os.sep in path or bool(os.path.splitdrive(path)[0])
+    if bad:
+        raise NotFoundError(
+            f"{path!r} is not a path inside a source",
+            hint="give the path as search shows it, relative to its source",
+        )
+    return parts
+
+
+def _step(folder: int | str, name: str) -> int | str | Skip:
+    """Open the next folder on the way."""
+    try:
+        return openat.open_folder(folder, name)
+    except OSError as error:
+        return _refusal(folder, name, error)
+
+
+def _refusal(folder: int | str, name: str, error: OSError) -> Skip:
+    """Say why an entry was not opened: a link, or what the system says."""
+    try:
+        if stat.S_ISLNK(openat.lstat(folder, name).st_mode):
+            return Skip("", "", "symlink", f"{name} is a link")
+    except OSError:
+        pass
+    return Skip("", "", "unreadable", openat.reason(error))
+
+
+def _attempt(
+    folder: int | str, name: str, source: str, path: str, max_bytes: int
+) -> FileText | Skip | None:
+    """Read a file once; None when it changed meanwhile."""
+    try:
+        # Looked at first, because opening a device can have effects.
+        mode = openat.lstat(folder, name).st_mode
+        if stat.S_ISLNK(mode):
+            return Skip(source, path, "symlink", f"{name} is a link")
+        if not stat.S_ISREG(mode):
+            return Skip(source, path, "not-regular", openat.kind_of(mode))
+        descriptor = openat.open_file(folder, name)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError):
+            return Skip(source, path, "unreadable", "name cannot be used")
+        return _refusal(folder, name, error)._replace(source=source, path=path)
+    try:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            return Skip(source, path, "not-regular", openat.kind_of(before.st_mode))
+        if before.st_size > max_bytes:
+            detail = f"{before.st_size} bytes, the limit is {max_bytes}"
+            return Skip(source, path, "too-large", detail)
+        data = openat.read_bytes(descriptor, max_bytes)
+        after = os.fstat(descriptor)
+    except OSError as error:
+        return Skip(source, path, "unreadable", openat.reason(error))
+    finally:
+        os.close(descriptor)
+    if len(data) != before.st_size or _stamp(before) != _stamp(after):
+        return None
+    decoded = decode(data)
+    if isinstance(decoded, str):
+        return Skip(source, path, "not-text", decoded)
+    text, damaged = decoded
+    stamp = FileStat(source, path, *_stamp(before), openat.inode(before))
+    return FileText(stamp, hashlib.sha256(data).digest(), text, damaged)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    """Give what changes when a file is written."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def decode(data: bytes) -> tuple[str, bool] | str:
+    """Decode to (text, damaged), or say why the bytes are not text.
+
+    UTF-8 and UTF-16 with their BOM, else UTF-8; what cannot be decoded and stray NULs
+    become U+FFFD and the text counts as damaged.
+    """
+    if data.startswith(_UTF32):
+        return "UTF-32"
+    encoding = _UTF16.get(data[:2], "utf-8")
+    if encoding != "utf-8":
+        body = data[2:]
+    else:
+        body = data.removeprefix(b"\xef\xbb\xbf")
+        sample = body[:_SAMPLE]
+        control = len(sample) - len(sample.translate(None, _CONTROL))
+        if control > len(sample) * _CONTROL_SHARE:
+            return f"{control} control characters in the first {len(sample)} bytes"
+        nuls = body.count(0)
+        if _is_laden(nuls, len(body)):
+            return f"{nuls} NUL bytes in {len(body)}"
+    try:
+        text, damaged = body.decode(encoding), False
+    except UnicodeDecodeError:
+        text, damaged = body.decode(encoding, "replace"), True
+    nuls = text.count("\0")
+    if not nuls:
+        return text, damaged
+    if _is_laden(nuls, len(text)):
+        return f"{nuls} NUL characters in {len(text)}"
+    return text.replace("\0", _REPLACEMENT), True
+
+
+def _is_laden(nuls: int, length: int) -> bool:
+    """Tell whether the NULs are more than a stray one."""
+    return nuls > max(1, length // _NUL_SHARE)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from memcli.types import Diff, FileStat, Known, Listing, Skip
+from memcli.workspace.diff import RACY_NS, diff
+
+OLD = 100 * RACY_NS
+KEYS = st.tuples(st.sampled_from(["m", "n"]), st.sampled_from(["a", "b/c", "b/d", "b/e/f", "bc"]))
+STATS = st.tuples(*[st.integers(0, 2)] * 4)
+MANIFEST = st.dictionaries(KEYS, STATS)
+
+
+def files(manifest: dict[tuple[str, str], tuple[int, ...]]) -> tuple[FileStat, ...]:
+    return tuple(FileStat(*key, *stat) for key, stat in sorted(manifest.items()))
+
+
+def known(manifest: dict[tuple[str, str], tuple[int, ...]]) -> dict[tuple[str, str], Known]:
+    return {k: Known(i, b"", *v, OLD) for i, (k, v) in enumerate(manifest.items())}
+
+
+@given(MANIFEST, MANIFEST)
+def test_applied_to_the_old_manifest_it_gives_the_listing(
+    old: dict[tuple[str, str], tuple[int, ...]], new: dict[tuple[str, str], tuple[int, ...]]
+) -> None:
+    result = diff(Listing(files(new), (), ()), known(old))
+    applied = {key: stat for key, stat in old.items() if key not in result.removed}
+    applied |= {(f.source, f.path): tuple(f[2:]) for f in (*result.added, *result.suspect)}
+    assert applied == new
+    assert result.unchanged + len(result.added) + len(result.suspect) == len(new)
+    assert {(f.source, f.path) for f in result.added} == new.keys() - old.keys()
+    assert list(result.removed) == sorted(result.removed)
+
+
+@given(MANIFEST, st.sets(st.tuples(st.sampled_from(["m", "n"]), st.sampled_from([".", "b", "a"]))))
+def test_what_could_not_be_listed_is_not_removed(
+    old: dict[tuple[str, str], tuple[int, ...]], blind: set[tuple[str, str]]
+) -> None:
+    unlisted = tuple(Skip(s, p, "unreadable") for s, p in sorted(blind))
+    result = diff(Listing((), (), unlisted), known(old))
+    kept = set(old) - set(result.removed)
+    for source, path in old:
+        below = any(
+            s == source and (p == "." or path == p or path.startswith(p + "/")) for s, p in blind
+        )
+        assert ((source, path) in kept) == below
+
+
+FILE = FileStat("m", "a.md", 1, 2, 3, 4)
+KEY = ("m", "a.md")
+
+
+def test_every_field_of_the_stat_counts() -> None:
+    row = Known(1, b"", 1, 2, 3, 4, OLD)
+    assert diff(Listing((FILE,), (), ()), {KEY: row}) == Diff((), (), 1, ())
+    for field in ("size", "mtime_ns", "ctime_ns", "inode"):
+        other = row._replace(**{field: 9})
+        assert diff(Listing((FILE,), (), ()), {KEY: other}) == Diff((), (FILE,), 0, ())
+
+
+def test_a_row_too_young_is_suspect() -> None:
+    for distance, young in ((RACY_NS, True), (RACY_NS + 1, False), (-RACY_NS, True)):
+        file = FILE._replace(mtime_ns=OLD)
+        row = Known(1, b"", 1, OLD, 3, 4, OLD + distance)
+        assert bool(diff(Listing((file,), (), ()), {KEY: row}).suspect) is young
+
+
+def test_skips_remove_but_for_unreadable() -> None:
+    rows = {KEY: Known(1, b"", 1, 2, 3, 4, OLD)}
+    for reason in ("ignored", "too-large", "symlink", "not-regular"):
+        assert diff(Listing((), (Skip(*KEY, reason),), ()), rows).removed == (KEY,)
+    assert diff(Listing((), (Skip(*KEY, "unreadable"),), ()), rows).removed == ()
+    assert diff(Listing((), (Skip("n", "a.md", "unreadable"),), ()), rows).removed == (KEY,)

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memcli.errors import ConfigError
+from memcli.workspace.globs import match_name, matcher
+from memcli.workspace.ignore import Patterns, Rules
+from pathspec import GitIgnoreSpec
+
+from .tree import Source
+
+SEGMENT = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "*a*", "a*b", "x.md", "*.md"])
+PATTERN = st.builds(
+    lambda lead, segments, tail: lead + "/".join(segments) + tail,
+    st.sampled_from(["", "/", "**/"]),
+    st.lists(st.one_of(SEGMENT, SEGMENT, st.just("**")), min_size=1, max_size=3),
+    st.sampled_from(["", "", "/", "/**"]),
+)
+NAME = st.sampled_from(["a", "b", "ab", "aab", "abb", "x.md", "c"])
+PATH = st.lists(NAME, min_size=1, max_size=4).map("/".join)
+
+
+def _plain(pattern: str) -> bool:
+    """Leave out what gitignore does not define: `**` twice in a row or before a last slash."""
+    return "**/**" not in pattern and not pattern.endswith("**/")
+
+
+@given(st.lists(PATTERN.filter(_plain), min_size=1, max_size=3), PATH)
+def test_same_as_pathspec(patterns: list[str], path: str) -> None:
+    assert matcher(patterns)(path) == GitIgnoreSpec.from_lines(patterns).match_file(path)
+
+
+@given(st.lists(PATTERN.filter(_plain), min_size=1, max_size=3), PATH)
+def test_entry_by_entry_is_the_same_as_the_whole_path(patterns: list[str], path: str) -> None:
+    rules = Rules(Source("memory", "/x", ("**/*.md",)), patterns)
+    assert rules.hides(path, False) == matcher(patterns)(path)
+
+
+@given(PATTERN.filter(_plain), PATH)
+def test_include_is_the_anchored_glob(pattern: str, path: str) -> None:
+    path = f"{path}/n.md"
+    folder, slash, name = path.rpartition("/")
+    rules = Rules(Source("memory", "/x", (pattern,)))
+    whole = matcher([pattern], anchored=True)(path)
+    # An include of files by name does not take in a folder of that name.
+    if not (whole and not rules.includes(folder + slash, name) and pattern.endswith(".md")):
+        assert rules.includes(folder + slash, name) == whole
+    if rules.includes(folder + slash, name):
+        parts = folder.split("/")
+        assert all(rules.leads_into("/".join(parts[:i]) + "/") for i in range(1, len(parts) + 1))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "path", "expected"),
+    [
+        (["*.md"], "a/b.md", True),
+        (["/*.md"], "a/b.md", False),
+        (["a/"], "a", False),
+        (["a/"], "b/a/c", True),
+        (["# a", "", "  "], "a", False),
+        (["a/**", "!a/k.md"], "a/k.md", False),
+        (["a?.md"], "ab.md", True),
+        (["[ab].md"], "c.md", False),
+        ([r"\#x"], "#x", True),
+    ],
+)
+def test_gitignore_syntax(patterns: list[str], path: str, expected: bool) -> None:
+    assert matcher(patterns)(path) is expected
+
+
+def test_a_negated_file_below_an_ignored_glob_is_reached() -> None:
+    patterns = Patterns(["a/**", "!a/k.md"], "x")
+    assert not patterns.match("a", "a", True)
+    assert patterns.match("a/j.md", "j.md", False)
+    assert not patterns.match("a/k.md", "k.md", False)
+
+
+def test_stars_are_linear() -> None:
+    assert not match_name("*a" * 100 + "*b", "a" * 255)
+    assert not matcher(["**/a/" * 50 + "b"])("a/" * 1000 + "c")
+    assert match_name("*a" * 100, "a" * 255)
+
+
+@pytest.mark.parametrize("pattern", ["?*a*a*a*b", "!", "a\\"])
+def test_patterns_that_cannot_be_used(pattern: str) -> None:
+    with pytest.raises(ConfigError, match="notes: ") as caught:
+        Patterns([pattern], "notes")
+    assert caught.value.hint
