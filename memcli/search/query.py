@@ -1,49 +1,54 @@
 """Turns any text a user types into terms; it leaves FTS5 syntax to `store.text`.
 
 Quoted phrases, `-word`, `-"a phrase"` and `prefix*` are operators, and only where they
-cannot be anything else; everything else is plain text. Dates stay terms here: the caller
-finds them with `search.dates` and hands their places in as soft.
+cannot be anything else; everything else is plain text. Dates are terms here like any
+other: the caller finds them with `search.dates` and hands their places in as `soft`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS
+from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
 from memcli.store import text as fts
 
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
-MAX_TERM_CHARS = 256  # a longer word or phrase stands in no document
-MAX_WHOLE_RUN = 4  # characters of an unspaced run that are asked for as one phrase
+MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
+MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
+MAJORITY = 0.5
 
-_SOUGHT = {"identifier": 0, "phrase": 1, "prefix": 2}  # what a full list keeps first
+_KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
-# A quoted phrase, a word, or a stray quote; quotes at the inside of a Latin word are text.
+# A quoted phrase (a quote inside a Latin word is text) or a word up to space or punctuation.
 _SCAN = re.compile(
-    r'(?P<out>(?<!\S)-)?(?<![0-9A-Za-z])["“”„](?P<phrase>[^"“”„]*)["“”](?![0-9A-Za-z])'
-    r'|(?P<word>(?:[^\s"“”„,;—…、，。；！？（）]|,(?=\d))+)'
+    r'(-(?<!\S-))?(?<![0-9A-Za-z])["“”„]([^"“”„]*)["“”](?![0-9A-Za-z])'
+    r'|(?:[^\s"“”„,;—…、。，；！？（）]|,(?=\d))+'
 )
-# What an identifier has inside or at its ends: a sign between letters or digits, both cases
-# within a word (not McDonald), letters beside digits, a leading #, the end of C++ and C#.
+# An identifier has a sign between letters or digits, a capital after a small letter (not
+# McDonald), letters beside digits, a leading #, or the end of C++ and C#.
 _MARKED = re.compile(
-    r"\w[./:\\]+\w|[^\W_]_+[^\W_]|(?<!\bMc)(?<=[a-z])[A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]|^#\w|^\w(?:\+\+|#)$"
+    r"\w[./:\\]+\w|[^\W_]_+[^\W_]|(?<!Mc)(?<=[a-z])[A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]"
+    r"|^#\w|^\w(?:\+\+|#)$"
 )
-# What looks like one and is not: a quantity or ordinal, a date, a time, a decimal, e.g.
+# Numbers, quantities, ordinals, dates, times and `e.g.` look like one and are not.
 _PLAIN = re.compile(
-    r"\d+[-.,]?\d*(?:st|nd|rd|th|-?[a-z]{1,2}|-[a-z]+)?"
-    r"|\d{4}([-/])\d\d?(?:\1\d\d?)?|(?:19|20)\d{6}|\d\d?\.\d\d?\.\d{4}"
-    r"|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?",
+    r"\d+(?:[-.,]\d+)?(?:st|nd|rd|th|-?[a-z]{1,2}|-[a-z]+)?|\d{4}([-/])\d\d?\1\d\d?"
+    r"|(?:19|20)\d{6}|\d\d?\.\d\d?\.\d{4}|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?",
     re.IGNORECASE,
 )
-_LONG_NUMBER = 5  # digits from which a number is an id; 2026 and 8080 are not
+_LONG_NUMBER = 5  # a number is an id from so many digits; 2026 and 8080 are not
+_SHORT_PIECE = 3  # letters a piece of a compound needs to be looked for alone
+
+_BRACKETS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–"
+_EDGES = _BRACKETS + "#+_"
 
 
 class Term(NamedTuple):
     """One thing to look for."""
 
-    text: str  # as typed, without the operator
+    text: str  # as typed, without its operator
     kind: str  # word | phrase | prefix | identifier | pair
     stop: bool = False  # a function word, or part of a date
     group: int = 0  # pairs of one long unspaced run share a number: any of them will do
@@ -61,7 +66,7 @@ class ParsedQuery(NamedTuple):
     terms: tuple[Term, ...]  # distinct, in the order of the query
     excluded: tuple[Term, ...]
     unspaced: float  # share of its letters in scripts written without spaces, 0 to 1
-    dropped: int  # distinct terms left out because there were too many
+    dropped: int  # distinct terms left out: too many or too long
 
     @property
     def is_empty(self) -> bool:
@@ -70,8 +75,8 @@ class ParsedQuery(NamedTuple):
 
     @property
     def cjk(self) -> bool:
-        """Tell that most of it is in a script written without spaces."""
-        return self.unspaced >= 0.5
+        """Tell that it is mostly in scripts written without spaces."""
+        return self.unspaced >= MAJORITY
 
     @property
     def sought(self) -> tuple[Term, ...]:
@@ -80,42 +85,116 @@ class ParsedQuery(NamedTuple):
 
     @property
     def match_all(self) -> str | None:
-        """Give the MATCH expression that wants every term, one of each group of pairs."""
+        """Give the MATCH expression for every term, and one pair of each group."""
         groups: dict[object, list[str | None]] = {}
         for term in self.sought:
             groups.setdefault(term.group or term, []).append(term.match)
-        return self._with_exclusions(fts.all_of(map(fts.any_of, groups.values())))
+        return self._less_excluded(fts.all_of(map(fts.any_of, groups.values())))
 
     @property
     def match_any(self) -> str | None:
-        """Give the MATCH expression that wants any term, or a piece of one."""
-        pieces = [piece for term in self.sought for piece in _pieces(term)]
-        return self._with_exclusions(fts.any_of(pieces))
+        """Give the MATCH expression for any term or piece of a term."""
+        return self._less_excluded(fts.any_of(m for t in self.sought for m in _pieces(t)))
 
-    def _with_exclusions(self, wanted: str | None) -> str | None:
+    def _less_excluded(self, wanted: str | None) -> str | None:
         return fts.without(wanted, fts.any_of(term.match for term in self.excluded))
 
 
-def parse(text: str, *, soft: Iterable[tuple[int, int]] = ()) -> ParsedQuery:
-    """Parse a query; terms that begin inside a `soft` (start, end) span count as stop words.
+class _Piece(NamedTuple):
+    """A stretch of the query between spaces or quotes."""
 
-    Example: `"exact words" deploy* -draft` -> a phrase, a prefix, an exclusion.
+    start: int
+    end: int
+    text: str  # without its operator
+    kind: str = "word"  # word | phrase | prefix
+    out: bool = False
+
+
+def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
+    """Parse a query; what lies inside a `soft` (start, end) span counts as stop words.
+
+    Example: `"exact words" deploy* -draft` is a phrase, a prefix and an exclusion.
     """
     text = text.encode("utf-8", "replace").decode().replace("\0", " ")
-    scanned = [_Scanned.of(match) for match in _SCAN.finditer(text)]
-    if not any(piece.out is False and fts.is_searchable(piece.text) for piece in scanned):
-        scanned = [piece._replace(out=False) for piece in scanned]
-    spans = tuple(soft)
-    wanted, excluded, language = _Terms(spans), _Terms(), _stop_words(text)
-    for piece in scanned:
-        (excluded if piece.out else wanted).add(piece, language)
-    terms, dropped = _capped(wanted.found.values())
+    pieces = list(_scan(text))
+    if not any(fts.is_searchable(piece.text) for piece in pieces if not piece.out):
+        pieces = [piece._replace(out=False) for piece in pieces]
+    stop_words = _stop_words(text)
+    terms, dropped = _distinct((p for p in pieces if not p.out), stop_words, soft)
+    excluded, not_excluded = _distinct((p for p in pieces if p.out), stop_words, ())
     letters = sum(map(str.isalnum, text))
-    run_letters = sum(len(run) for run, unspaced in fts.split_runs(text) if unspaced)
+    unspaced = sum(len(run) for run, is_run in fts.split_runs(text) if is_run)
     return ParsedQuery(
-        text=_natural(text, scanned),
+        text=_natural(text, pieces),
         terms=terms,
-        excluded=_capped(excluded.found.values())[0],
-        unspaced=min(1.0, run_letters / letters) if letters else 0.0,
-        dropped=dropped,
+        excluded=excluded,
+        unspaced=min(1.0, unspaced / letters) if letters else 0.0,
+        dropped=dropped + not_excluded,
     )
+
+
+def _scan(text: str) -> Iterator[_Piece]:
+    for match in _SCAN.finditer(text):
+        start, end = match.span()
+        phrase = match[2]
+        if phrase is None:
+            yield _word(text, start, end)
+        elif len(phrase) <= MAX_TERM_CHARS and fts.is_searchable(phrase):
+            yield _Piece(start, end, phrase.strip(), "phrase", bool(match[1]))
+        else:
+            for inner in _SCAN.finditer(text, match.start(2), match.end(2)):
+                yield _word(text, *inner.span())
+
+
+def _word(text: str, start: int, end: int) -> _Piece:
+    raw = text[start:end]
+    first = start == 0 or text[start - 1].isspace()
+    # `-5` is a number and `-v` a flag; `--flag` and a lone dash are text.
+    rest = raw[1:]
+    out = (
+        first
+        and raw[0] == "-"
+        and rest[:1].isalnum()
+        and not rest.replace(".", "").isdigit()
+        and not (len(rest) == 1 and rest.isascii())
+    )
+    body = rest if out else raw
+    # `**bold**` is Markdown, not a prefix.
+    if body[-1:] == "*" and body.count("*") == 1 and body[-2:-1].isalnum():
+        return _Piece(start, end, body[:-1], "prefix", out)
+    return _Piece(start, end, body, "word", out)
+
+
+def _distinct(
+    pieces: Iterable[_Piece], stop_words: frozenset[str], soft: Sequence[tuple[int, int]]
+) -> tuple[tuple[Term, ...], int]:
+    """Give the distinct terms in order, at most MAX_TERMS, and how many were left out."""
+    found: dict[tuple[str, str], Term] = {}
+    parts = dict.fromkeys(part for piece in pieces for part in _cut(piece, soft))
+    groups = count(1)
+    for text, kind, is_soft in parts:
+        for term in _terms(text, kind, stop_words, groups):
+            key = (fts.fold(term.text), term.kind)
+            if key not in found:
+                found[key] = term._replace(stop=True) if is_soft else term
+    fitting = [term for term in found.values() if len(term.text) <= MAX_TERM_CHARS]
+    # Identifiers and operators first, then long words, which are rare ones.
+    ranked = sorted(
+        enumerate(fitting),
+        key=lambda item: (item[1].stop, _KEEP_FIRST.get(item[1].kind, 3), -len(item[1].text)),
+    )
+    kept = tuple(term for _, term in sorted(ranked[:MAX_TERMS]))
+    return kept, len(found) - len(kept)
+
+
+def _cut(piece: _Piece, soft: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str, bool]]:
+    """Cut a piece where a soft span begins or ends; a phrase is never cut or soft."""
+    if not soft or piece.kind == "phrase":
+        yield piece.text, piece.kind, False
+        return
+    at = end = piece.end
+    at = piece.start
+    for start, stop in sorted(soft):
+        if stop <= at or start >= end:
+            continue
+        yield piece.text[: max(0, start - at)], "word", False

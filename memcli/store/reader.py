@@ -15,20 +15,11 @@ from typing import Any, NamedTuple
 from memcli.errors import IndexMissingError
 from memcli.store import schema, vectors
 from memcli.store.driver import connect, rows, translated
-from memcli.store.writer import read_known
-from memcli.types import Candidate, Filters, Known, PartScore
+from memcli.store.writer import Counts, read_counts, read_known
+from memcli.types import Candidate, Filters, Known, PartScore, Skip
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
-
-
-class Counts(NamedTuple):
-    """How much the index holds."""
-
-    documents: int
-    chunks: int
-    parts: int
-    embedded: int  # parts with a vector of the index's own fingerprint
 
 
 class SourceCounts(NamedTuple):
@@ -88,23 +79,18 @@ class Reader:
         with translated(self.path):
             return read_known(self._connection)
 
-    def skipped(self) -> list[tuple[str, str, str]]:
-        """List (source, path, reason) of files whose content is not indexed."""
-        return rows(
+    def skipped(self) -> list[Skip]:
+        """List the files whose content is not text."""
+        found = rows(
             self._connection,
             "SELECT source, path, skip FROM documents WHERE skip <> '' ORDER BY source, path",
-        )  # type: ignore[return-value]
+        )
+        return [Skip(*row) for row in found]
 
     def counts(self) -> Counts:
         """Count documents, chunks, parts and embedded parts."""
         with translated(self.path):
-            found = rows(
-                self._connection,
-                "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
-                " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-                " (SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash)",
-            )
-        return Counts(*found[0])
+            return read_counts(self._connection)
 
     def source_counts(self) -> dict[str, SourceCounts]:
         """Count documents and chunks and give the dates covered, by source."""
@@ -115,13 +101,6 @@ class Reader:
             " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
         )
         return {row[0]: SourceCounts(*row[1:]) for row in found}
-
-    def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
-        """Give the number of chunks that hold each indexed token."""
-        marks = ",".join("?" * len(tokens))
-        return dict(
-            rows(self._connection, f"SELECT term, doc FROM terms WHERE term IN ({marks})", tokens)
-        )  # type: ignore[arg-type]
 
     def count_matches(self, expression: str) -> int:
         """Count the chunks that match an expression."""

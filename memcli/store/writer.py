@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+import apsw
+
 from memcli.markdown.chunker import context_line, embedded_text
 from memcli.markdown.parse import visible
 from memcli.store import schema, vectors
@@ -28,6 +30,15 @@ class Stamp(NamedTuple):
     stat: FileStat
     hash: bytes
     indexed_ns: int
+
+
+class Counts(NamedTuple):
+    """How much the index holds."""
+
+    documents: int
+    chunks: int
+    parts: int
+    embedded: int  # parts with a vector of the index's own fingerprint
 
 
 class Pending(NamedTuple):
@@ -223,6 +234,11 @@ class Writer:
             if table:
                 self._connection.execute(f"DROP TABLE {table}")
 
+    def counts(self) -> Counts:
+        """Count documents, chunks, parts and embedded parts."""
+        with translated(self.path):
+            return read_counts(self._connection)
+
     def prune(self, *, unused_days: int) -> int:
         """Drop cached vectors that no part has used for some days; give how many."""
         with self.transaction():
@@ -306,12 +322,23 @@ class Writer:
         )
 
 
-def read_known(connection: object) -> dict[tuple[str, str], Known]:
+def read_counts(connection: apsw.Connection) -> Counts:
+    """Count what the index holds."""
+    found = rows(
+        connection,
+        "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
+        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
+        " (SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash)",
+    )
+    return Counts(*found[0])
+
+
+def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:
     """Read what is remembered of every document, by (source, path)."""
     return {
         (row[0], row[1]): Known(*row[2:])
         for row in rows(
-            connection,  # type: ignore[arg-type]
+            connection,
             "SELECT source, path, id, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
             " FROM documents",
         )

@@ -245,7 +245,7 @@ class _Walk:
         inside = real.startswith(top)
         below = real[len(top) :] if inside else ""
         try:
-            status = os.stat(real, follow_symlinks=False)
+            status = os.stat(real)
         except OSError:
             self.skip(path, "symlink", "broken link")
             return

@@ -5,6 +5,7 @@ import datetime as dt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memcli.workspace.dating import age_days, document_date, heading_date, path_date, value_date
 
 DAYS = st.dates()
@@ -83,7 +84,7 @@ def test_the_file_name_comes_before_its_folders(one: dt.date, two: dt.date) -> N
         ("on 2026-02-10", None),
         ("yesterday", None),
         (20261301, None),
-        (10**5000, None),
+        (10**50, None),
         (-20260210, None),
         (True, None),
         (None, None),
@@ -134,3 +135,4 @@ def test_long_input_is_linear() -> None:
     assert path_date("2026-02-" * 100_000) is None
     assert heading_date("[" * 1_000_000) is None
     assert value_date("9" * 1_000_000) is None
+    assert value_date(10**5000) is None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memcli.types import Diff, FileStat, Known, Listing, Skip
 from memcli.workspace.diff import RACY_NS, diff
 
@@ -9,23 +10,25 @@ OLD = 100 * RACY_NS
 KEYS = st.tuples(st.sampled_from(["m", "n"]), st.sampled_from(["a", "b/c", "b/d", "b/e/f", "bc"]))
 STATS = st.tuples(*[st.integers(0, 2)] * 4)
 MANIFEST = st.dictionaries(KEYS, STATS)
+Manifest = dict[tuple[str, str], tuple[int, int, int, int]]
 
 
-def files(manifest: dict[tuple[str, str], tuple[int, ...]]) -> tuple[FileStat, ...]:
+def files(manifest: Manifest) -> tuple[FileStat, ...]:
     return tuple(FileStat(*key, *stat) for key, stat in sorted(manifest.items()))
 
 
-def known(manifest: dict[tuple[str, str], tuple[int, ...]]) -> dict[tuple[str, str], Known]:
+def known(manifest: Manifest) -> dict[tuple[str, str], Known]:
     return {k: Known(i, b"", *v, OLD) for i, (k, v) in enumerate(manifest.items())}
 
 
 @given(MANIFEST, MANIFEST)
-def test_applied_to_the_old_manifest_it_gives_the_listing(
-    old: dict[tuple[str, str], tuple[int, ...]], new: dict[tuple[str, str], tuple[int, ...]]
-) -> None:
+def test_applied_to_the_old_manifest_it_gives_the_listing(old: Manifest, new: Manifest) -> None:
     result = diff(Listing(files(new), (), ()), known(old))
     applied = {key: stat for key, stat in old.items() if key not in result.removed}
-    applied |= {(f.source, f.path): tuple(f[2:]) for f in (*result.added, *result.suspect)}
+    applied |= {
+        (f.source, f.path): (f.size, f.mtime_ns, f.ctime_ns, f.inode)
+        for f in (*result.added, *result.suspect)
+    }
     assert applied == new
     assert result.unchanged + len(result.added) + len(result.suspect) == len(new)
     assert {(f.source, f.path) for f in result.added} == new.keys() - old.keys()
@@ -34,7 +37,7 @@ def test_applied_to_the_old_manifest_it_gives_the_listing(
 
 @given(MANIFEST, st.sets(st.tuples(st.sampled_from(["m", "n"]), st.sampled_from([".", "b", "a"]))))
 def test_what_could_not_be_listed_is_not_removed(
-    old: dict[tuple[str, str], tuple[int, ...]], blind: set[tuple[str, str]]
+    old: Manifest, blind: set[tuple[str, str]]
 ) -> None:
     unlisted = tuple(Skip(s, p, "unreadable") for s, p in sorted(blind))
     result = diff(Listing((), (), unlisted), known(old))
@@ -53,8 +56,13 @@ KEY = ("m", "a.md")
 def test_every_field_of_the_stat_counts() -> None:
     row = Known(1, b"", 1, 2, 3, 4, OLD)
     assert diff(Listing((FILE,), (), ()), {KEY: row}) == Diff((), (), 1, ())
-    for field in ("size", "mtime_ns", "ctime_ns", "inode"):
-        other = row._replace(**{field: 9})
+    others = (
+        row._replace(size=9),
+        row._replace(mtime_ns=9),
+        row._replace(ctime_ns=9),
+        row._replace(inode=9),
+    )
+    for other in others:
         assert diff(Listing((FILE,), (), ()), {KEY: other}) == Diff((), (FILE,), 0, ())
 
 

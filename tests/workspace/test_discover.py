@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
 from memcli.errors import ConfigError
 from memcli.types import FileStat, Skip
 from memcli.workspace.discover import MAX_DEPTH, discover
@@ -203,11 +205,11 @@ def test_folders_that_link_to_each_other_are_walked_once(tmp_path: Path) -> None
 @pytest.mark.skipif(os.name != "posix", reason="names are text on Windows")
 def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     root = os.fsencode(tmp_path)
-    os.mkdir(root + b"/caf\xe9")
+    folder = Path(os.fsdecode(root + b"/caf\xe9"))
+    folder.mkdir()
     for name in (b"/a\xff.md", b"/caf\xe9/x.md", b"/b\xff.txt"):
-        with open(root + name, "w"):
-            pass
-    os.symlink(b"x", root + b"/l\xff.md")
+        Path(os.fsdecode(root + name)).touch()
+    Path(os.fsdecode(root + b"/l\xff.md")).symlink_to("x")
     make(tmp_path, "日記.md", "new\nline\x1b.md")
     listing = walk(tmp_path)
     assert paths(listing) == ["new\nline\x1b.md", "日記.md"]
@@ -224,10 +226,8 @@ def test_deep_nesting(tmp_path: Path) -> None:
     def dig(levels: int) -> None:
         folder = os.open(tmp_path, os.O_RDONLY)
         for _ in range(levels):
-            try:
+            with suppress(FileExistsError):
                 os.mkdir("d", dir_fd=folder)
-            except FileExistsError:
-                pass
             below = os.open("d", os.O_RDONLY, dir_fd=folder)
             os.close(folder)
             folder = below

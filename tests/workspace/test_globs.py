@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memcli.errors import ConfigError
-from memcli.workspace.globs import match_name, matcher
-from memcli.workspace.ignore import Patterns, Rules
 from pathspec import GitIgnoreSpec
 
-from .tree import Source
+from memcli.errors import ConfigError
+from memcli.types import Source
+from memcli.workspace.globs import match_name, matcher
+from memcli.workspace.ignore import Patterns, Rules
 
 SEGMENT = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "*a*", "a*b", "x.md", "*.md"])
 PATTERN = st.builds(

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from memcli.errors import ExitCode, NotFoundError
 from memcli.workspace.locate import default_source, locate
 
@@ -60,7 +61,7 @@ def test_named_file(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"-w: MEMORY\.md is a file") as caught:
         locate("MEMORY.md", None, str(tmp_path))
     assert caught.value.hint == f"-w {tmp_path}"
-    with pytest.raises(NotFoundError, match="MEMCLI_WORKSPACE: .* is a file"):
+    with pytest.raises(NotFoundError, match=r"MEMCLI_WORKSPACE: .* is a file"):
         locate(None, str(tmp_path / "MEMORY.md"), "/")
 
 

@@ -42,11 +42,9 @@ def brief(skips: Sequence[Skip]) -> list[tuple[str, str, str]]:
 
 def unprivileged(code: str, *arguments: str) -> str:
     """Run Python code where permissions bind: root becomes nobody first."""
-    drop = "import os\nif os.getuid() == 0:\n    os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
     package = Path(__file__).parents[2]
-    loaded = (
-        "import sys\nimport memcli.types, memcli.workspace.discover, memcli.workspace.reading\n"
-    )
+    loaded = "import os, sys, memcli.workspace.discover, memcli.workspace.reading\n"
+    drop = "if os.getuid() == 0:\n    os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
     done = subprocess.run(
         [sys.executable, "-B", "-c", loaded + drop + code, *arguments],
         capture_output=True,

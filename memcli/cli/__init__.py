@@ -1,0 +1,1 @@
+"""The command line: parsing, terminal, exit codes; the only place that prints and exits."""

@@ -1,0 +1,1 @@
+"""One module a command: the Typer function parses, `run` does the work."""

@@ -1,0 +1,201 @@
+"""`memcli status`: what the index knows, what it does not, and why; computed from disk."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.context import Context, Shared, make_context
+from memcli.errors import ExitCode
+
+SHOWN_SKIPS = 10
+
+
+def command(
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 when the index is not in step.")
+    ] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also run the model and check the file.")
+    ] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Show what is indexed, what is behind and why.
+
+    Examples: memcli status      memcli status --check --json
+    """
+    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    return run(context, check=check, deep=deep, as_json=as_json)
+
+
+def run(context: Context, *, check: bool, deep: bool, as_json: bool) -> int:
+    """Compare files and index and show both."""
+    record = describe(context, deep=deep)
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        context.terminal.write(dumps(record) + "\n")
+    elif not (check and context.terminal.quiet):
+        context.terminal.write(_text(record, context))
+    behind = record["state"] not in ("fresh", "empty") or record["vectors"]["pending"] > 0
+    return ExitCode.NEGATIVE if check and behind else ExitCode.OK
+
+
+def describe(context: Context, *, deep: bool) -> dict[str, Any]:
+    """Gather the status as `memcli.status/1` has it."""
+    from memcli.embedding.registry import describe_encoder
+    from memcli.indexing.indexer import chunking_key, plan, shown
+    from memcli.indexing.lock import owner_pid
+    from memcli.store.reader import Reader
+
+    settings = context.index_settings()
+    reader = Reader(context.store) if os.path.exists(context.store) else None
+    try:
+        known = reader.known() if reader else {}
+        planned = plan(settings, known)
+        listing, diff = planned.listing, planned.diff
+        skips = [*listing.skips]
+        if reader:
+            skips += [s for s in reader.skipped() if (s.source, s.path) in known]
+        counts = reader.counts() if reader else None
+        by_source = reader.source_counts() if reader else {}
+        fingerprint = reader.meta("fingerprint") if reader else None
+        chunking = reader.meta("chunking") if reader else None
+        encoder = describe_encoder(context.config("embedding.encoder"), verify=deep)
+        behind = len(diff.added) + len(diff.suspect) + len(diff.removed)
+        if reader is None:
+            state = "not_indexed" if listing.files else "empty"
+        else:
+            state = "stale" if behind else "fresh" if listing.files else "empty"
+        warnings = [f"{s.path or '.'} cannot be listed: {s.detail}" for s in listing.unlisted]
+        if chunking not in (None, chunking_key(settings.limits)):
+            warnings.append("chunks were cut by other settings. Try: memcli index")
+            state = "stale"
+        pending = counts.parts - counts.embedded if counts else 0
+        other_model = bool(fingerprint and encoder.usable and fingerprint != encoder.fingerprint)
+        if other_model:
+            warnings.append("the vectors come from another model. Try: memcli index")
+        if not encoder.usable and encoder.reason:
+            warnings.append(f"vectors are off: {encoder.reason}. Try: {encoder.hint}")
+        if pending and encoder.usable:
+            warnings.append(f"{pending} texts have no vector yet. Try: memcli index")
+        if behind and reader is not None:
+            warnings.append(f"{behind} files differ from the index. Try: memcli index")
+        if reader is None and listing.files:
+            warnings.append("there is no index yet. Try: memcli index")
+        aside = context.store + ".damaged-1"
+        if os.path.exists(aside):
+            warnings.append(f"a damaged index is kept as {aside}; delete it when you like")
+        vec_problem = reader.vec_problem if reader else ""
+        if vec_problem:
+            warnings.append(f"{vec_problem}: vectors are compared one by one")
+        integrity = reader.integrity() if reader and deep else None
+        return {
+            "schema": "memcli.status/1",
+            "workspace": context.config.workspace,
+            "store": {
+                "path": context.store,
+                "bytes": _size(context.store),
+                "integrity": integrity,
+                "writer_pid": owner_pid(context.store),
+            },
+            "state": state,
+            "sources": [
+                {
+                    "name": source.name,
+                    "path": source.root,
+                    "trust": source.trust,
+                    "files": sum(f.source == source.name for f in listing.files),
+                    "documents": by_source[source.name].documents if source.name in by_source else 0,
+                    "chunks": by_source[source.name].chunks if source.name in by_source else 0,
+                    "first_date": by_source[source.name].first_date
+                    if source.name in by_source
+                    else None,
+                    "last_date": by_source[source.name].last_date
+                    if source.name in by_source
+                    else None,
+                }
+                for source in context.config.sources
+            ],
+            "changes": {
+                "added": [shown(f.source, f.path) for f in diff.added],
+                "changed": [shown(f.source, f.path) for f in diff.suspect],
+                "removed": [shown(source, path) for source, path in diff.removed],
+            },
+            "skipped": [
+                {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
+                for s in (*skips, *listing.unlisted)
+            ],
+            "legs": {
+                "lexical": {"available": True},
+                "dense": {
+                    "available": encoder.usable and not other_model,
+                    "reason": encoder.reason,
+                },
+            },
+            "vectors": {
+                "encoder": context.config("embedding.encoder"),
+                "fingerprint": fingerprint,
+                "search": "scan" if vec_problem else "sqlite-vec",
+                "parts": counts.parts if counts else 0,
+                "embedded": counts.embedded if counts else 0,
+                "pending": pending,
+            },
+            "warnings": warnings,
+        }
+    finally:
+        if reader:
+            reader.close()
+
+
+def _size(path: str) -> int:
+    return sum(os.path.getsize(path + s) for s in ("", "-wal") if os.path.exists(path + s))
+
+
+def _text(record: dict[str, Any], context: Context) -> str:
+    safe = context.terminal.safe
+    store, vectors, changes = record["store"], record["vectors"], record["changes"]
+    lines = [
+        f"workspace  {safe(record['workspace'])}",
+        f"index      {safe(store['path'])} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
+    ]
+    if store["writer_pid"] is not None:
+        lines.append(f"writer     pid {store['writer_pid']}")
+    if store["integrity"] is not None:
+        lines.append(f"integrity  {store['integrity']}")
+    for source in record["sources"]:
+        dates = (
+            f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
+        )
+        lines.append(
+            f"source     {safe(source['name'])}: {source['documents']} of {source['files']} files,"
+            f" {source['chunks']} chunks{dates}"
+        )
+    lines.append(
+        f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
+        + (f" ({vectors['fingerprint'].split(';')[0]})" if vectors["fingerprint"] else "")
+    )
+    for what in ("added", "changed", "removed"):
+        names = changes[what]
+        for name in names[:SHOWN_SKIPS]:
+            lines.append(f"{what:<10} {safe(name)}")
+        if len(names) > SHOWN_SKIPS:
+            lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
+    skips = record["skipped"]
+    most = len(skips) if context.terminal.verbose else SHOWN_SKIPS
+    for skip in skips[:most]:
+        detail = f" ({skip['detail']})" if skip["detail"] else ""
+        lines.append(f"skipped    {safe(skip['path'])}: {skip['reason']}{safe(detail)}")
+    if len(skips) > most:
+        lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
+    lines += [f"warning    {safe(warning)}" for warning in record["warnings"]]
+    return "\n".join(lines) + "\n"

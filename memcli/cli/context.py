@@ -1,0 +1,105 @@
+"""Everything a command needs from the outside: settings, store, clock, terminal."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memcli import config as settings
+from memcli.cli.terminal import Terminal
+from memcli.errors import UsageError
+from memcli.workspace.dating import age_days
+from memcli.workspace.locate import locate
+
+if TYPE_CHECKING:
+    from memcli.embedding.registry import Opened
+    from memcli.indexing.indexer import Settings
+
+
+class Shared(NamedTuple):
+    """The options that every command has."""
+
+    workspace: str | None
+    quiet: bool
+    verbose: bool
+    color: str
+    now: str | None
+
+
+class Context(NamedTuple):
+    """The outside world of one command."""
+
+    config: settings.Config
+    store: str
+    terminal: Terminal
+    today: date
+    now: str  # ISO time, of --now or of the clock
+    sleep: Callable[[float], None]
+
+    def age_days(self, day: str) -> int:
+        """Count the calendar days from `day` to today."""
+        return age_days(day, self.today.isoformat())
+
+    def index_settings(self) -> Settings:
+        """Gather what the indexer needs."""
+        from memcli.embedding.wordpiece import count
+        from memcli.indexing.indexer import Settings
+        from memcli.markdown.chunker import Limits
+
+        return Settings(
+            sources=self.config.sources,
+            limits=Limits(
+                chunk_tokens=self.config("chunk.tokens"),
+                overlap_tokens=self.config("chunk.overlap"),
+                part_max=PART_MAX,
+                count=count,
+            ),
+            max_bytes=self.config("files.max_bytes"),
+            follow_symlinks=self.config("files.follow_symlinks"),
+            now_ns=time.time_ns,
+        )
+
+    def open_encoder(self) -> Opened:
+        """Open the configured encoder, or learn why it cannot be used."""
+        from memcli.embedding.registry import open_encoder
+
+        return open_encoder(
+            self.config("embedding.encoder"), threads=self.config("embedding.threads")
+        )
+
+
+# Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
+# model moves no citation.
+PART_MAX = 256
+
+
+def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
+    """Locate the workspace and settle every setting; `flags` may hold None for not given."""
+    environ = os.environ
+    terminal = Terminal.of_process(
+        color=shared.color, quiet=shared.quiet, verbose=shared.verbose
+    )
+    workspace = locate(shared.workspace, environ.get("MEMCLI_WORKSPACE"), os.getcwd())
+    given = {name: value for name, value in flags.items() if value is not None}
+    config = settings.load(workspace, environ, given)
+    now = _parse_now(shared.now) if shared.now else datetime.now().astimezone()
+    return Context(
+        config=config,
+        store=settings.store_path(config, environ),
+        terminal=terminal,
+        today=now.date(),
+        now=now.isoformat(timespec="seconds"),
+        sleep=time.sleep,
+    )
+
+
+def _parse_now(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"--now must be an ISO time such as 2026-02-10 or 2026-02-10T09:00+01:00, not {text!r}"
+        ) from None

@@ -1,0 +1,28 @@
+"""The options that every command shares, declared once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+Workspace = Annotated[
+    Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+    typer.Option(
+        "-w",
+        "--workspace",
+        metavar="FOLDER",
+        help="The workspace; default: MEMCLI_WORKSPACE, else the nearest at or above here.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages, only data.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more: reasons, timings.")]
+Color = Annotated[
+    str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")
+]
+Now = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--now", metavar="TIME", help="Take this ISO time for the present."),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]

@@ -1,0 +1,57 @@
+"""A progress line on a stderr terminal, shown after a moment and cleared at the end."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from memcli.cli.terminal import Terminal
+
+SHOW_AFTER_SECONDS = 0.3
+
+
+class Progress:
+    """Draw the stages of an index run; silent in pipes and with -q."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        """Start the clock; nothing is drawn yet."""
+        self._on = terminal.err_is_terminal and not terminal.quiet
+        self._started = time.monotonic()
+        self._bar: object | None = None
+        self._stages: dict[str, int] = {}
+
+    def __enter__(self) -> Progress:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Clear what was drawn."""
+        if self._bar is not None:
+            self._bar.stop()  # type: ignore[attr-defined]
+
+    def update(self, stage: str, done: int, total: int) -> None:
+        """Say how far a stage is."""
+        if not self._on or time.monotonic() - self._started < SHOW_AFTER_SECONDS:
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        if self._bar is None:
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        if stage not in self._stages:
+            self._stages[stage] = self._bar.add_task(stage, total=total)  # type: ignore[attr-defined]
+        self._bar.update(self._stages[stage], completed=done, total=total)  # type: ignore[attr-defined]

@@ -1,0 +1,79 @@
+"""The streams of the process: what is a terminal, how wide, whether coloured.
+
+Data goes to stdout exactly as it is when that is a pipe, and made safe when it is a terminal;
+messages go to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TextIO
+
+from memcli.errors import UsageError
+from memcli.render.sanitize import visible
+from memcli.render.text import PLAIN, COLOURED, Style
+
+
+class Terminal:
+    """Where a command writes."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        err: TextIO,
+        *,
+        environ: Mapping[str, str],
+        color: str,
+        quiet: bool,
+        verbose: bool,
+    ) -> None:
+        """Decide colour for stdout and stderr separately."""
+        if color not in ("auto", "always", "never"):
+            raise UsageError(f"--color must be auto, always or never, not {color!r}")
+        self._out, self._err = out, err
+        self.quiet, self.verbose = quiet, verbose
+        self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
+        self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
+
+    @classmethod
+    def of_process(cls, *, color: str, quiet: bool, verbose: bool) -> Terminal:
+        """Use the streams of this process, in UTF-8 wherever they lead."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+        return cls(
+            sys.stdout, sys.stderr, environ=os.environ, color=color, quiet=quiet, verbose=verbose
+        )
+
+    def write(self, text: str) -> None:
+        """Write data; the caller has made memory text safe with `safe`."""
+        self._out.write(text)
+
+    def safe(self, text: str) -> str:
+        """Make memory text harmless for a terminal; a pipe gets it exactly."""
+        return visible(text) if self.out_is_terminal else text
+
+    def say(self, text: str) -> None:
+        """Write a message unless -q."""
+        if not self.quiet:
+            self._err.write(visible(text) + "\n")
+
+    def warn(self, text: str) -> None:
+        """Write a warning unless -q."""
+        self.say(f"memcli: {text}")
+
+    def flush(self) -> None:
+        """Hand over what was written so far."""
+        self._out.flush()
+
+
+def _colour(when: str, is_terminal: bool, environ: Mapping[str, str]) -> bool:
+    if when != "auto":
+        return when == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal and environ.get("TERM") != "dumb"

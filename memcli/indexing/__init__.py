@@ -1,0 +1,1 @@
+"""Files to index: what has changed is read, chunked, stored and embedded."""

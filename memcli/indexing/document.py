@@ -1,0 +1,117 @@
+"""Make a Document of a file's text: metadata, date, kind, scope, chunks; pure."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from memcli.markdown.chunker import Limits, chunk_document
+from memcli.markdown.parse import Parsed, parse
+from memcli.types import MEMORY_SOURCE, Chunk, Document, FileText, Source
+from memcli.workspace.dating import document_date, heading_date
+from memcli.workspace.globs import matcher
+
+USER_FILES = ("MEMORY.md", "USER.md")
+TITLE_CHARS = 200
+
+
+def build_document(file: FileText, source: Source, limits: Limits) -> Document:
+    """Parse and chunk one file; front matter of an untrusted source cannot raise its weight."""
+    parsed = parse(file.text)
+    metadata = parsed.front_matter
+    path = file.stat.path
+    date = document_date(metadata.get("date"), path)
+    if date and source.evergreen and matcher(source.evergreen)(path):
+        date = None
+    title = _title(parsed, path)
+    chunks = chunk_document(
+        parsed, title=title, date=date, limits=limits, heading_date=heading_date
+    )
+    trusted = source.trust == "trusted"
+    authority = _share(metadata.get("authority")) if trusted else None
+    return _document(
+        source,
+        path,
+        title=title,
+        date=date,
+        chunks=chunks,
+        authority=source.authority if authority is None else authority,
+        importance=_share(metadata.get("importance")) if trusted else None,
+        always=source.always or (trusted and metadata.get("always") is True),
+        front_matter=_canonical(metadata),
+    )
+
+
+def skipped_document(source: Source, path: str) -> Document:
+    """Stand for a file that has no text to index, so that it is not read again."""
+    return _document(source, path, title=os.path.basename(path), front_matter="{}")
+
+
+def _document(
+    source: Source,
+    path: str,
+    *,
+    title: str,
+    front_matter: str,
+    date: str | None = None,
+    chunks: tuple[Chunk, ...] = (),
+    authority: float | None = None,
+    importance: float | None = None,
+    always: bool = False,
+) -> Document:
+    return Document(
+        source=source.name,
+        path=path,
+        title=title,
+        date=date,
+        kind=_kind(source, path, date),
+        scope=_scope(source, path, date),
+        source_kind=source.source_kind,
+        trust=source.trust,
+        authority=authority,
+        importance=importance,
+        always=always,
+        front_matter=front_matter,
+        chunks=chunks,
+    )
+
+
+def _title(parsed: Parsed, path: str) -> str:
+    """Take the title from the front matter, the first heading of level 1, or the file's name."""
+    named = parsed.front_matter.get("title")
+    if isinstance(named, str) and named.strip():
+        return " ".join(named.split())[:TITLE_CHARS]
+    for block in parsed.blocks:
+        if block.kind == "heading" and block.level == 1 and block.title:
+            return block.title[:TITLE_CHARS]
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _kind(source: Source, path: str, date: str | None) -> str:
+    if source.kind:
+        return source.kind
+    for glob, kind in source.kinds:
+        if matcher((glob,))(path):
+            return kind
+    return "log" if date else "note"
+
+
+def _scope(source: Source, path: str, date: str | None) -> str:
+    if source.scope:
+        return source.scope
+    if path in USER_FILES:
+        return "user"
+    return "session" if source.name == MEMORY_SOURCE and date else "global"
+
+
+def _share(value: Any) -> float | None:
+    """Read a number between 0 and 1; anything else counts as not given."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return None
+
+
+def _canonical(metadata: dict[str, Any]) -> str:
+    keyed = {str(key): value for key, value in metadata.items()}
+    return json.dumps(keyed, ensure_ascii=False, sort_keys=True, default=str, skipkeys=True)

@@ -1,0 +1,91 @@
+"""Answers for programs: versioned JSON objects, full precision, nothing made pretty."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memcli.indexing.freshness import Freshness
+from memcli.search.hits import Hit, Step, citation
+from memcli.search.pipeline import Answer, Leg
+from memcli.search.snippet import Snippet
+
+
+def dumps(record: Any) -> str:
+    """Write one JSON value on one line; half surrogates are escaped so that it is UTF-8."""
+    text = json.dumps(record, ensure_ascii=False)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def result(
+    rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool
+) -> dict[str, Any]:
+    """Describe one passage as `memcli.search/1` does."""
+    candidate = hit.candidate
+    record: dict[str, Any] = {
+        "rank": rank,
+        "ref": f"{candidate.source}:{candidate.path}#{candidate.anchor}",
+        "path": candidate.path,
+        "source": candidate.source,
+        "start_line": candidate.start_line,
+        "end_line": candidate.end_line,
+        "heading_path": list(candidate.heading_path),
+        "title": candidate.title,
+        "date": candidate.date,
+        "score": hit.score,
+        "confidence": hit.confidence,
+        "citation": citation(candidate),
+        "snippet": snippet.text,
+        "text_hash": candidate.text_hash.hex(),
+        "tokens": candidate.tokens,
+        "kind": candidate.kind,
+        "source_kind": candidate.source_kind,
+        "scope": candidate.scope,
+        "trust": candidate.trust,
+    }
+    if full:
+        record["text"] = candidate.text
+    if hit.duplicates:
+        record["duplicates"] = list(hit.duplicates)
+    if explain:
+        record["trace"] = [_step(step) for step in hit.trace]
+    return record
+
+
+def search_envelope(
+    query: str,
+    results: list[dict[str, Any]],
+    freshness: Freshness,
+    answer: Answer,
+    now: str,
+) -> dict[str, Any]:
+    """Wrap results with what they rest on."""
+    return {
+        "schema": "memcli.search/1",
+        "query": query,
+        "now": now,
+        "verdict": answer.verdict,
+        "freshness": {"state": freshness.state, "pending": freshness.pending},
+        "legs": legs(answer),
+        "results": results,
+        "dropped": answer.dropped,
+    }
+
+
+def legs(answer: Answer) -> dict[str, Any]:
+    """Describe which legs ran, and why one did not."""
+    return {"lexical": _leg(answer.lexical, False), "dense": _leg(answer.dense, True)}
+
+
+def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
+    record: dict[str, Any] = {"ran": leg.ran}
+    if leg.reason:
+        record["reason"] = leg.reason
+    if counted:
+        record["embedded"] = leg.embedded
+    record["total"] = leg.total
+    return record
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"stage": step.stage, "score": step.score, **dict(step.inputs)}

@@ -1,0 +1,26 @@
+"""Make text harmless for a terminal: control, bidi and invisible characters become visible."""
+
+from __future__ import annotations
+
+import re
+
+# C0 but tab and newline, DEL, C1; line separators; zero width, bidi marks, embeddings,
+# overrides and isolates; tags; half surrogates, which no terminal can be sent.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Show what cannot be seen: visible("a\x1b[31m") == "a␛[31m"."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSAFE.sub(_shown, text)
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return "" if code == 0x0D else chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"<U+{code:04X}>"

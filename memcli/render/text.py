@@ -1,0 +1,76 @@
+"""Answers for people: plain, stable lines in a pipe, with colour by role on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memcli.search.hits import Hit, Step, citation
+from memcli.search.snippet import Snippet
+
+INDENT = "    "
+
+
+class Style(NamedTuple):
+    """Escape codes by role; all empty in plain text."""
+
+    path: str
+    score: str
+    heading: str
+    term: str
+    dim: str
+    end: str
+
+
+PLAIN = Style("", "", "", "", "", "")
+COLOURED = Style("\x1b[1;36m", "\x1b[32m", "\x1b[33m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
+
+
+def passage(
+    rank: int, hit: Hit, snippet: Snippet, *, style: Style, safe: Callable[[str], str]
+) -> str:
+    """Show one passage: a line of where, then its text, indented."""
+    candidate = hit.candidate
+    where = f"{style.path}{safe(citation(candidate))}{style.end}"
+    if candidate.source != "memory":
+        where = f"{safe(candidate.source)}:{where}"
+    heading = " > ".join(candidate.heading_path)
+    pieces = [f"{rank:>2}. {where}", f"{style.score}{hit.score:.3f}{style.end}"]
+    if candidate.date and candidate.date not in candidate.path:
+        pieces.append(candidate.date)
+    if heading:
+        pieces.append(f"{style.heading}{safe(heading)}{style.end}")
+    if candidate.trust != "trusted":
+        pieces.append("[untrusted]")
+    if hit.duplicates:
+        pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
+    lines = ["  ".join(pieces)]
+    lines += [INDENT + line for line in marked(snippet, style, safe).split("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def marked(snippet: Snippet, style: Style, safe: Callable[[str], str]) -> str:
+    """Put the term style around what matched."""
+    if not style.term:
+        return safe(snippet.text)
+    pieces, at = [], 0
+    for start, end in snippet.marks:
+        pieces.append(safe(snippet.text[at:start]))
+        pieces.append(style.term + safe(snippet.text[start:end]) + style.end)
+        at = end
+    pieces.append(safe(snippet.text[at:]))
+    return "".join(pieces)
+
+
+def trace(steps: Sequence[Step]) -> str:
+    """Show how a score came about, a line a stage."""
+    return "".join(
+        f"{INDENT}| {step.stage:<12} {step.score:.4f}  "
+        + "  ".join(f"{name}={_number(value)}" for name, value in step.inputs)
+        + "\n"
+        for step in steps
+    )
+
+
+def _number(value: float | int | str | None) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,35 @@
+"""Let dated records fade with age, down to a floor; pure.
+
+factor = floor + (1 - floor) * 2^(-age_days / half_life); undated and future records keep 1.
+With a floor of 0 every score of an old log falls to nothing, and old memory is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memcli.search.hits import Hit, ordered
+
+
+def factor(age_days: int | None, *, half_life_days: float, floor: float) -> float:
+    """Give the decay of an age: factor(30, half_life_days=30, floor=0) == 0.5."""
+    if age_days is None or age_days <= 0:
+        return 1.0
+    return floor + (1.0 - floor) * 2.0 ** (-age_days / half_life_days)
+
+
+def apply_decay(
+    hits: Sequence[Hit],
+    *,
+    age_days: Callable[[str], int],
+    half_life_days: float,
+    floor: float,
+) -> list[Hit]:
+    """Multiply every score by the decay of its document's date."""
+    decayed = []
+    for hit in hits:
+        date = hit.candidate.document_date
+        age = age_days(date) if date else None
+        by = factor(age, half_life_days=half_life_days, floor=floor)
+        decayed.append(hit.moved(hit.score * by, "decay", age_days=age, factor=by))
+    return ordered(decayed)

@@ -1,0 +1,66 @@
+"""Judge how sure a hit is, before its age counts, and drop what is below a floor; pure.
+
+confidence = logistic(bias + a * cosine + b * coverage), coverage being the share of the
+query's IDF that the chunk matches. The constants belong to one encoder: they were fitted by
+logistic regression on judged questions asked of their own and of strange workspaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+from typing import NamedTuple
+
+from memcli.search.hits import Hit
+
+
+class Calibration(NamedTuple):
+    """The constants of the logistic for one encoder."""
+
+    bias: float
+    cosine: float
+    coverage: float
+
+
+# By graph id, the first field of a fingerprint; "" serves keywords alone.
+CALIBRATIONS = {
+    "minilm-int8": Calibration(bias=-5.5, cosine=6.5, coverage=3.5),
+    "minilm-fp32": Calibration(bias=-5.5, cosine=6.5, coverage=3.5),
+    "": Calibration(bias=-3.5, cosine=0.0, coverage=6.0),
+}
+GOOD = 0.5
+WEAK = 0.2
+
+
+def calibration(fingerprint: str) -> Calibration | None:
+    """Find the constants of an encoder; None for one that was never measured."""
+    return CALIBRATIONS.get(fingerprint.split(":", 1)[0])
+
+
+def judge(hits: Sequence[Hit], constants: Calibration | None) -> list[Hit]:
+    """Give every hit its confidence in [0, 1], None where nothing is known of the encoder."""
+    if constants is None:
+        return list(hits)
+    judged = []
+    for hit in hits:
+        z = constants.bias + constants.coverage * hit.coverage
+        z += constants.cosine * (hit.cosine or 0.0)
+        judged.append(hit._replace(confidence=1.0 / (1.0 + exp(-z))))
+    return judged
+
+
+def apply_floor(hits: Sequence[Hit], *, min_score: float) -> list[Hit]:
+    """Drop hits below `min_score`; a literal match always stays."""
+    return [
+        hit
+        for hit in hits
+        if hit.candidate.literal or hit.confidence is None or hit.confidence >= min_score
+    ]
+
+
+def verdict(hits: Sequence[Hit]) -> str:
+    """Say whether anything good was found: good | weak | none."""
+    if not hits:
+        return "none"
+    best = max((1.0 if h.candidate.literal else h.confidence or 0.0) for h in hits)
+    return "good" if best >= GOOD else "weak" if best >= WEAK else "none"

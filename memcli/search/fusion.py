@@ -1,0 +1,90 @@
+"""Join the lexical and the dense leg into one score; pure.
+
+scaled    w_v * cosine + w_t * bm25 / (best bm25 of the query)
+weighted  w_v * cosine / (best cosine) + w_t / (1 + rank), rank from 0
+rrf       sum over legs of 1 / (60 + rank), rank from 1
+
+Cosines are clamped to [0, 1]. Every member of the union has both raw scores; a chunk without
+vectors takes the median cosine, so that a word match is never lost for want of a vector.
+Sources: rrf is Cormack, Clarke and Buettcher, SIGIR 2009, with their k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from memcli.search.hits import Hit, ordered
+from memcli.types import Candidate
+
+RRF_K = 60
+
+
+class Weights(NamedTuple):
+    """How much each leg counts; they sum to 1."""
+
+    vector: float
+    text: float
+
+
+def best_cosine(candidate: Candidate) -> float | None:
+    """Give the cosine of the best part, clamped to [0, 1]; None where nothing is embedded."""
+    known = [part.cosine for part in candidate.parts if part.cosine is not None]
+    return min(1.0, max(0.0, *known, 0.0)) if known else None
+
+
+def fuse(
+    candidates: Sequence[Candidate],
+    coverage: Mapping[int, float],
+    *,
+    method: str,
+    weights: Weights,
+) -> list[Hit]:
+    """Score candidates; with a weight of 0 a leg is out."""
+    cosines = {c.chunk_id: best_cosine(c) for c in candidates}
+    known = [cosine for cosine in cosines.values() if cosine is not None]
+    stand_in = median(known) if known else 0.0
+    best_vector = max(known, default=0.0)
+    best_text = max((c.bm25 for c in candidates), default=0.0)
+    text_order = sorted(candidates, key=lambda c: (-c.bm25, c.source, c.path, c.start_line))
+    text_ranks = {c.chunk_id: rank for rank, c in enumerate(text_order) if c.bm25 > 0}
+    hits = []
+    for candidate in candidates:
+        cosine = cosines[candidate.chunk_id]
+        used = stand_in if cosine is None else cosine
+        if method == "rrf":
+            ranks = (
+                (weights.text, candidate.lexical_rank),
+                (weights.vector, candidate.dense_rank),
+            )
+            score = sum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
+        elif method == "weighted":
+            vector = used / best_vector if best_vector > 0 else 0.0
+            rank = text_ranks.get(candidate.chunk_id)
+            text = 0.0 if rank is None else 1 / (1 + rank)
+            score = weights.vector * vector + weights.text * text
+        else:
+            text = candidate.bm25 / best_text if best_text > 0 else 0.0
+            score = weights.vector * used + weights.text * text
+        hit = Hit(
+            candidate=candidate,
+            score=0.0,
+            cosine=cosine,
+            coverage=coverage.get(candidate.chunk_id, 0.0),
+            confidence=None,
+            duplicates=(),
+            trace=(),
+        )
+        hits.append(
+            hit.moved(
+                score,
+                f"fuse:{method}",
+                bm25=candidate.bm25,
+                lexical_rank=candidate.lexical_rank,
+                cosine=cosine,
+                dense_rank=candidate.dense_rank,
+                coverage=hit.coverage,
+            )
+        )
+    return ordered(hits)

@@ -1,0 +1,57 @@
+"""Order hits by relevance and novelty (MMR), folding near-duplicates into one; pure.
+
+mmr = lambda * relevance - (1 - lambda) * max similarity to what is chosen, with relevance =
+score / best score and similarity = Jaccard of token sets. Source: Carbonell and Goldstein,
+SIGIR 1998. The choice is greedy, so the first 3 of 10 are the first 3 of 3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memcli.search.hits import Hit, citation
+from memcli.store.text import prepare
+
+# Texts this alike say the same; a stand-up line repeated with another day's date is below it.
+DUPLICATE_JACCARD = 0.95
+
+_WORD = re.compile(r"\w+")
+
+
+def token_set(text: str) -> frozenset[str]:
+    """Give the distinct words of a text, pairs of characters for unspaced scripts."""
+    return frozenset(_WORD.findall(prepare(text).lower()))
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Give the share of tokens two sets have in common; 0 for two empty ones."""
+    union = len(a | b)
+    return len(a & b) / union if union else 0.0
+
+
+def diversify(hits: Sequence[Hit], *, lambda_: float, limit: int) -> list[Hit]:
+    """Choose up to `limit` hits; the score stays, the order and the trace change."""
+    if not hits:
+        return []
+    best = max(hit.score for hit in hits) or 1.0
+    sets = [token_set(hit.candidate.text) for hit in hits]
+    left = list(range(len(hits)))
+    nearest = [0.0] * len(hits)
+    chosen: list[Hit] = []
+    while left and len(chosen) < limit:
+        values = {i: lambda_ * hits[i].score / best - (1 - lambda_) * nearest[i] for i in left}
+        pick = max(left, key=lambda i: (values[i], -i))
+        left.remove(pick)
+        copies = []
+        for i in left:
+            similarity = jaccard(sets[pick], sets[i])
+            nearest[i] = max(nearest[i], similarity)
+            if similarity >= DUPLICATE_JACCARD:
+                copies.append(i)
+        left = [i for i in left if i not in copies]
+        hit = hits[pick].moved(
+            hits[pick].score, "mmr", value=values[pick], similarity=nearest[pick]
+        )
+        chosen.append(hit._replace(duplicates=tuple(citation(hits[i].candidate) for i in copies)))
+    return chosen

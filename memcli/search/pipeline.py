@@ -1,0 +1,188 @@
+"""The one path of a search: recall, fuse, modulate, floor, diversify, pack.
+
+Explanations, the bench and every output read the same hits; nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memcli.config import Config
+from memcli.embedding.script import latin_share
+from memcli.errors import ConfigError
+from memcli.search.dates import DateSpan
+from memcli.search.decay import apply_decay
+from memcli.search.floor import apply_floor, calibration, judge, verdict
+from memcli.search.fusion import Weights, fuse
+from memcli.search.hits import Hit
+from memcli.search.mmr import diversify
+from memcli.search.pack import pack
+from memcli.search.query import ParsedQuery
+from memcli.search.recall import recall
+from memcli.store.reader import Counts, Reader
+from memcli.types import Filters
+
+# Below this share of Latin letters the bundled model's vectors say nothing.
+LATIN_LIMIT = 0.5
+# Below this share of embedded parts the answer is by keywords alone.
+EMBEDDED_LIMIT = 0.5
+# Hits that are compared for novelty; --limit lives within it.
+MMR_POOL = 100
+
+
+class Options(NamedTuple):
+    """What a search is asked to do."""
+
+    limit: int
+    mode: str  # hybrid | lexical | dense
+    fusion: str  # scaled | weighted | rrf
+    weights: Weights
+    universe: int
+    half_life_days: float
+    decay_floor: float
+    mmr_lambda: float
+    min_score: float
+    budget: int | None
+    filters: Filters
+
+
+class Leg(NamedTuple):
+    """Whether a leg ran, why not, and on how much."""
+
+    ran: bool
+    reason: str
+    embedded: int
+    total: int
+
+
+class Answer(NamedTuple):
+    """The hits of a query and what they rest on."""
+
+    hits: tuple[Hit, ...]
+    verdict: str  # good | weak | none
+    lexical: Leg
+    dense: Leg
+    candidates: int
+    dropped: int  # passages that did not fit the budget
+    unmatched: tuple[str, ...]  # terms that no chunk holds
+    revision: str
+
+
+NOTHING = Answer((), "none", Leg(True, "", 0, 0), Leg(False, "", 0, 0), 0, 0, (), "0")
+
+
+class Vector(NamedTuple):
+    """The query's vector and the encoder it comes from, or why there is none."""
+
+    blob: bytes | None
+    fingerprint: str
+    reason: str
+
+
+def options_of(config: Config, *, budget: int | None, filters: Filters) -> Options:
+    """Read the search settings."""
+    return Options(
+        limit=config("search.limit"),
+        mode=config("search.mode"),
+        fusion=config("search.fusion"),
+        weights=_weights(config("search.vector_weight"), config("search.text_weight")),
+        universe=config("search.universe"),
+        half_life_days=config("search.half_life_days"),
+        decay_floor=config("search.decay_floor"),
+        mmr_lambda=config("search.mmr_lambda"),
+        min_score=config("search.min_score"),
+        budget=budget,
+        filters=filters,
+    )
+
+
+def _weights(vector: float, text: float) -> Weights:
+    if abs(vector + text - 1.0) > 1e-6:
+        raise ConfigError(
+            f"search.vector_weight and search.text_weight must sum to 1, not {vector + text:g}"
+        )
+    return Weights(vector, text)
+
+
+def search(
+    reader: Reader,
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: Options,
+    *,
+    embed_query: Callable[[], Vector],
+    age_days: Callable[[str], int],
+) -> Answer:
+    """Answer a query from one state of the index."""
+    with reader.snapshot():
+        counts = reader.counts()
+        dense, vector = _dense_leg(reader, query, options, embed_query, counts)
+        wants_lexical = options.mode != "dense"
+        lexical = Leg(wants_lexical, "" if wants_lexical else "mode is dense", 0, counts.chunks)
+        found = recall(
+            reader,
+            query,
+            lexical=wants_lexical,
+            vector=vector,
+            universe=options.universe,
+            filters=options.filters,
+        )
+        fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
+        revision = reader.meta("revision") or "0"
+    weights = options.weights
+    if not dense.ran:
+        weights = Weights(0.0, 1.0)
+    elif not wants_lexical:
+        weights = Weights(1.0, 0.0)
+    hits = fuse(found.candidates, found.coverage, method=options.fusion, weights=weights)
+    hits = judge(hits, calibration(fingerprint))
+    hits = apply_floor(hits, min_score=options.min_score)
+    answer_verdict = verdict(hits)
+    hits = apply_decay(
+        hits,
+        age_days=age_days,
+        half_life_days=options.half_life_days,
+        floor=options.decay_floor,
+    )
+    chosen = diversify(hits[:MMR_POOL], lambda_=options.mmr_lambda, limit=options.limit)
+    kept, dropped = pack(chosen, budget=options.budget)
+    return Answer(
+        hits=tuple(kept),
+        verdict=answer_verdict,
+        lexical=lexical,
+        dense=dense,
+        candidates=len(found.candidates),
+        dropped=dropped,
+        unmatched=found.unmatched,
+        revision=revision,
+    )
+
+
+def _dense_leg(
+    reader: Reader,
+    query: ParsedQuery,
+    options: Options,
+    embed_query: Callable[[], Vector],
+    counts: Counts,
+) -> tuple[Leg, bytes | None]:
+    """Decide whether vectors take part; each reason is said to the user."""
+
+    def off(reason: str) -> tuple[Leg, None]:
+        return Leg(False, reason, counts.embedded, counts.parts), None
+
+    if options.mode == "lexical":
+        return off("mode is lexical")
+    vector = embed_query()
+    if vector.blob is None:
+        return off(vector.reason)
+    index_fingerprint = reader.meta("fingerprint")
+    if index_fingerprint is None:
+        return off("nothing is embedded yet: run memcli index")
+    if index_fingerprint != vector.fingerprint:
+        return off("the index holds vectors of another model: run memcli index")
+    if latin_share(query.text) < LATIN_LIMIT:
+        return off("the model reads English and the query is in another script")
+    if counts.embedded < EMBEDDED_LIMIT * counts.parts:
+        return off("less than half of the texts are embedded: run memcli index")
+    return Leg(True, "", counts.embedded, counts.parts), vector.blob
