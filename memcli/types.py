@@ -19,7 +19,7 @@ class Source(NamedTuple):
 
     name: str
     root: str  # absolute path of the folder
-    include: tuple[str, ...]  # globs in gitignore syntax, relative to root
+    include: tuple[str, ...]  # globs tied to the root: *.md is its top level, **/*.md any
     exclude: tuple[str, ...] = ()
     kind: str | None = None  # for every document; None lets `kinds` decide
     kinds: tuple[tuple[str, str], ...] = ()  # (glob, kind), first match wins

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli import config as settings
@@ -16,6 +17,7 @@ from memcli.workspace.locate import locate
 
 if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
+    from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.indexer import Settings
 
 
@@ -45,7 +47,6 @@ class Context(NamedTuple):
 
     def index_settings(self) -> Settings:
         """Gather what the indexer needs."""
-        from memcli.embedding.wordpiece import count
         from memcli.indexing.indexer import Settings
         from memcli.markdown.chunker import Limits
 
@@ -55,7 +56,7 @@ class Context(NamedTuple):
                 chunk_tokens=self.config("chunk.tokens"),
                 overlap_tokens=self.config("chunk.overlap"),
                 part_max=PART_MAX,
-                count=count,
+                count=_count_tokens,
             ),
             max_bytes=self.config("files.max_bytes"),
             follow_symlinks=self.config("files.follow_symlinks"),
@@ -74,6 +75,17 @@ class Context(NamedTuple):
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
 PART_MAX = 256
+
+
+@cache
+def _wordpiece() -> WordPiece:
+    from memcli.embedding.wordpiece import WordPiece
+
+    return WordPiece()
+
+
+def _count_tokens(text: str) -> int:
+    return _wordpiece().count(text)
 
 
 def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:

@@ -61,9 +61,7 @@ def _shapes() -> dict[str, tuple[int, ...]]:
     for layer in range(LAYERS):
         for name, shape in _linears(layer).items():
             shapes[name + ".weight"], shapes[name + ".bias"] = shape, shape[:1]
-        norms += [
-            f"encoder.layer.{layer}.{part}output.LayerNorm" for part in ("attention.", "")
-        ]
+        norms += [f"encoder.layer.{layer}.{part}output.LayerNorm" for part in ("attention.", "")]
     for norm in norms:
         shapes[norm + ".weight"] = shapes[norm + ".bias"] = (WIDTH,)
     return shapes
@@ -185,15 +183,11 @@ def _embeddings(build: _Builder) -> str:
         "Add",
         [
             build.rows("embeddings.word_embeddings.weight", "Gather", "ids"),
-            build.rows(
-                "embeddings.position_embeddings.weight", "Slice", "first", length, "first"
-            ),
+            build.rows("embeddings.position_embeddings.weight", "Slice", "first", length, "first"),
         ],
     )
     segment = build.weight("embeddings.token_type_embeddings.weight", (WIDTH,))
-    x = build.norm(
-        "LayerNormalization", [build.op("Add", [x, segment])], "embeddings.LayerNorm"
-    )
+    x = build.norm("LayerNormalization", [build.op("Add", [x, segment])], "embeddings.LayerNorm")
     return build.op("Reshape", [x, "rows"])
 
 

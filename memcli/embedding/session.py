@@ -1,4 +1,4 @@
-"""What both ways into the runtime set on a session, so that their vectors are the same.
+"""What both ways into the runtime set on a session, so that their vectors agree.
 
 Depends on no runtime; `onnx` and `quick` each pass these settings on in their own way.
 """
@@ -17,7 +17,7 @@ from memcli.embedding.models import Located
 # Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
 # that x64quantprecision is itself a rewriting of level 2.
 _NO_REWRITING, _EXTENDED = 0, 2
-_FATAL = 4  # log severity; a failure is raised, not printed
+FATAL = 4  # log severity; a failure is raised, not printed
 
 _CPU_INFO = "/proc/cpuinfo"
 _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
@@ -64,5 +64,5 @@ def settings(located: Located, *, exact: bool | None = None) -> Settings:
         ("session.intra_op.allow_spinning", "0"),
     )
     if sums_exactly() if exact is None else exact:
-        return Settings(_NO_REWRITING, _FATAL, entries)
-    return Settings(_EXTENDED, _FATAL, (*entries, ("session.x64quantprecision", "1")))
+        return Settings(_NO_REWRITING, FATAL, entries)
+    return Settings(_EXTENDED, FATAL, (*entries, ("session.x64quantprecision", "1")))

@@ -173,16 +173,16 @@ def _dense_leg(
 
     if options.mode == "lexical":
         return off("mode is lexical")
+    if latin_share(query.text) < LATIN_LIMIT:
+        return off("the model reads English and the query is in another script")
+    index_fingerprint = reader.meta("fingerprint")
+    if index_fingerprint is None:
+        return off("nothing is embedded yet. Try: memcli index")
+    if counts.embedded < EMBEDDED_LIMIT * counts.parts:
+        return off("less than half of the texts are embedded. Try: memcli index")
     vector = embed_query()
     if vector.blob is None:
         return off(vector.reason)
-    index_fingerprint = reader.meta("fingerprint")
-    if index_fingerprint is None:
-        return off("nothing is embedded yet: run memcli index")
     if index_fingerprint != vector.fingerprint:
-        return off("the index holds vectors of another model: run memcli index")
-    if latin_share(query.text) < LATIN_LIMIT:
-        return off("the model reads English and the query is in another script")
-    if counts.embedded < EMBEDDED_LIMIT * counts.parts:
-        return off("less than half of the texts are embedded: run memcli index")
+        return off("the index holds vectors of another model. Try: memcli index")
     return Leg(True, "", counts.embedded, counts.parts), vector.blob

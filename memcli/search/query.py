@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, islice, pairwise
 from typing import NamedTuple
 
 from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
 from memcli.store import text as fts
 
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
+MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest expression
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
 MAJORITY = 0.5
@@ -35,13 +37,14 @@ _MARKED = re.compile(
 # Numbers, quantities, ordinals, dates, times and `e.g.` look like one and are not.
 _PLAIN = re.compile(
     r"\d+(?:[-.,]\d+)?(?:st|nd|rd|th|-?[a-z]{1,2}|-[a-z]+)?|\d{4}([-/])\d\d?\1\d\d?"
-    r"|(?:19|20)\d{6}|\d\d?\.\d\d?\.\d{4}|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?",
+    r"|\d\d?\.\d\d?\.\d{4}|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?",
     re.IGNORECASE,
 )
+_DAY = re.compile(r"(?:19|20)\d\d[01]\d[0-3]\d")
 _LONG_NUMBER = 5  # a number is an id from so many digits; 2026 and 8080 are not
 _SHORT_PIECE = 3  # letters a piece of a compound needs to be looked for alone
 
-_BRACKETS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–"
+_BRACKETS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–™®©"
 _EDGES = _BRACKETS + "#+_"
 
 
@@ -94,7 +97,9 @@ class ParsedQuery(NamedTuple):
     @property
     def match_any(self) -> str | None:
         """Give the MATCH expression for any term or piece of a term."""
-        return self._less_excluded(fts.any_of(m for t in self.sought for m in _pieces(t)))
+        pieces = (match for term in self.sought for match in _pieces(term))
+        wanted = chain((term.match for term in self.sought), pieces)
+        return self._less_excluded(fts.any_of(islice(wanted, MAX_MATCHES)))
 
     def _less_excluded(self, wanted: str | None) -> str | None:
         return fts.without(wanted, fts.any_of(term.match for term in self.excluded))
@@ -123,7 +128,7 @@ def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
     terms, dropped = _distinct((p for p in pieces if not p.out), stop_words, soft)
     excluded, not_excluded = _distinct((p for p in pieces if p.out), stop_words, ())
     letters = sum(map(str.isalnum, text))
-    unspaced = sum(len(run) for run, is_run in fts.split_runs(text) if is_run)
+    unspaced = sum(len(run) for run, is_run in fts.split_runs(fts.compose(text)) if is_run)
     return ParsedQuery(
         text=_natural(text, pieces),
         terms=terms,
@@ -188,13 +193,96 @@ def _distinct(
 
 
 def _cut(piece: _Piece, soft: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str, bool]]:
-    """Cut a piece where a soft span begins or ends; a phrase is never cut or soft."""
-    if not soft or piece.kind == "phrase":
+    """Cut a piece where a soft span begins or ends; a phrase stays whole."""
+    spans = [span for span in soft if span[0] < piece.end and piece.start < span[1]]
+    if not spans or piece.kind == "phrase":
         yield piece.text, piece.kind, False
         return
-    at = end = piece.end
-    at = piece.start
-    for start, stop in sorted(soft):
-        if stop <= at or start >= end:
+    ends = (min(max(end - piece.start, 0), len(piece.text)) for span in spans for end in span)
+    for start, end in pairwise(sorted({0, *ends, len(piece.text)})):
+        is_soft = any(a <= piece.start + start and piece.start + end <= b for a, b in spans)
+        yield piece.text[start:end], "word", is_soft
+
+
+def _terms(
+    text: str, kind: str, stop_words: frozenset[str], groups: Iterator[int]
+) -> Iterator[Term]:
+    if kind == "phrase":
+        yield Term(text, kind)
+        return
+    for part, is_run in fts.split_runs(fts.compose(text)):
+        if is_run:
+            yield from _run_terms(part, groups)
+        elif term := _word_term(part, kind, stop_words):
+            yield term
+
+
+def _word_term(raw: str, kind: str, stop_words: frozenset[str]) -> Term | None:
+    word, shown = raw.strip(_EDGES), raw.strip(_BRACKETS)
+    if word.lower().endswith(("'s", "’s")):  # the possessive would be a token of its own
+        word, shown = word[:-2], shown[:-2]
+    if not fts.is_searchable(word):
+        return None
+    if kind == "prefix":
+        return Term(word, kind)
+    # In a query with small letters too, IT and US are names; AND, OR and NOT are not.
+    is_name = len(word) > 1 and word.isupper() and word not in OPERATORS
+    plain = (word if is_name else word.lower()).replace("’", "'")
+    if stop_words.issuperset(plain.split("/")):
+        return Term(word, "word", stop=True)
+    marked = _MARKED.search(shown) and not _PLAIN.fullmatch(word)
+    if marked or (word.isdigit() and len(word) >= _LONG_NUMBER and not _DAY.fullmatch(word)):
+        return Term(shown, "identifier")
+    return Term(word, "word")
+
+
+def _run_terms(run: str, groups: Iterator[int]) -> Iterator[Term]:
+    """Cut a run at function words; what is short is one term, what is long gives its pairs."""
+    pieces = [run]
+    if not _has(run, "\u3041", "\u30ff") and not _has(run, "\uac00", "\ud7a3"):
+        pieces = [piece for piece in re.split(CHINESE, run) if piece] or pieces
+    for piece in pieces:
+        if len(fts.units(piece)) <= MAX_WHOLE_RUN:
+            yield Term(piece, "word")
             continue
-        yield piece.text[: max(0, start - at)], "word", False
+        group = next(groups)
+        for pair in _telling(fts.pairs(piece)):
+            yield Term(pair, "pair", group=group)
+
+
+def _telling(pairs: list[str]) -> list[str]:
+    """Leave out pairs of hiragana alone, which is how Japanese writes its endings."""
+    return [p for p in pairs if not all("\u3041" <= c <= "\u3096" for c in p)] or pairs
+
+
+def _has(text: str, first: str, last: str) -> bool:
+    return any(first <= char <= last for char in text)
+
+
+def _pieces(term: Term) -> Iterator[str | None]:
+    """Give the MATCH phrases of what a term is made of."""
+    if term.kind not in ("word", "identifier"):
+        return
+    for part, is_run in fts.split_runs(term.text):
+        if is_run:
+            yield from map(fts.phrase, _telling(fts.pairs(part)))
+            continue
+        words = re.findall(r"[^\W\d_]+", part)
+        telling = (w for w in words if len(w) >= _SHORT_PIECE and w.lower() not in ENGLISH)
+        yield from map(fts.phrase, telling)
+
+
+def _stop_words(text: str) -> frozenset[str]:
+    words = ENGLISH if GERMAN_SIGNS.isdisjoint(text.lower().split()) else ENGLISH | GERMAN
+    # Where all is in capitals, capitals say nothing.
+    return words if text != text.upper() else words | {word.upper() for word in words}
+
+
+def _natural(text: str, pieces: list[_Piece]) -> str:
+    """Give the query as a sentence: no operators, no excluded words."""
+    out, at = [], 0
+    for piece in pieces:
+        if piece.out or piece.kind != "word":
+            out += [text[at : piece.start], "" if piece.out else piece.text]
+            at = piece.end
+    return " ".join("".join([*out, text[at:]]).split())

@@ -10,11 +10,11 @@ from memcli.search.pipeline import Vector
 class QueryVector:
     """The vector of one query, made in the background once `start` was called."""
 
-    def __init__(self, encoder: str, text: str) -> None:
-        """Take the name of the encoder and the natural text of the query."""
-        self._encoder, self._text = encoder, text
+    def __init__(self, encoder: str, text: str, *, verified: str | None) -> None:
+        """Take the encoder's name, the natural text, and the model file known to be sound."""
+        self._encoder, self._text, self._verified = encoder, text, verified
         self._thread: Thread | None = None
-        self._vector = Vector(None, "", "the query was not embedded")
+        self._vector = Vector(None, "", "the query could not be embedded")
 
     def start(self) -> None:
         """Begin embedding."""
@@ -24,13 +24,13 @@ class QueryVector:
     def result(self) -> Vector:
         """Wait for the vector, or for the reason why there is none."""
         if self._thread is None:
-            self._embed()
-        else:
+            self.start()
+        if self._thread is not None:
             self._thread.join()
         return self._vector
 
     def _embed(self) -> None:
-        from memcli.embedding.registry import embed_query
+        from memcli.embedding.query import embed_query
 
-        found = embed_query(self._encoder, self._text)
+        found = embed_query(self._encoder, self._text, verified=self._verified)
         self._vector = Vector(found.vector, found.fingerprint, found.reason)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-ENGLISH = frozenset(
-    """
+_ENGLISH = """
     a about after again all also am an and any are aren't as at be because been before being
     both but by can can't cannot could couldn't did didn't do does doesn't doing don't during
     each either else etc ever for from had hadn't has hasn't have haven't having he her here hers
@@ -14,11 +13,13 @@ ENGLISH = frozenset(
     those though through to too until upon us very was wasn't we we'd we'll we're we've were
     weren't what when where whether which while who whom whose why will with within without
     won't would wouldn't you you'd you'll you're you've your yours yourself
-    """.split()
-)
+"""
+ENGLISH = frozenset(_ENGLISH.split())
 
-GERMAN = frozenset(
-    """
+# Of other search boxes; here they are words that ask for nothing.
+OPERATORS = frozenset(("AND", "OR", "NOT"))
+
+_GERMAN = """
     aber alle als also am an auch auf aus bei beim bin bis bitte bist da damit dann das dass dein
     dem den denn der des dich die dies diese diesem diesen dieser dieses dir doch du durch ein
     eine einem einen einer eines er es euch euer für gegen gibt hab habe haben hast hat hatte
@@ -27,19 +28,18 @@ GERMAN = frozenset(
     so soll sollte über um und uns unser unter viel vom von vor wann war waren warum was weil
     welche welchem welchen welcher welches wem wen wenn wer werde werden weshalb wie wieder
     wieso will wir wird wirst wo wobei womit worauf wurde wurden zu zum zur zwischen
-    """.split()
-)
+"""
+GERMAN = frozenset(_GERMAN.split())
 
 # Words that no other language here uses: one of them makes a query German, and only then do
 # the German words count, because `die`, `war`, `man` and `hat` mean something in English.
-GERMAN_SIGNS = frozenset(
-    """
+_GERMAN_SIGNS = """
     auf beim bist das dass dem der dich dies dieser dieses du ein eine einem einen einer für
     gibt habe haben ich ihn ihr im ist kann können mein meine mich mir mit muss nach nicht noch
     oder sich sind über und uns unser vom von wann warum weil welche welchen welcher welches
     wenn wer werden wie wir wird wo wurde zu zum zur zwischen
-    """.split()
-)
+"""
+GERMAN_SIGNS = frozenset(_GERMAN_SIGNS.split())
 
 # Question and function words that cut a Chinese run into what is asked for; the longest first.
 # Left out: characters that are as often part of a content word (在 in 存在, 和 in 和平).

@@ -11,7 +11,8 @@ more alone: `東京都` becomes `東京 京都 都`. A query for `東京` is the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 # Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.
 TOKENIZE = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
@@ -23,7 +24,9 @@ _WIDE = (
     "\ud7b0-\ud7fb\uf900-\ufaff\U00020000-\U000323af"
 )
 # Thai, Lao, Myanmar, Khmer without their digits and stops: a letter with its marks is one unit.
-_STACKED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
+_STACKED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
+)
 # Soft hyphens, joiners, variation selectors, Hebrew points, Arabic vowels and tatweel: spelling
 # variants that would split a word. Half surrogates cannot be stored as UTF-8.
 _IGNORED = (
@@ -37,19 +40,30 @@ _DROP = re.compile(f"[{_IGNORED}]+")
 # A letter, its marks, and letters stacked below it by a Khmer or Myanmar sign.
 _CLUSTER = r"\w\W*(?:(?<=[\u17d2\u1039])\w\W*)*"
 
-# Porter takes a suffix off every indexed word, so `generat*` must also try the stem `gener`.
-_STEM_CUT = 5  # most letters a suffix may have lost
-_STEM_MIN = 4  # shorter stems match too much
+# Porter has cut these off the indexed words, whole or in turn. A prefix that ends inside one
+# (`generat*`) begins no indexed stem (`gener`): the stem has to be asked for itself.
+_SUFFIXES = """
+    able ably ability al alism ality ally alize alization ance ancy ant ate ated ating ation
+    ational ator ed ement ence ency ent er es ful fulness ible ic ical icate ication ied ies ing
+    ion ional ism ist ity ive iveness ize ized izing ization izer ly ment ness ous ously
+    ousness
+"""
+_STEM_MIN = 4  # shorter stems would match unrelated words
 
 
-def fold(text: str) -> str:
-    """Normalise (NFKC), fold case and drop what is not seen; ASCII only loses its case."""
+def compose(text: str) -> str:
+    """Normalise (NFKC) and drop what is not seen; ASCII stays as it is."""
     if text.isascii():
-        return text.lower()
+        return text
     from unicodedata import normalize
 
     # NFKC would glue the letters TM to the word before it.
-    return _DROP.sub("", normalize("NFKC", text.replace("™", " ")).casefold())
+    return _DROP.sub("", normalize("NFKC", text.replace("™", " ")))
+
+
+def fold(text: str) -> str:
+    """Compose and fold case."""
+    return text.lower() if text.isascii() else compose(text).casefold()
 
 
 def units(run: str) -> list[str]:
@@ -60,7 +74,7 @@ def units(run: str) -> list[str]:
 def pairs(run: str) -> list[str]:
     """Give the overlapping pairs of a run. Example: 東京都 -> [東京, 京都]; 東 -> [東]."""
     parts = units(run)
-    return [a + b for a, b in zip(parts, parts[1:], strict=False)] or parts
+    return [a + b for a, b in pairwise(parts)] or parts
 
 
 def split_runs(text: str) -> list[tuple[str, bool]]:
@@ -106,9 +120,7 @@ def phrase(term: str, *, prefix: bool = False) -> str | None:
         folded = " ".join([_spread(folded[: len(folded) - len(last)]), *parts])
     quoted = _quote(folded) + ("*" if prefix else "")
     if prefix and folded.isascii() and folded.isalpha():
-        shortest = max(_STEM_MIN, len(folded) - _STEM_CUT)
-        stems = (_quote(folded[:n]) for n in range(len(folded) - 1, shortest - 1, -1))
-        return any_of([quoted, *stems])
+        return any_of([quoted, *_stems(folded)])
     return quoted
 
 
@@ -130,6 +142,21 @@ def without(wanted: str | None, unwanted: str | None) -> str | None:
 def _join(expressions: Iterable[str | None], operator: str) -> str | None:
     kept = list(dict.fromkeys(e for e in expressions if e))
     return f"({operator.join(kept)})" if len(kept) > 1 else (kept[0] if kept else None)
+
+
+def _stems(prefix: str) -> Iterator[str]:
+    """Give the phrases that find words beginning with `prefix` whose stem is shorter."""
+    if prefix.endswith("y"):  # stemmed to i, but an e is taken off: deploye* is deploy*
+        yield f'"{prefix}e"*'
+    suffixes = _SUFFIXES.split()
+    for n in range(len(prefix) - 1, _STEM_MIN - 2, -1):
+        stem, tail = prefix[:n], prefix[n:]
+        doubled = tail[0] == stem[-1]  # runn* is the run of running
+        if doubled and any(suffix.startswith(tail[1:]) for suffix in suffixes):
+            yield f'"{stem}{tail[0]}ing"'
+        elif n >= _STEM_MIN and any(suffix.startswith(tail) for suffix in suffixes):
+            yield f'"{stem}"'
+            yield f'"{stem}e"'  # the query is stemmed again: house is hous, hous would be hou
 
 
 def _quote(text: str) -> str:
@@ -168,4 +195,4 @@ def _spread_wide(match: re.Match[str]) -> str:
 
 def _spread_stacked(match: re.Match[str]) -> str:
     parts = units(match[0])
-    return " ".join(["", *map("".join, zip(parts, parts[1:], strict=False)), *parts[-1:], ""])
+    return " ".join(["", *map("".join, pairwise(parts)), *parts[-1:], ""])

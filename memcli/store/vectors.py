@@ -128,9 +128,9 @@ def nearest(
     within = f" AND id IN ({allowed})" if allowed else ""
     found = rows(
         connection,
-        f"SELECT s.hash, n.distance FROM (SELECT id, distance FROM {table} "
-        f"WHERE embedding MATCH ? AND k = ?{within}) n JOIN slots s ON s.id = n.id "
-        "ORDER BY n.distance, n.id",
+        f"WITH n AS MATERIALIZED (SELECT id, distance FROM {table} "
+        f"WHERE embedding MATCH ? AND k = ?{within}) "
+        "SELECT s.hash, n.distance FROM n JOIN slots s ON s.id = n.id ORDER BY n.distance, n.id",
         (query, k, *bindings),
     )
     return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in found]

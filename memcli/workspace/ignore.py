@@ -92,13 +92,6 @@ def _is_ending(segment: str) -> bool:
     return segment.startswith("*") and "*" not in segment[1:]
 
 
-def _markdown_endings(ending: str) -> tuple[str, ...]:
-    """Narrow what a name must end with to Markdown names."""
-    if is_markdown(ending):
-        return (ending,)
-    return tuple(m for m in MARKDOWN if m.endswith(ending))
-
-
 class Rules:
     """What a source lets in: its include globs minus everything that is ignored.
 
@@ -138,12 +131,12 @@ class Rules:
         if "*" in prefix or (glob.folder and not (literal and not deep)):
             self.others.append(glob)
         elif last == "*":
-            self.endings_below.append((prefix, ""))
+            self.endings_below += [(prefix, ending) for ending in MARKDOWN]
         elif literal and is_markdown(last) and not glob.folder:
             (self.names_below if deep else self.names_in).append((prefix, last))
         elif literal and not deep:
-            self.endings_below.append((f"{prefix}{last}/", ""))
-        elif _is_ending(last):
+            self.endings_below += [(f"{prefix}{last}/", ending) for ending in MARKDOWN]
+        elif _is_ending(last) and is_markdown(last):
             (self.endings_below if deep else self.endings_in).append((prefix, last[1:]))
         else:
             self.others.append(glob)
@@ -168,7 +161,7 @@ class Rules:
         """List what the names in this folder may end with to be a document."""
         found = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
         found |= {e for prefix, e in self.endings_in if folder == prefix}
-        return tuple(sorted({end for e in found for end in _markdown_endings(e)}))
+        return tuple(sorted(found))
 
     def names(self, folder: str) -> frozenset[str]:
         """List the names of documents that this folder may hold."""

@@ -1,7 +1,5 @@
 """Find the workspace folder and its default source; leaves environment and settings to others."""
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH110, PTH112, PTH113, PTH118, PTH120
 
 from __future__ import annotations
 

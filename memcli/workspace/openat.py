@@ -3,8 +3,6 @@
 A folder is a descriptor where the platform can open relative to one, else its path.
 """
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH112, PTH114, PTH118
 
 from __future__ import annotations
 
@@ -37,8 +35,8 @@ def open_root(path: str) -> int | str:
     """Open the root of a source, which may itself be reached through a link."""
     if HAS_DIR_FD:
         return os.open(path, _FOLDER)
-    if not os.path.isdir(path):
-        raise NotADirectoryError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    if not stat.S_ISDIR(os.stat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return path
 
 

@@ -1,7 +1,5 @@
 """Read and decode one document without following links; leaves listing and parsing to others."""
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH118, PTH206
 
 from __future__ import annotations
 

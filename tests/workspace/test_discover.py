@@ -44,6 +44,9 @@ def test_exact_listing(tmp_path: Path) -> None:
         ("a/?id.md", ["a/mid.md"]),
         ("**", ["a/b/low.md", "a/mid.md", "top.md"]),
         ("*.txt", []),
+        ("*b", []),
+        ("**/*b", ["a/b/low.md"]),
+        ("a*", ["a/b/low.md", "a/mid.md"]),
         ("# x", []),
     ],
 )

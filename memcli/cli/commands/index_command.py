@@ -64,6 +64,7 @@ def run(wanted: Options, context: Context) -> int:
         return _dry_run(wanted, context)
 
     from memcli.cli.progress import Progress
+    from memcli.embedding.query import identity
     from memcli.indexing.indexer import embed, index
     from memcli.indexing.lock import writer_lock
     from memcli.store.writer import Writer
@@ -82,6 +83,7 @@ def run(wanted: Options, context: Context) -> int:
                 )
                 if encoder.encoder is not None:
                     embedded = embed(writer, encoder.encoder, on_progress=progress.update)
+                    writer.set_meta({"model": identity(context.config("embedding.encoder"))})
             if wanted.prune:
                 pruned = writer.prune(unused_days=0)
             fingerprint = writer.meta("fingerprint")

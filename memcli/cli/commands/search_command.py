@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -130,9 +131,10 @@ def _answer(
     sync: bool,
     no_sync: bool,
 ) -> tuple[Freshness, ParsedQuery, Answer]:
-    from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+    from memcli.embedding.script import latin_share
+    from memcli.indexing.freshness import Bounds, freshen, look
     from memcli.search.dates import find_dates
-    from memcli.search.pipeline import options_of, search
+    from memcli.search.pipeline import LATIN_LIMIT, options_of, search
     from memcli.search.query import parse
     from memcli.search.query_vector import QueryVector
     from memcli.store.reader import Reader
@@ -144,10 +146,10 @@ def _answer(
             "the query holds nothing to search for", hint='memcli search "some words"'
         )
     wanted = options_of(context.config, budget=budget, filters=filters)
-    vector = QueryVector(context.config("embedding.encoder"), parsed.text)
-    if wanted.mode != "lexical":
-        vector.start()
     config = context.config
+    vector = QueryVector(config("embedding.encoder"), parsed.text, verified=_verified(context))
+    if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
+        vector.start()
     if no_sync or not (config("sync.on_search") or sync):
         freshness = look(context.store, context.index_settings())
     else:
@@ -175,7 +177,20 @@ def _answer(
         )
     finally:
         reader.close()
-    return Freshness(*freshness), parsed, answer
+    return freshness, parsed, answer
+
+
+def _verified(context: Context) -> str | None:
+    """Read which model file was verified when the index was made."""
+    from memcli.store.reader import Reader
+
+    if not os.path.exists(context.store):
+        return None
+    reader = Reader(context.store)
+    try:
+        return reader.meta("model")
+    finally:
+        reader.close()
 
 
 def _write(

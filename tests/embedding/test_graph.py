@@ -1,0 +1,64 @@
+"""The shipped graphs come from their generator and hold no weights."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding import graph, models
+from memcli.embedding.models import FP32, INT8, MODELS, Model
+
+onnx = pytest.importorskip("onnx")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
+def test_graph_is_regenerated_byte_for_byte(model: Model) -> None:
+    assert graph.graph_of(model) == models.read_graph(model)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
+def test_graph_is_the_pinned_one(model: Model) -> None:
+    digest = hashlib.sha256(models.read_graph(model)).hexdigest()
+    assert digest == model.graph_sha256
+    assert digest[:16] in models.fingerprint(model)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
+def test_graph_holds_no_weights(model: Model) -> None:
+    proto = onnx.load_from_string(models.read_graph(model))
+    for tensor in proto.graph.initializer:
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            assert len(tensor.int64_data) <= 2
+            assert not tensor.raw_data
+            continue
+        place = {entry.key: entry.value for entry in tensor.external_data}
+        assert place["location"] == model.places[0].rpartition("/")[2]
+        assert int(place["offset"]) + int(place["length"]) <= model.size
+
+
+def test_int8_layout_reads_the_tensors_of_the_package() -> None:
+    path = models.locate(models=(INT8,))[0].path
+    data = Path(path).read_bytes()
+    initializers = {tensor.name: tensor for tensor in onnx.load(path).graph.initializer}
+    layout = graph.int8_layout(path)
+    official = graph.fp32_layout()
+    for name, weight in layout.items():
+        assert weight.offset + weight.length <= len(data)
+        if name.endswith(".int8"):  # input by output, where the official file is output by input
+            shape = official[name.removesuffix(".int8")].shape
+            assert weight.shape in (shape, shape[::-1])
+        if name.endswith("bias") or "LayerNorm" in name:
+            raw = initializers["inner." + name].raw_data
+            assert data[weight.offset : weight.offset + weight.length] == raw
+
+
+def test_fp32_layout_fills_the_file() -> None:
+    ends = [weight.offset + weight.length for weight in graph.fp32_layout().values()]
+    assert max(ends) == FP32.size
+
+
+def test_the_command_writes_every_graph(tmp_path: Path) -> None:
+    graph.main([str(tmp_path)])
+    assert {path.name for path in tmp_path.iterdir()} == {model.graph for model in MODELS}

@@ -1,0 +1,153 @@
+"""The shipped tokenizer against the `tokenizers` package."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from memcli.embedding import wordpiece
+from memcli.embedding.wordpiece import FIRST, LAST, UNKNOWN, VOCABULARY, WordPiece, query_ids
+
+PIECES = Path(VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def _reference() -> Tokenizer:
+    vocabulary = {piece: number for number, piece in enumerate(PIECES)}
+    model = models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100)
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(
+        clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+REFERENCE = _reference()
+WORDS = WordPiece()
+
+
+def expected(text: str) -> list[int]:
+    return [FIRST, *REFERENCE.encode(text).ids, LAST]
+
+
+LINES = [
+    "",
+    " \t\n\r ",
+    "The weather is lovely today.",
+    "It's so sunny outside! (really; 100%) — naïve café, Zoë's résumé…",
+    "## Decision 2026-02-10: move `users_v2` to PostgreSQL 16 @ eu-west-1",
+    "- [x] call **Łukasz** about https://example.org/a?b=c&d=%20#frag",
+    "Ǆ ﬁne ﬂow ﬃ Ⅷ ½ ²³ ™ ℌ Å Å é é ẛ̣ ſ ß ẞ",
+    "ΟΔΟΣ Σίσυφος ΣΣ İstanbul ısı",
+    "東京タワーへ行きました。我們搬到了上海。 서울에서 만나요 𠀀𠀁 㐀 豈 ｶﾀｶﾅ",
+    "สวัสดีชาวโลก नमस्ते दुनिया שָׁלוֹם مَرْحَبًا Привет, Ёлка! Việt Nam",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 ❤️ 👍🏽 🇩🇪 ☃︎",
+    "a\x00b\x01c\x0bd\x7fe\x85f\u00adg\u200bh\u200di\ufeffj\ufffdk\u2028l\u3000m",
+    "x\u0301\u0302\u0323y q\u0336r\u20dd",
+    "a" * 100 + " " + "a" * 101 + " " + "é" * 100 + " " + "水" * 120,
+    "antidisestablishmentarianism electroencephalographically zzzzqqqxx",
+    "\ufdfa \u1e9b\u0323 \u0958 \u2126 \u212b \uf900 \U0002f800 \U0002b820",
+    "٣٤ ١٢ ⑴ ⒈ ㊀ 〇 ︵ ﹏ ＡＢＣ１２３！",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_ids_agree_with_the_reference(line: str) -> None:
+    assert WORDS.ids(line) == expected(line)
+    assert WORDS.count(line) == len(expected(line))
+    assert query_ids(line, 512) == expected(line)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_ids_agree_on_any_text(text: str) -> None:
+    assert WORDS.ids(text) == expected(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("aAbe stéÉ-#*.\u0301\u0308ﬁ水\u200dΣİ\n0", max_size=60))
+def test_ids_agree_on_mixtures(text: str) -> None:
+    assert WORDS.ids(text) == expected(text)
+    assert query_ids(text, 256) == expected(text)[:255][: len(expected(text)) - 1] + [LAST]
+
+
+def test_every_code_point_agrees_between_letters() -> None:
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(codes), 50_000):
+        text = " ".join(f"a{chr(code)}b" for code in codes[start : start + 50_000])
+        assert WORDS.ids(text) == expected(text)
+
+
+def test_every_piece_keeps_its_line_number() -> None:
+    words = {p: n for n, p in enumerate(PIECES) if p.isascii() and p.isalpha() and p.islower()}
+    assert len(words) > 20_000
+    assert WORDS.ids(" ".join(words))[1:-1] == list(words.values())
+    for word in list(words)[::4000]:
+        assert query_ids(word, 256) == [FIRST, words[word], LAST]
+
+
+def test_vocabulary_is_the_official_one() -> None:
+    digest = hashlib.sha256(Path(VOCABULARY).read_bytes()).hexdigest()
+    assert digest == wordpiece.VOCABULARY_SHA256
+    assert max(map(len, PIECES)) == 18
+    assert [PIECES[n] for n in (UNKNOWN, FIRST, LAST)] == ["[UNK]", "[CLS]", "[SEP]"]
+
+
+def test_special_tokens_in_a_text_are_plain_text() -> None:
+    for ids in (WORDS.ids("[SEP] [CLS] [MASK]"), query_ids("[SEP] [CLS] [MASK]", 256)):
+        assert ids.count(LAST) == 1
+        assert ids.count(FIRST) == 1
+
+
+def test_lone_surrogates_are_dropped() -> None:
+    assert WORDS.ids("a\ud800b") == WORDS.ids("ab") == query_ids("a\ud800b", 256)
+
+
+@pytest.mark.parametrize("limit", [2, 3, 10, 256])
+def test_a_limit_cuts_pieces_and_keeps_the_frame(limit: int) -> None:
+    text = "unbelievably " * 300
+    cut = [*WORDS.ids(text)[: limit - 1], LAST]
+    assert WORDS.ids(text, limit) == cut == query_ids(text, limit)
+    assert len(cut) == limit
+
+
+def test_long_texts_count_as_their_lines_do() -> None:
+    lines = [f"line {n} of naïve text, § {n * n}" for n in range(9_000)]
+    whole = "\n".join(lines)
+    assert len(whole) > 3 * (1 << 16)
+    assert WORDS.count(whole) == 2 + sum(WORDS.count(line) - 2 for line in lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 1_000_000, "é" * 1_000_000, "水" * 300_000, "\u0301" * 1_000_000, "q" * 99 + " "],
+    ids=["one word", "accents", "ideographs", "marks", "unknown word"],
+)
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    start = time.process_time()
+    WORDS.count(text)
+    query_ids(text, 256)
+    assert time.process_time() - start < 2
+
+
+def test_the_memo_stays_bounded() -> None:
+    words = WordPiece()
+    words.count(" ".join(f"w{n}" for n in range(120_000)))
+    assert len(words) <= 50_000
+
+
+def test_a_short_query_needs_no_heavy_import() -> None:
+    code = (
+        "import sys; from memcli.embedding.wordpiece import query_ids; query_ids('hello é', 256)\n"
+        "print({'numpy', 'tokenizers', 'pathlib'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
