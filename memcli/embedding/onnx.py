@@ -3,9 +3,6 @@
 Finding and pinning model files is left to `models`, choosing an encoder to `registry`.
 """
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH119
-
 from __future__ import annotations
 
 import os

@@ -7,9 +7,6 @@ the index that the file of this path, size and mtime was. Every call into the li
 other Python threads run.
 """
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH118, PTH208
-
 from __future__ import annotations
 
 import ctypes

@@ -3,9 +3,6 @@
 Depends on no runtime; `onnx` and `quick` each pass these settings on in their own way.
 """
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH120, PTH123
-
 from __future__ import annotations
 
 import os
@@ -57,7 +54,7 @@ def settings(located: Located, *, exact: bool | None = None) -> Settings:
     """Give the settings for a model; `exact` overrides what the CPU says of itself."""
     # The runtime refuses a link that leaves the folder it was given.
     path = os.path.realpath(located.path)
-    if os.path.basename(path) != os.path.basename(located.path):  # noqa: PTH119
+    if os.path.basename(path) != os.path.basename(located.path):
         path = located.path
     entries = (
         ("session.model_external_initializers_file_folder_path", os.path.dirname(path)),

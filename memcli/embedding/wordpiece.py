@@ -4,9 +4,6 @@ It agrees with the `tokenizers` package id for id, save that a special token spe
 text ("[SEP]") is read as the characters it is. Vectors are left to the encoders.
 """
 
-# Importing pathlib costs 11-20 ms at each start.
-# ruff: noqa: PTH118, PTH123
-
 from __future__ import annotations
 
 import os

@@ -7,20 +7,20 @@ Lines that no token covers (link definitions) become paragraphs, so no line is l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memcli.markdown.comments import visible as visible
+from memcli.markdown.frontmatter import split
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-# The commonmark preset drops everything nested deeper than 20; ten list levels reach that.
-MAX_NESTING = 1000
-FRONT_MATTER_MAX_CHARS = 65_536
-
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# The commonmark preset ends a document at level 20, which ten list levels reach. Each level
+# costs stack and another pass over the lines below, so there has to be an end.
+MAX_NESTING = 100
 
 
 class Block(NamedTuple):
@@ -41,17 +41,10 @@ class Parsed(NamedTuple):
     blocks: tuple[Block, ...]
 
 
-def visible(text: str) -> str:
-    """Leave out HTML comments and carriage returns: the text that is searched and embedded."""
-    if "<!--" in text:
-        text = _COMMENT.sub(" ", text)
-    return text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
-
-
 def parse(text: str) -> Parsed:
     """Parse a document's text, which must not begin with a byte order mark."""
     lines = tuple(text.split("\n"))
-    front_matter, body_start = _front_matter(lines)
+    front_matter, body_start = split(lines)
     blank = [""] * body_start
     body = "\n".join([*blank, *lines[body_start:]]).replace("\r\n", "\n").replace("\r", " ")
     tokens = _parser().parse(body)
@@ -69,39 +62,6 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _front_matter(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
-    """Give the metadata and the number of lines it takes; ({}, 0) where there is none.
-
-    Anything that does not parse as a plain YAML mapping stays in the body as text.
-    """
-    if lines[0].rstrip() != "---":
-        return {}, 0
-    size = 0
-    for number, line in enumerate(lines[1:], start=1):
-        if line.rstrip() in ("---", "..."):
-            metadata = _yaml_mapping("\n".join(lines[1:number]))
-            return ({}, 0) if metadata is None else (metadata, number + 1)
-        size += len(line)
-        if size > FRONT_MATTER_MAX_CHARS:
-            break
-    return {}, 0
-
-
-def _yaml_mapping(text: str) -> dict[str, Any] | None:
-    if not text.strip():
-        return {}
-    import yaml
-
-    try:
-        # An alias can make a small text expand without bound.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            return None
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def _blocks(tokens: list[Token]) -> Iterator[Block]:
     """Yield the blocks of level 0, with top-level lists opened into their items."""
     quote_end = -1
@@ -110,7 +70,7 @@ def _blocks(tokens: list[Token]) -> Iterator[Block]:
             continue
         start, end = token.map
         if token.level == 0 and token.type == "heading_open":
-            title = " ".join(tokens[index + 1].content.split())
+            title = " ".join(visible(tokens[index + 1].content).split())
             yield Block("heading", start, end, int(token.tag[1]), title)
         elif token.level == 0 and token.type in _LEAF_KINDS:
             yield Block(_LEAF_KINDS[token.type], start, end)

@@ -23,28 +23,27 @@ MAJORITY = 0.5
 
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
+# Same length, and ASCII, so that the pattern below is: other letters double its cost.
+_AS_ASCII = dict.fromkeys(map(ord, "“”„"), '"') | dict.fromkeys(map(ord, "—…、。，；！？（）"), " ")
 # A quoted phrase (a quote inside a Latin word is text) or a word up to space or punctuation.
-_SCAN = re.compile(
-    r'(-(?<!\S-))?(?<![0-9A-Za-z])["“”„]([^"“”„]*)["“”](?![0-9A-Za-z])'
-    r'|(?:[^\s"“”„,;—…、。，；！？（）]|,(?=\d))+'
-)
+_SCAN = re.compile(r'(-(?<!\S-))?(?<![0-9A-Za-z])"([^"]*)"(?![0-9A-Za-z])|(?:[^\s",;]|,(?=\d))+')
+# The next three are compiled by `re` at their first use: plain words never meet them.
 # An identifier has a sign between letters or digits, a capital after a small letter (not
 # McDonald), letters beside digits, a leading #, or the end of C++ and C#.
-_MARKED = re.compile(
+_MARKED = (
     r"\w[./:\\]+\w|[^\W_]_+[^\W_]|(?<!Mc)(?<=[a-z])[A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]"
     r"|^#\w|^\w(?:\+\+|#)$"
 )
 # Numbers, quantities, ordinals, dates, times and `e.g.` look like one and are not.
-_PLAIN = re.compile(
+_PLAIN = (
     r"\d+(?:[-.,]\d+)?(?:st|nd|rd|th|-?[a-z]{1,2}|-[a-z]+)?|\d{4}([-/])\d\d?\1\d\d?"
-    r"|\d\d?\.\d\d?\.\d{4}|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?",
-    re.IGNORECASE,
+    r"|\d\d?\.\d\d?\.\d{4}|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?"
 )
-_DAY = re.compile(r"(?:19|20)\d\d[01]\d[0-3]\d")
+_DAY = r"(?:19|20)\d\d[01]\d[0-3]\d"
 _LONG_NUMBER = 5  # a number is an id from so many digits; 2026 and 8080 are not
 _SHORT_PIECE = 3  # letters a piece of a compound needs to be looked for alone
 
-_BRACKETS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–™®©"
+_BRACKETS = " !\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–™®©"
 _EDGES = _BRACKETS + "#+_"
 
 
@@ -139,16 +138,17 @@ def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
 
 
 def _scan(text: str) -> Iterator[_Piece]:
-    for match in _SCAN.finditer(text):
+    marks = text.translate(_AS_ASCII)
+    for match in _SCAN.finditer(marks):
         start, end = match.span()
-        phrase = match[2]
-        if phrase is None:
+        inside = match.span(2)
+        phrase = text[slice(*inside)].strip()
+        if match[2] is None:
             yield _word(text, start, end)
         elif len(phrase) <= MAX_TERM_CHARS and fts.is_searchable(phrase):
-            yield _Piece(start, end, phrase.strip(), "phrase", bool(match[1]))
+            yield _Piece(start, end, phrase, "phrase", bool(match[1]))
         else:
-            for inner in _SCAN.finditer(text, match.start(2), match.end(2)):
-                yield _word(text, *inner.span())
+            yield from (_word(text, *word.span()) for word in _SCAN.finditer(marks, *inside))
 
 
 def _word(text: str, start: int, end: int) -> _Piece:
@@ -230,10 +230,15 @@ def _word_term(raw: str, kind: str, stop_words: frozenset[str]) -> Term | None:
     plain = (word if is_name else word.lower()).replace("’", "'")
     if stop_words.issuperset(plain.split("/")):
         return Term(word, "word", stop=True)
-    marked = _MARKED.search(shown) and not _PLAIN.fullmatch(word)
-    if marked or (word.isdigit() and len(word) >= _LONG_NUMBER and not _DAY.fullmatch(word)):
-        return Term(shown, "identifier")
-    return Term(word, "word")
+    return Term(shown, "identifier") if _is_identifier(word, shown) else Term(word, "word")
+
+
+def _is_identifier(word: str, shown: str) -> bool:
+    if word == shown and word.isalpha() and word[1:] in (word[1:].lower(), word[1:].upper()):
+        return False
+    if word.isdecimal():
+        return len(word) >= _LONG_NUMBER and not re.fullmatch(_DAY, word)
+    return bool(re.search(_MARKED, shown)) and not re.fullmatch(_PLAIN, word.lower())
 
 
 def _run_terms(run: str, groups: Iterator[int]) -> Iterator[Term]:

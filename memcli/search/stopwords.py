@@ -8,7 +8,7 @@ _ENGLISH = """
     each either else etc ever for from had hadn't has hasn't have haven't having he her here hers
     herself him himself his how however i i'd i'll i'm i've if in into is isn't it its itself
     just let's may me might more most must my myself neither nor not of off on once only or
-    other our ours ourselves please shall she should shouldn't since so some such tell than that
+    other our ours ourselves please s shall she should shouldn't since so some such tell than that
     the their theirs them themselves then there these they they'd they'll they're they've this
     those though through to too until upon us very was wasn't we we'd we'll we're we've were
     weren't what when where whether which while who whom whose why will with within without

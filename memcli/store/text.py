@@ -34,9 +34,10 @@ _IGNORED = (
     "\ufe00-\ufe0f\ufeff\ud800-\udfff\U000e0100-\U000e01ef"
 )
 # One class each: the scan for the start of a match is ten times slower over an alternative.
-_WIDE_RUN = re.compile(f"[{_WIDE}]+")
-_STACKED_RUN = re.compile(f"[{_STACKED}]+")
-_DROP = re.compile(f"[{_IGNORED}]+")
+# `re` compiles them at their first use, and a query in ASCII never uses them (3 ms).
+_WIDE_RUN = f"[{_WIDE}]+"
+_STACKED_RUN = f"[{_STACKED}]+"
+_DROP = f"[{_IGNORED}]+"
 # A letter, its marks, and letters stacked below it by a Khmer or Myanmar sign.
 _CLUSTER = r"\w\W*(?:(?<=[\u17d2\u1039])\w\W*)*"
 
@@ -55,10 +56,10 @@ def compose(text: str) -> str:
     """Normalise (NFKC) and drop what is not seen; ASCII stays as it is."""
     if text.isascii():
         return text
-    from unicodedata import normalize
+    from unicodedata import normalize  # an extension module that ASCII needs not load
 
     # NFKC would glue the letters TM to the word before it.
-    return _DROP.sub("", normalize("NFKC", text.replace("™", " ")))
+    return re.sub(_DROP, "", normalize("NFKC", text.replace("™", " ")))
 
 
 def fold(text: str) -> str:
@@ -79,8 +80,6 @@ def pairs(run: str) -> list[str]:
 
 def split_runs(text: str) -> list[tuple[str, bool]]:
     """Cut text where an unspaced script begins or ends; the flag marks its runs."""
-    if text.isascii():
-        return [(text, False)]
     found, at = [], 0
     for match in _runs(text):
         found += [(text[at : match.start()], False), (match[0], True)]
@@ -105,19 +104,16 @@ def phrase(term: str, *, prefix: bool = False) -> str | None:
     Example: `v0.1` -> `"v0.1"`; `東京都` -> `"東京 京都"`; `東` -> `"東"*`.
     """
     folded = fold(term)
-    end = len(folded)
-    while end and not is_searchable(folded[end - 1]) and not _stacked(folded[end - 1]):
-        end -= 1
-    folded = folded[:end]
     if not is_searchable(folded):
         return None
-    if not folded.isascii():
+    runs = _runs(folded)
+    if runs and not is_searchable(folded[runs[-1].end() :]):
         # The last run may go on in the document, so its last unit alone is not asked for.
-        runs = _runs(folded)
-        last = runs[-1][0] if runs and runs[-1].end() == len(folded) else ""
-        parts = pairs(last) if last else []
-        prefix = prefix or (len(parts) == 1 and parts == units(last))
-        folded = " ".join([_spread(folded[: len(folded) - len(last)]), *parts])
+        last = pairs(runs[-1][0])
+        prefix = prefix or last == units(runs[-1][0])
+        folded = " ".join([_spread(folded[: runs[-1].start()]), *last])
+    elif runs:
+        folded = _spread(folded)
     quoted = _quote(folded) + ("*" if prefix else "")
     if prefix and folded.isascii() and folded.isalpha():
         return any_of([quoted, *_stems(folded)])
@@ -168,7 +164,9 @@ def _stacked(text: str) -> bool:
 
 
 def _runs(text: str) -> list[re.Match[str]]:
-    found = [*_WIDE_RUN.finditer(text), *_STACKED_RUN.finditer(text)]
+    if text.isascii():
+        return []
+    found = [*re.finditer(_WIDE_RUN, text), *re.finditer(_STACKED_RUN, text)]
     return sorted(found, key=lambda match: match.start())
 
 
@@ -185,7 +183,7 @@ _double = _Doubled().__getitem__
 
 
 def _spread(text: str) -> str:
-    return _STACKED_RUN.sub(_spread_stacked, _WIDE_RUN.sub(_spread_wide, text))
+    return re.sub(_STACKED_RUN, _spread_stacked, re.sub(_WIDE_RUN, _spread_wide, text))
 
 
 def _spread_wide(match: re.Match[str]) -> str:

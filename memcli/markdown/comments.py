@@ -1,0 +1,57 @@
+"""Find HTML comments as CommonMark does: they are neither searched nor embedded.
+
+A comment that begins a line goes on to its `-->`, over blank lines, or to the end of the text;
+one inside a line must close before the next blank line, else its `<!--` is text. Code spans
+hold no comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_OPENER = re.compile(r"`[^`\n]{1,200}`|<!--")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+# What may stand before a block in its line: indents, quote and list marks.
+_LINE_START = re.compile(r"[ \t>*+\-0-9.)]{0,64}\Z")
+
+
+def comments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the comments of a text as character ranges, in order."""
+    if "<!--" not in text:
+        return
+    at = 0
+    close: int | None = 0  # the next "-->", None where there is none
+    blank = -1  # the next blank line
+    while found := _OPENER.search(text, at):
+        start, at = found.span()
+        if found[0] != "<!--":
+            continue
+        if close is not None and close < start + 2:
+            close = text.find("-->", start + 2)
+            close = None if close < 0 else close
+        line = text.rfind("\n", max(0, start - 64), start) + 1 or max(0, start - 64)
+        if _LINE_START.match(text[line:start]):
+            end = len(text) if close is None else close + 3
+        elif close is None:
+            continue
+        else:
+            if blank < start:
+                gap = _BLANK_LINE.search(text, start)
+                blank = gap.start() if gap else len(text)
+            if blank < close:
+                continue
+            end = close + 3
+        yield start, end
+        at = end
+
+
+def visible(text: str) -> str:
+    """Leave out HTML comments and carriage returns: the text that is searched and embedded."""
+    if "<!--" in text:
+        pieces, at = [], 0
+        for start, end in comments(text):
+            pieces.append(text[at:start])
+            at = end
+        text = " ".join([*pieces, text[at:]])
+    return text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text

@@ -1,0 +1,71 @@
+"""Read the YAML front matter of a document as plain JSON values.
+
+It stands in the first lines of a file that nobody has checked, so its size, its nesting and
+its aliases are bounded, and whatever is not a plain mapping stays in the body as text.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from typing import Any
+
+MAX_CHARS = 65_536
+# The scanner of PyYAML is quadratic in open brackets.
+MAX_BRACKETS = 1000
+# Longer numbers are no metadata, and Python refuses to print some of them.
+_MAX_NUMBER = 2**63
+
+
+def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
+    """Give the metadata and the number of lines it takes; ({}, 0) where there is none."""
+    if lines[0].rstrip() != "---":
+        return {}, 0
+    size = 0
+    for number, line in enumerate(lines[1:], start=1):
+        if line.rstrip() in ("---", "..."):
+            metadata = _mapping("\n".join(lines[1:number]))
+            return ({}, 0) if metadata is None else (metadata, number + 1)
+        size += len(line)
+        if size > MAX_CHARS:
+            break
+    return {}, 0
+
+
+def _mapping(text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return {}
+    if text.count("[") + text.count("{") > MAX_BRACKETS:
+        return None
+    import yaml
+
+    try:
+        # An alias can make a small text expand without bound.
+        if "*" in text and any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            return None
+        value = yaml.safe_load(text)
+        return _plain(value) if isinstance(value, dict) else None
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever YAML makes)
+    """Turn a YAML value into JSON's types; what JSON does not know becomes text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        # An escape in YAML can write half a surrogate pair, which UTF-8 cannot.
+        return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+    if isinstance(value, int):
+        return value if abs(value) < _MAX_NUMBER else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, date):  # a datetime is one
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(each) for key, each in value.items()}
+    if isinstance(value, set):
+        return sorted(str(_plain(each)) for each in value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return str(value)
