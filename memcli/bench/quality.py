@@ -67,7 +67,7 @@ def ask(
     asked = []
     for query in queries:
         results = tuple(
-            Range(h.candidate.path, h.candidate.start_line, h.candidate.end_line)
+            Range(h.candidate.path, h.start_line, h.end_line)
             for h in search(query)
         )
         scores = score(query.relevant, results, line_costs) if query.relevant else None

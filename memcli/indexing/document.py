@@ -105,7 +105,7 @@ def _scope(source: Source, path: str, date: str | None) -> str:
     return "session" if source.name == MEMORY_SOURCE and date else "global"
 
 
-def _share(value: Any) -> float | None:
+def _share(value: object) -> float | None:
     """Read a number between 0 and 1; anything else counts as not given."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
@@ -113,5 +113,4 @@ def _share(value: Any) -> float | None:
 
 
 def _canonical(metadata: dict[str, Any]) -> str:
-    keyed = {str(key): value for key, value in metadata.items()}
-    return json.dumps(keyed, ensure_ascii=False, sort_keys=True, default=str, skipkeys=True)
+    return json.dumps(metadata, ensure_ascii=False, sort_keys=True)

@@ -11,12 +11,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError, StoreError
-from memcli.indexing.indexer import Plan, Settings, apply, chunking_key, embed, index, plan
+from memcli.indexing.indexer import Plan, Settings, apply, embed, index, plan, settings_meta
 from memcli.indexing.lock import writer_lock
 from memcli.store.driver import DamagedError
 from memcli.store.reader import Reader
+from memcli.store.schema import IncompleteError
 from memcli.store.writer import Writer
 from memcli.types import Encoder
+
+SETTLE_PAGES = 250  # of the keyword index: 10 to 20 ms
+CHANGED_SETTINGS = "settings that the whole index depends on have changed. Try: memcli index"
 
 
 class Bounds(NamedTuple):
@@ -58,17 +62,17 @@ def freshen(
             )
     else:
         try:
-            planned, chunking = _look(store, settings)
-        except DamagedError:
-            planned, chunking, first = plan(settings, {}), None, True
-        stale = chunking not in (None, chunking_key(settings.limits))
-        behind = _behind(planned)
-        if not behind and not stale:
+            planned, again = _look(store, settings)
+        except (DamagedError, IncompleteError):
+            planned, again, first = plan(settings, {}), False, True
+        if again and len(planned.listing.files) > bounds.first:
+            return Freshness("stale", _behind(planned), CHANGED_SETTINGS, _unlisted(planned))
+        if not _behind(planned) and not again:
             empty = not planned.listing.files and not planned.listing.unlisted
             return Freshness("empty" if empty else "fresh", 0, "", _unlisted(planned))
     try:
         with writer_lock(store, wait_seconds=bounds.wait_seconds, sleep=sleep):
-            return _bring_in(store, settings, bounds, open_encoder, first=first)
+            return _bring_in(store, settings, bounds, open_encoder, whole=first or again)
     except (BusyError, StoreError) as error:
         if first:
             raise
@@ -79,16 +83,21 @@ def look(store: str, settings: Settings) -> Freshness:
     """Say how far the index is behind without changing anything."""
     if not os.path.exists(store):
         raise IndexMissingError(f"there is no index at {store}", hint="memcli index")
-    planned, _ = _look(store, settings)
+    planned, again = _look(store, settings)
     behind = _behind(planned)
+    if again:
+        return Freshness("stale", behind, CHANGED_SETTINGS, _unlisted(planned))
     state = "stale" if behind else "fresh" if planned.listing.files else "empty"
     return Freshness(state, behind, "not synced" if behind else "", _unlisted(planned))
 
 
-def _look(store: str, settings: Settings) -> tuple[Plan, str | None]:
+def _look(store: str, settings: Settings) -> tuple[Plan, bool]:
+    """Compare the files, and the settings that every stored document depends on."""
     reader = Reader(store)
     try:
-        return plan(settings, reader.known()), reader.meta("chunking")
+        wanted = settings_meta(settings)
+        again = any(reader.meta(key) != value for key, value in wanted.items())
+        return plan(settings, reader.known()), again
     finally:
         reader.close()
 
@@ -99,18 +108,20 @@ def _bring_in(
     bounds: Bounds,
     open_encoder: Callable[[], Encoder | None],
     *,
-    first: bool,
+    whole: bool,
 ) -> Freshness:
     writer, notice = Writer.open(store)
     try:
         notices = [notice] if notice else []
-        if first or notice:
+        if whole or notice:
             report = index(writer, settings)
+            notices += report.notices
         else:
             known = writer.known()
             planned = plan(settings, known)
             report = apply(writer, settings, planned, known, most=bounds.files)
-        if bounds.parts and (report.added or report.changed):
+            writer.settle(SETTLE_PAGES)
+        if bounds.parts and (report.added or report.changed or report.moved):
             encoder = open_encoder()
             if encoder is not None:
                 embed(writer, encoder, most=bounds.parts)

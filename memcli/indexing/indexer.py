@@ -10,15 +10,28 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from memcli.indexing.document import build_document, skipped_document
-from memcli.markdown.chunker import CHUNKER_VERSION, Limits
+from memcli.markdown.chunker import CHUNKER_VERSION, Limits, digest
+from memcli.store.driver import DamagedError
 from memcli.store.writer import Stamp, Writer
-from memcli.types import MEMORY_SOURCE, Diff, Encoder, FileStat, FileText, Known, Listing, Skip, Source
+from memcli.types import (
+    MEMORY_SOURCE,
+    Diff,
+    Encoder,
+    FileStat,
+    FileText,
+    Known,
+    Listing,
+    Skip,
+    Source,
+)
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
 from memcli.workspace.reading import read_file
 
 # One transaction for so many vectors: other writers wait at most a second or two.
 EMBED_BATCH = 32
+# Texts listed at a time: each listing looks at every part.
+LISTED = 4096
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
@@ -53,11 +66,30 @@ class Report(NamedTuple):
     unlisted: tuple[Skip, ...]
     damaged: tuple[str, ...]  # files with bytes that had to be replaced
     deferred: int  # changed files left for a later run
+    notices: tuple[str, ...] = ()
 
 
 def chunking_key(limits: Limits) -> str:
     """Name everything that decides where chunks and parts are cut."""
     return f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
+
+
+def sources_key(sources: tuple[Source, ...]) -> str:
+    """Name what the sources say of their documents besides where they are."""
+    told = [
+        (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
+         s.evergreen)
+        for s in sources
+    ]  # fmt: skip
+    return digest(repr(told)).hex()
+
+
+def settings_meta(settings: Settings) -> dict[str, str]:
+    """Give the `meta` values that stored documents depend on besides their files."""
+    return {
+        "chunking": chunking_key(settings.limits),
+        "sources": sources_key(settings.sources),
+    }
 
 
 def shown(source: str, path: str) -> str:
@@ -146,17 +178,34 @@ def index(
     full: bool = False,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Bring the keyword rows of the whole workspace in step; `full` stores every file anew."""
+    """Bring the keyword rows of the whole workspace in step; `full` stores every file anew.
+
+    A damaged store is set aside and built again.
+    """
+    fault = ""
+    try:
+        if full and (found := writer.integrity()) != "ok":
+            fault = f"the index {writer.path} is damaged: {found}"
+        else:
+            return _index(writer, settings, full, on_progress)
+    except DamagedError as error:
+        fault = error.message
+    notice = writer.start_over(fault)
+    return _index(writer, settings, full, on_progress)._replace(notices=(notice,))
+
+
+def _index(writer: Writer, settings: Settings, full: bool, on_progress: Progress) -> Report:
     known = writer.known()
     planned = plan(settings, known)
-    key = chunking_key(settings.limits)
-    again = full or writer.meta("chunking") != key
+    wanted = settings_meta(settings)
+    if not known:  # a first run that is killed goes on where it was
+        writer.set_meta(wanted)
+    again = full or any(writer.meta(key) != value for key, value in wanted.items())
     if again:
         planned = planned._replace(diff=_everything(planned, known))
     report = apply(writer, settings, planned, known, again=again, on_progress=on_progress)
-    writer.set_meta({"chunking": key})
-    if report.added or report.changed or report.moved or report.removed:
-        writer.settle()
+    writer.set_meta(wanted)
+    writer.settle()
     return report
 
 
@@ -176,14 +225,16 @@ def embed(
         writer.use_fingerprint(fingerprint, encoder.dimension)
     done = 0
     while done < total:
-        batch = writer.pending(fingerprint, min(EMBED_BATCH, total - done))
-        if not batch:
+        listed = writer.pending(fingerprint, min(LISTED, total - done))
+        if not listed:
             break
-        vectors = encoder.encode([item.text for item in batch])
-        pairs = [(item.hash, vector) for item, vector in zip(batch, vectors, strict=True)]
-        writer.put_vectors(fingerprint, pairs)
-        done += len(batch)
-        on_progress("embedding", done, total)
+        for at in range(0, len(listed), EMBED_BATCH):
+            batch = listed[at : at + EMBED_BATCH]
+            vectors = encoder.encode([item.text for item in batch])
+            pairs = [(item.hash, vector) for item, vector in zip(batch, vectors, strict=True)]
+            writer.put_vectors(fingerprint, pairs)
+            done += len(batch)
+            on_progress("embedding", done, total)
     if switching and writer.unembedded(fingerprint) == 0:
         writer.use_fingerprint(fingerprint, encoder.dimension)
     return done

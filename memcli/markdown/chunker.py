@@ -1,50 +1,33 @@
-"""Cut a parsed document into chunks of whole blocks, and chunks into the parts that are embedded.
+"""Cut a parsed document into chunks of whole blocks under one heading path.
 
-Sections restart packing at each heading. Inside a section blocks become *parts* (about two
-lines, up to PART_TOKENS), parts are packed into chunks; a block over the chunk limit is cut at
-line, then sentence, then word boundaries. Where a run of list items is paired, some lines open
-a new pair by their own hash, so that a line inserted above moves only a few pairs.
+Sections restart packing at each heading. Inside a section blocks become parts
+(`markdown.parts`) and parts are packed into chunks; a line stays whole unless it alone is over
+the limit.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
-from memcli.markdown.parse import Block, Parsed, visible
+from memcli.markdown.parse import Block, Parsed
+from memcli.markdown.parts import Limits as Limits
+from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
+from memcli.markdown.parts import digest as digest
 from memcli.markdown.tokens import quotient
 from memcli.types import Chunk, Part
 
 # Bump when the same file would give other chunks or parts: the index then re-chunks.
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 
-PART_LINES = 2
-PART_TOKENS = 100
-# One line in six opens a pair by its own hash: 20 pairs without one have odds of 1 in 1,500.
-RESTART_ODDS = 6
 # A last chunk below this share of the limit joins the one before it.
 TAIL_SHARE = 0.25
-PREFIX_CHARS = 400
-CONTEXT_CHARS = 240
-HASH_BYTES = 16
 
-_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
 _SLUG = re.compile(r"[^\w]+")
-
-Count = Callable[[str], int]
-
-
-class Limits(NamedTuple):
-    """How large chunks and parts may grow."""
-
-    chunk_tokens: int  # estimate, of the text alone
-    overlap_tokens: int  # repeated from the chunk before
-    part_max: int  # tokens of the embedded text as `count` gives them
-    count: Count  # exact tokens, special ones included
 
 
 class Heading(NamedTuple):
@@ -52,29 +35,6 @@ class Heading(NamedTuple):
 
     path: tuple[str, ...]
     date: str | None
-
-
-class _Span(NamedTuple):
-    """Characters of the document that become one part."""
-
-    start: int
-    end: int
-    prefix: str
-
-
-def context_line(title: str, heading_path: Iterable[str], date: str | None) -> str:
-    """Say where a part comes from, in front of its text: title, headings and date, each once.
-
-    Example: ("Notes", ("Notes", "Pool"), "2025-06-12") -> "Notes > Pool (2025-06-12)"
-    """
-    names = [name for name in dict.fromkeys((title, *heading_path)) if name]
-    line = " > ".join(names)[:CONTEXT_CHARS]
-    return f"{line} ({date})".lstrip() if date and date not in line else line
-
-
-def embedded_text(context: str, prefix: str, text: str) -> str:
-    """Give the text that is embedded for a part; `text` is the part as it stands in the file."""
-    return "\n".join(piece for piece in (context, prefix, visible(text).strip()) if piece)
 
 
 def chunk_document(
@@ -93,8 +53,8 @@ def chunk_document(
     chunks: list[Chunk] = []
     for heading, first, blocks in _sections(parsed, heading_date):
         dated = date or heading.date
-        context = context_line(title, heading.path, dated)
-        spans = _spans(parsed, starts, text, blocks, context, limits)
+        context = choose_context(title, heading.path, dated, limits)
+        spans = cut_parts(parsed, starts, text, blocks, context, limits)
         for group in _pack(spans, text, limits):
             start, end = group[0].start, group[-1].end
             if first is not None:
@@ -117,19 +77,14 @@ def chunk_document(
                     text=body,
                     text_hash=digest(body),
                     date=dated,
-                    links=link_targets(body),
+                    links=link_targets(visible(body)),
                     parts=parts,
                 )
             )
     return tuple(chunks)
 
 
-def digest(text: str) -> bytes:
-    """Hash a text for identity inside one index."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
-
-
-def _part(span: _Span, chunk_start: int, starts: list[int], text: str, context: str) -> Part:
+def _part(span: Span, chunk_start: int, starts: list[int], text: str, context: str) -> Part:
     start_line, end_line = _lines_of(starts, span.start, span.end)
     embedded = embedded_text(context, span.prefix, text[span.start : span.end])
     return Part(
@@ -181,146 +136,10 @@ def _sections(
         yield heading(), first, [waiting]
 
 
-def _spans(
-    parsed: Parsed,
-    starts: list[int],
-    text: str,
-    blocks: list[Block],
-    context: str,
-    limits: Limits,
-) -> list[_Span]:
-    """Turn the blocks of one section into parts, in order and without gaps of text."""
-    spans: list[_Span] = []
-    for run in _runs(blocks):
-        kind = run[0].kind
-        header = 2 if kind == "table" else 1 if kind == "fence" else 0
-        prefix = ""
-        if header and run[0].end - run[0].start > header:
-            lines = parsed.lines[run[0].start : run[0].start + header]
-            prefix = "\n".join(line.strip() for line in lines)[:PREFIX_CHARS]
-        paired = kind in ("item", "paragraph", "quote")
-        units = [unit for block in run for unit in _units(block, parsed, starts)]
-        group: list[tuple[int, int]] = []
-        opening = True
-        for start, end in units:
-            if group and _closes(group, (start, end), text, paired=paired, items=kind == "item"):
-                spans += _fit(group, text, "" if opening else prefix, context, limits)
-                group, opening = [], False
-            group.append((start, end))
-        spans += _fit(group, text, "" if opening else prefix, context, limits)
-    return spans
-
-
-def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Group neighbouring list items; every other block stands alone."""
-    run: list[Block] = []
-    for block in blocks:
-        if run and not (block.kind == run[-1].kind == "item"):
-            yield run
-            run = []
-        run.append(block)
-    if run:
-        yield run
-
-
-def _units(block: Block, parsed: Parsed, starts: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a block as character ranges, blank lines left out."""
-    for number in range(block.start, block.end):
-        if parsed.lines[number].strip():
-            yield starts[number], starts[number] + len(parsed.lines[number])
-
-
-def _closes(
-    group: list[tuple[int, int]],
-    unit: tuple[int, int],
-    text: str,
-    *,
-    paired: bool,
-    items: bool,
-) -> bool:
-    """Tell whether the next line opens a new part."""
-    if paired and len(group) >= PART_LINES:
-        return True
-    line = text[unit[0] : unit[1]]
-    if items and digest(line)[0] % RESTART_ODDS == 0:
-        return True
-    return quotient(text[group[0][0] : unit[1]]) > PART_TOKENS
-
-
-def _fit(
-    group: list[tuple[int, int]],
-    text: str,
-    prefix: str,
-    context: str,
-    limits: Limits,
-) -> Iterator[_Span]:
-    """Yield a group as one part, or as several where it is too long to embed whole."""
-    if not group:
-        return
-    start, end = group[0][0], group[-1][1]
-    room = limits.part_max - limits.count(context) - (limits.count(prefix) if prefix else 0)
-    if room < limits.part_max // 4:  # a context that crowds out the text is not worth it
-        prefix = ""
-        room = max(limits.part_max // 4, limits.part_max - limits.count(context))
-    whole = text[start:end]
-    if quotient(whole) <= PART_TOKENS * 1.5 and _tokens(whole, limits.count, room) <= room:
-        yield _Span(start, end, prefix)
-        return
-    for piece_start, piece_end in _pieces(whole, limits.count, room):
-        yield _Span(start + piece_start, start + piece_end, prefix)
-
-
-def _tokens(text: str, count: Count, room: int) -> int:
-    """Count tokens, skipping the work where even one token a character would fit."""
-    return len(text) if text.isascii() and len(text) <= room else count(text)
-
-
-def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
-    """Cut a text at sentences, then words, then characters, into pieces of at most `room`."""
-    at = begin = 0
-    for stop in _boundaries(text):
-        if begin < at and (
-            quotient(text[begin:stop]) > PART_TOKENS or _tokens(text[begin:stop], count, room) > room
-        ):
-            yield begin, at
-            begin = at
-        if _tokens(text[begin:stop], count, room) > room or (
-            quotient(text[begin:stop]) > 2 * PART_TOKENS
-        ):
-            yield from _hard_pieces(text, begin, stop, count, room)
-            begin = stop
-        at = stop
-    if begin < at:
-        yield begin, at
-
-
-def _boundaries(text: str) -> Iterator[int]:
-    for match in _SENTENCE.finditer(text):
-        yield match.end()
-    yield len(text)
-
-
-def _hard_pieces(
-    text: str, start: int, end: int, count: Count, room: int
-) -> Iterator[tuple[int, int]]:
-    """Cut one long sentence at spaces near PART_TOKENS, or anywhere where there are none."""
-    density = quotient(text[start:end]) / (end - start)
-    step = max(1, int(PART_TOKENS / density))
-    while start < end:
-        stop = min(end, start + step)
-        while stop > start + 1 and _tokens(text[start:stop], count, room) > room:
-            stop = start + (stop - start) // 2
-        if stop < end:
-            space = text.rfind(" ", start + (stop - start) // 2, stop)
-            stop = space + 1 if space > start else stop
-        yield start, stop
-        start = stop
-
-
-def _pack(spans: list[_Span], text: str, limits: Limits) -> Iterator[list[_Span]]:
+def _pack(spans: list[Span], text: str, limits: Limits) -> Iterator[list[Span]]:
     """Pack parts into chunks of at most `chunk_tokens`, repeating `overlap_tokens` of parts."""
-    groups: list[list[_Span]] = []
-    group: list[_Span] = []
+    groups: list[list[Span]] = []
+    group: list[Span] = []
     size = 0.0
     for atom in _atoms(spans, text, limits.chunk_tokens):
         cost = quotient(text[atom[0].start : atom[-1].end])
@@ -340,9 +159,9 @@ def _pack(spans: list[_Span], text: str, limits: Limits) -> Iterator[list[_Span]
     yield from groups
 
 
-def _atoms(spans: list[_Span], text: str, chunk_tokens: int) -> Iterator[list[_Span]]:
+def _atoms(spans: list[Span], text: str, chunk_tokens: int) -> Iterator[list[Span]]:
     """Keep the parts of one line together, unless that line alone is over the limit."""
-    atom: list[_Span] = []
+    atom: list[Span] = []
     for span in spans:
         if atom and "\n" in text[atom[-1].end : span.start]:
             yield from _atom_pieces(atom, text, chunk_tokens)
@@ -352,22 +171,23 @@ def _atoms(spans: list[_Span], text: str, chunk_tokens: int) -> Iterator[list[_S
         yield from _atom_pieces(atom, text, chunk_tokens)
 
 
-def _atom_pieces(atom: list[_Span], text: str, chunk_tokens: int) -> Iterator[list[_Span]]:
+def _atom_pieces(atom: list[Span], text: str, chunk_tokens: int) -> Iterator[list[Span]]:
     if quotient(text[atom[0].start : atom[-1].end]) <= chunk_tokens:
         yield atom
     else:
         yield from ([span] for span in atom)
 
 
-def _overlap(group: list[_Span], text: str, tokens: int) -> list[_Span]:
-    kept: list[_Span] = []
-    size = 0.0
-    for span in reversed(group[1:]):
-        size += quotient(text[span.start : span.end])
+def _overlap(group: list[Span], text: str, tokens: int) -> list[Span]:
+    """Give the last parts of a chunk, from the start of a line, within `tokens`."""
+    size, first = 0.0, len(group)
+    for at in range(len(group) - 1, 0, -1):
+        size += quotient(text[group[at].start : group[at].end])
         if size > tokens:
             break
-        kept.insert(0, span)
-    return kept
+        if text[group[at].start - 1] == "\n":
+            first = at
+    return group[first:]
 
 
 def _line_starts(lines: tuple[str, ...]) -> list[int]:
@@ -384,15 +204,17 @@ def _lines_of(starts: list[int], start: int, end: int) -> tuple[int, int]:
 
 
 def _byte_offsets(text: str) -> Callable[[int], int]:
-    """Give a function from character to byte offsets, asked in any order."""
+    """Give a function from character to byte offsets; near the last answer it is fast."""
     if text.isascii():
         return lambda offset: offset
-    known = [(0, 0)]
+    char = byte = 0
 
     def to_bytes(offset: int) -> int:
-        char, byte = known[-1] if known[-1][0] <= offset else (0, 0)
-        byte += len(text[char:offset].encode("utf-8", "surrogatepass"))
-        known.append((offset, byte))
+        nonlocal char, byte
+        low, high = sorted((char, offset))
+        size = len(text[low:high].encode("utf-8", "surrogatepass"))
+        byte += size if offset >= char else -size
+        char = offset
         return byte
 
     return to_bytes

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-# Bounded repeats keep hostile bracket runs linear.
-_INLINE = re.compile(r"\]\(\s*<?([^()<>\s]{1,512})>?[^()\n]{0,128}\)")
-_WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256})(?:\|[^\[\]\n]{0,256})?\]\]")
+# Bounded repeats that give nothing back keep hostile bracket runs linear.
+_INLINE = re.compile(r"\]\(\s*+<?([^()<>\s]{1,512}+)>?[^()\n]{0,128}+\)")
+_WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
 
 

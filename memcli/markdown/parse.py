@@ -1,7 +1,7 @@
 """Split Markdown text into front matter, headings and atomic blocks with line ranges.
 
 Only the block rules of markdown-it-py run: line ranges are all that is needed, text is
-always sliced from the source. Lines end at "\\n" alone; a lone CR counts as a space.
+always sliced from the source. A line ends at a line feed alone; a lone CR counts as a space.
 Lines that no token covers (link definitions) become paragraphs, so no line is lost.
 """
 
@@ -127,7 +127,19 @@ def _is_rule(line: str) -> bool:
 
 
 def _without_comments(blocks: Iterator[Block], lines: tuple[str, ...]) -> Iterator[Block]:
-    for block in blocks:
-        is_html = block.kind == "html"
-        if not (is_html and not visible("\n".join(lines[block.start : block.end])).strip()):
-            yield block
+    """Leave out what is only a comment; one that an HTML block leaves open goes on behind it."""
+    until = 0
+    for found in blocks:
+        if found.end <= until:
+            continue
+        block = found._replace(start=max(found.start, until))
+        if block.kind == "html":
+            text = "\n".join(lines[block.start : block.end])
+            if text.rfind("<!--") > text.rfind("-->") and visible(text + "x") == visible(text):
+                close = (n for n in range(block.end, len(lines)) if "-->" in lines[n])
+                until = next(close, len(lines) - 1) + 1
+                block = block._replace(end=until)
+                text = "\n".join(lines[block.start : block.end])
+            if not visible(text).strip():
+                continue
+        yield block

@@ -27,5 +27,5 @@ def quotient(text: str) -> float:
 
 
 def estimate(text: str) -> int:
-    """Estimate the tokens of a text: estimate("four" * 10) == 10, estimate("東京") == 2."""
+    """Estimate the tokens of a text, rounded up. Example: "four" * 10 -> 10, "東京" -> 2."""
     return -int(-quotient(text) // 1)

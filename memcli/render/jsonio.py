@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from memcli.indexing.freshness import Freshness
-from memcli.search.hits import Hit, Step, citation
+from memcli.markdown.chunker import digest
+from memcli.markdown.tokens import estimate
+from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.snippet import Snippet
 
@@ -27,24 +29,24 @@ def result(
         "ref": f"{candidate.source}:{candidate.path}#{candidate.anchor}",
         "path": candidate.path,
         "source": candidate.source,
-        "start_line": candidate.start_line,
-        "end_line": candidate.end_line,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
         "heading_path": list(candidate.heading_path),
         "title": candidate.title,
         "date": candidate.date,
         "score": hit.score,
         "confidence": hit.confidence,
-        "citation": citation(candidate),
+        "citation": hit.citation,
         "snippet": snippet.text,
-        "text_hash": candidate.text_hash.hex(),
-        "tokens": candidate.tokens,
+        "text_hash": digest(hit.text).hex(),
+        "tokens": estimate(hit.text),
         "kind": candidate.kind,
         "source_kind": candidate.source_kind,
         "scope": candidate.scope,
         "trust": candidate.trust,
     }
     if full:
-        record["text"] = candidate.text
+        record["text"] = hit.text
     if hit.duplicates:
         record["duplicates"] = list(hit.duplicates)
     if explain:

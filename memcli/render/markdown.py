@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memcli.search.hits import Hit, citation
+from memcli.search.hits import Hit
 from memcli.search.snippet import Snippet
 
 _BACKTICKS = re.compile(r"`+")
@@ -17,5 +17,5 @@ def passage(hit: Hit, snippet: Snippet) -> str:
     fence = "`" * max(3, longest + 1)
     heading = " > ".join(candidate.heading_path)
     about = ", ".join(filter(None, (heading, candidate.date, candidate.trust)))
-    title = " ".join(f"{citation(candidate)} ({about})".split())
+    title = " ".join(f"{hit.citation} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"

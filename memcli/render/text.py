@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from memcli.search.hits import Hit, Step, citation
+from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
 
 INDENT = "    "
@@ -31,7 +31,7 @@ def passage(
 ) -> str:
     """Show one passage: a line of where, then its text, indented."""
     candidate = hit.candidate
-    where = f"{style.path}{safe(citation(candidate))}{style.end}"
+    where = f"{style.path}{safe(hit.citation)}{style.end}"
     if candidate.source != "memory":
         where = f"{safe(candidate.source)}:{where}"
     heading = " > ".join(candidate.heading_path)

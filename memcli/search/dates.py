@@ -58,23 +58,23 @@ _Found = tuple[int, Days]  # how many words were read, and what they mean
 
 # A word with what hangs on it, so that a path, a version or an id is one word and no date.
 _WORD = re.compile(r"[0-9A-Za-z_À-ɏ]+(?:[./:'’-][0-9A-Za-z_À-ɏ]+)*")
+_GAP = 3  # characters between the words of one date: a space, a comma, an ordinal's dot
 _BAD_BEFORE = tuple("#$€£¥@/\\~-.")
 _BAD_AFTER = tuple("%°€£¥/\\")
-_NUMERIC = re.compile(
+_ORDINAL = re.compile(r"(\d\d?)(st|nd|rd|th)?")
+# `re` compiles the next two at their first use: a word with a digit, a text with a sign.
+_NUMERIC = (
     r"(\d{4})([-/])(\d\d?)\2(\d\d?)(?:T[\d:.]+Z?)?|((?:19|20)\d\d)(\d\d)(\d\d)"
     r"|(\d\d?)\.(\d\d?)\.(\d{4})|((?:19|20)\d\d)-(\d\d)"
 )
-_ORDINAL = re.compile(r"(\d\d?)(st|nd|rd|th)?", re.IGNORECASE)
-_GAP = 3  # characters between the words of one date: a space, a comma, an ordinal's dot
-
-# Compiled only for a text that has one of the signs. The number of a weekday may belong to
-# what follows: 上周一直 (all of last week), 上周三个会 (three meetings last week).
+# The number of a weekday may belong to what follows: 上周一直 (all of last week), 上周三个会
+# (three meetings last week).
 _CHINESE_SIGNS = frozenset("天日周週期拜月年昨今")
 _CHINESE = (
-    r"(?P<year>\d{4})年(?:(?P<m>\d\d?)月(?:(?P<d>\d\d?)[日号號]?)?)?"
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)年(?:(?P<m>\d\d?)月(?:(?P<d>\d\d?)[日号號]?)?)?"
     r"|(?P<near>[去今前]年)?(?<![\d个個])(?P<month>\d\d?|十[一二]?|[一二三四五六七八九])月"
     r"(?:(?P<day>\d\d?)[日号號]|份)?"
-    r"|(?P<n>\d{1,4}|[一二两兩三四五六七八九十])[个個]?"
+    r"|(?<!\d)(?P<n>\d{1,3}|[一二两兩三四五六七八九十])[个個]?"
     r"(?P<unit>天|日|周|週|星期|礼拜|禮拜|月|年)[之以]?前"
     r"|(?P<which>[上这這本])[个個]?(?P<period>周末|週末|月)"
     r"|(?:(?P<of>[上这這本])[个個]?|(?<![个個下每隔\d一二两兩三四五六七八九十]))"
@@ -87,9 +87,12 @@ _CHINESE = (
 def find_dates(text: str, today: date) -> tuple[DateSpan, ...]:
     """Find the dates named in the text, in order and without overlap."""
     text = text[:MAX_CHARS]
-    found = [*_latin(text, today)]
+    found: list[DateSpan] = []
     if not text.isascii() and not _CHINESE_SIGNS.isdisjoint(text):
         found += _chinese(text, today)
+    taken = {at for span in found for at in range(span.at, span.at + len(span.text))}
+    # In `in 2023年5月` the year is taken.
+    found += [s for s in _latin(text, today) if taken.isdisjoint(range(s.at, s.at + len(s.text)))]
     return tuple(sorted(found, key=lambda span: span.at))
 
 
@@ -101,7 +104,7 @@ def parse_date(text: str, today: date) -> DateSpan:
         for span in find_dates(lead + body, today):
             if span.at <= len(lead) and span.at + len(span.text) == len(lead + body):
                 return DateSpan(span.start, span.end, text, 0)
-    if _NUMERIC.fullmatch(text):
+    if re.fullmatch(_NUMERIC, text):
         raise ValueError(f"{text} is not in the calendar")
     raise ValueError(
         f"{text!r} is not a date: write 2026-02-10, 2026-02, yesterday, 'last week', "
@@ -136,7 +139,7 @@ def _latin(text: str, today: date) -> Iterator[DateSpan]:
 
 
 def _read(raw: list[str], low: list[str], today: date) -> _Found | None:
-    """Read the date that begins with the first word, if one does."""
+    """Read the date that begins with the first word."""
     for rule in (_numeric, _month, _named_month, _day, _ago, _year, _period, _weekday):
         try:
             found = rule(raw, low, today)
@@ -148,21 +151,19 @@ def _read(raw: list[str], low: list[str], today: date) -> _Found | None:
 
 
 def _numeric(raw: list[str], low: list[str], today: date) -> _Found | None:
-    match = _NUMERIC.fullmatch(raw[0])
+    match = re.fullmatch(_NUMERIC, raw[0]) if raw[0][:1].isdigit() else None
     if not match:
         return None
     if match[11]:
         return 1, month_days(int(match[11]), int(match[12]))
-    iso, compact, german = match.group(1, 3, 4), match.group(5, 6, 7), match.group(10, 9, 8)
-    parts = next(parts for parts in (iso, compact, german) if parts[0])
-    return 1, one_day(date(*map(int, parts)))
+    forms = match.group(1, 3, 4), match.group(5, 6, 7), match.group(10, 9, 8)
+    return 1, one_day(date(*(int(part) for form in forms for part in form if part)))
 
 
 def _month(raw: list[str], low: list[str], today: date) -> _Found | None:
     """Read `7 May 2023`, `7th of May`, `7. Mai`, `May 7th, 2023`, `May 2023`."""
-    day, at = _ORDINAL.fullmatch(low[0]), 0
-    if day:
-        at = 2 if low[1] == "of" else 1
+    day = _ORDINAL.fullmatch(low[0])
+    at = (2 if low[1] == "of" else 1) if day else 0
     name = raw[at]
     number = MONTHS.get(low[at])
     if number is None:

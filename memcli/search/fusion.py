@@ -1,8 +1,11 @@
 """Join the lexical and the dense leg into one score; pure.
 
-scaled    w_v * cosine + w_t * bm25 / (best bm25 of the query)
+scaled    w_v * cosine + w_t * c * bm25 / (best bm25 of the query), c = sqrt(best coverage)
 weighted  w_v * cosine / (best cosine) + w_t / (1 + rank), rank from 0
-rrf       sum over legs of 1 / (60 + rank), rank from 1
+rrf       sum over legs of 1 / (60 + rank), rank from 1, over 2 / 61, its greatest value
+
+Coverage is the share of the query's IDF that a chunk matches: where no chunk holds more than a
+few words of a question, the best of them is no match, and words count for less.
 
 Cosines are clamped to [0, 1]. Every member of the union has both raw scores; a chunk without
 vectors takes the median cosine, so that a word match is never lost for want of a vector.
@@ -12,6 +15,7 @@ Sources: rrf is Cormack, Clarke and Buettcher, SIGIR 2009, with their k.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from statistics import median
 from typing import NamedTuple
 
@@ -31,7 +35,12 @@ class Weights(NamedTuple):
 def best_cosine(candidate: Candidate) -> float | None:
     """Give the cosine of the best part, clamped to [0, 1]; None where nothing is embedded."""
     known = [part.cosine for part in candidate.parts if part.cosine is not None]
-    return min(1.0, max(0.0, *known, 0.0)) if known else None
+    return min(1.0, max(0.0, *known)) if known else None
+
+
+def text_share(coverage: Mapping[int, float]) -> float:
+    """Give how far words are to be believed for this query: the root of the best coverage."""
+    return sqrt(max(coverage.values(), default=0.0))
 
 
 def fuse(
@@ -44,6 +53,7 @@ def fuse(
     """Score candidates; with a weight of 0 a leg is out."""
     cosines = {c.chunk_id: best_cosine(c) for c in candidates}
     known = [cosine for cosine in cosines.values() if cosine is not None]
+    share = text_share(coverage)
     stand_in = median(known) if known else 0.0
     best_vector = max(known, default=0.0)
     best_text = max((c.bm25 for c in candidates), default=0.0)
@@ -58,7 +68,8 @@ def fuse(
                 (weights.text, candidate.lexical_rank),
                 (weights.vector, candidate.dense_rank),
             )
-            score = sum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
+            total = sum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
+            score = total * (RRF_K + 1) / 2
         elif method == "weighted":
             vector = used / best_vector if best_vector > 0 else 0.0
             rank = text_ranks.get(candidate.chunk_id)
@@ -66,9 +77,11 @@ def fuse(
             score = weights.vector * vector + weights.text * text
         else:
             text = candidate.bm25 / best_text if best_text > 0 else 0.0
-            score = weights.vector * used + weights.text * text
+            score = weights.vector * used + weights.text * share * text
         hit = Hit(
             candidate=candidate,
+            first=0,
+            last=max(0, len(candidate.parts) - 1),
             score=0.0,
             cosine=cosine,
             coverage=coverage.get(candidate.chunk_id, 0.0),

@@ -16,9 +16,11 @@ class Step(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A candidate with its score so far and how it came about."""
+    """A run of parts of one candidate, with its score so far and how it came about."""
 
     candidate: Candidate
+    first: int  # part of the candidate, from 0
+    last: int  # included
     score: float
     cosine: float | None  # of the best part, clamped to [0, 1]; None without a vector
     coverage: float  # share of the query's IDF that the chunk matches, 0 to 1
@@ -26,13 +28,35 @@ class Hit(NamedTuple):
     duplicates: tuple[str, ...]  # citations that say the same
     trace: tuple[Step, ...]
 
-    def focus(self) -> tuple[int, int]:
-        """Give the characters of the part nearest to the query, or of the whole chunk."""
-        parts = [p for p in self.candidate.parts if p.cosine is not None]
-        if not parts:
-            return 0, len(self.candidate.text)
-        best = max(parts, key=lambda part: part.cosine or 0.0)
-        return best.start, best.end
+    @property
+    def is_whole(self) -> bool:
+        """Tell that the passage is the whole chunk, headings and all."""
+        return self.first == 0 and self.last >= len(self.candidate.parts) - 1
+
+    @property
+    def start_line(self) -> int:
+        """Give the first line of the passage."""
+        whole = self.is_whole or not self.candidate.parts
+        return self.candidate.start_line if whole else self.candidate.parts[self.first].start_line
+
+    @property
+    def end_line(self) -> int:
+        """Give the last line of the passage."""
+        whole = self.is_whole or not self.candidate.parts
+        return self.candidate.end_line if whole else self.candidate.parts[self.last].end_line
+
+    @property
+    def text(self) -> str:
+        """Give the text of the passage as it stands in the file."""
+        if self.is_whole:
+            return self.candidate.text
+        parts = self.candidate.parts
+        return self.candidate.text[parts[self.first].start : parts[self.last].end]
+
+    @property
+    def citation(self) -> str:
+        """Name the lines of the passage: `path:start-end`."""
+        return f"{self.candidate.path}:{self.start_line}-{self.end_line}"
 
     def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> Hit:
         """Give the hit a new score and say why in the trace."""
@@ -47,9 +71,4 @@ def ordered(hits: list[Hit]) -> list[Hit]:
 
 def _key(hit: Hit) -> tuple[float, str, str, int, int]:
     candidate = hit.candidate
-    return (-hit.score, candidate.source, candidate.path, candidate.start_line, candidate.chunk_id)
-
-
-def citation(candidate: Candidate) -> str:
-    """Name the lines of a candidate: `path:start-end`."""
-    return f"{candidate.path}:{candidate.start_line}-{candidate.end_line}"
+    return (-hit.score, candidate.source, candidate.path, hit.start_line, hit.first)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memcli.search.hits import Hit, citation
+from memcli.search.hits import Hit
 from memcli.store.text import prepare
 
 # Texts this alike say the same; a stand-up line repeated with another day's date is below it.
@@ -35,7 +35,7 @@ def diversify(hits: Sequence[Hit], *, lambda_: float, limit: int) -> list[Hit]:
     if not hits:
         return []
     best = max(hit.score for hit in hits) or 1.0
-    sets = [token_set(hit.candidate.text) for hit in hits]
+    sets = [token_set(hit.text) for hit in hits]
     left = list(range(len(hits)))
     nearest = [0.0] * len(hits)
     chosen: list[Hit] = []
@@ -53,5 +53,5 @@ def diversify(hits: Sequence[Hit], *, lambda_: float, limit: int) -> list[Hit]:
         hit = hits[pick].moved(
             hits[pick].score, "mmr", value=values[pick], similarity=nearest[pick]
         )
-        chosen.append(hit._replace(duplicates=tuple(citation(hits[i].candidate) for i in copies)))
+        chosen.append(hit._replace(duplicates=tuple(hits[i].citation for i in copies)))
     return chosen

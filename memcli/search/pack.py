@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memcli.markdown.tokens import estimate
 from memcli.search.hits import Hit
 
 
@@ -13,7 +14,7 @@ def pack(hits: Sequence[Hit], *, budget: int | None) -> tuple[list[Hit], int]:
         return list(hits), 0
     spent, kept = 0, 0
     for hit in hits:
-        spent += hit.candidate.tokens
+        spent += estimate(hit.text)
         if spent > budget:
             break
         kept += 1

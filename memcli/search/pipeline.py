@@ -1,4 +1,4 @@
-"""The one path of a search: recall, fuse, modulate, floor, diversify, pack.
+"""The one path of a search: recall, fuse, focus, floor, decay, diversify, pack.
 
 Explanations, the bench and every output read the same hits; nothing is computed twice.
 """
@@ -14,12 +14,14 @@ from memcli.errors import ConfigError
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
-from memcli.search.fusion import Weights, fuse
+from memcli.search.focus import focus
+from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.pack import pack
+from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
-from memcli.search.recall import recall
+from memcli.search.recall import part_tokens, recall
 from memcli.store.reader import Counts, Reader
 from memcli.types import Filters
 
@@ -27,8 +29,10 @@ from memcli.types import Filters
 LATIN_LIMIT = 0.5
 # Below this share of embedded parts the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
+# Chunks that are looked at part by part.
+FOCUS_POOL = 60
 # Hits that are compared for novelty; --limit lives within it.
-MMR_POOL = 100
+MMR_POOL = 100  # the highest --limit
 
 
 class Options(NamedTuple):
@@ -44,6 +48,7 @@ class Options(NamedTuple):
     mmr_lambda: float
     min_score: float
     budget: int | None
+    whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
 
 
@@ -80,7 +85,9 @@ class Vector(NamedTuple):
     reason: str
 
 
-def options_of(config: Config, *, budget: int | None, filters: Filters) -> Options:
+def options_of(
+    config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
+) -> Options:
     """Read the search settings."""
     return Options(
         limit=config("search.limit"),
@@ -93,6 +100,7 @@ def options_of(config: Config, *, budget: int | None, filters: Filters) -> Optio
         mmr_lambda=config("search.mmr_lambda"),
         min_score=config("search.min_score"),
         budget=budget,
+        whole=whole,
         filters=filters,
     )
 
@@ -115,10 +123,11 @@ def search(
     age_days: Callable[[str], int],
 ) -> Answer:
     """Answer a query from one state of the index."""
+    spans = [(span.start, span.end) for span in dates]
+    wants_lexical = options.mode != "dense"
     with reader.snapshot():
         counts = reader.counts()
         dense, vector = _dense_leg(reader, query, options, embed_query, counts)
-        wants_lexical = options.mode != "dense"
         lexical = Leg(wants_lexical, "" if wants_lexical else "mode is dense", 0, counts.chunks)
         found = recall(
             reader,
@@ -127,15 +136,23 @@ def search(
             vector=vector,
             universe=options.universe,
             filters=options.filters,
+            dates=spans,
         )
         fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
         revision = reader.meta("revision") or "0"
-    weights = options.weights
-    if not dense.ran:
-        weights = Weights(0.0, 1.0)
-    elif not wants_lexical:
-        weights = Weights(1.0, 0.0)
-    hits = fuse(found.candidates, found.coverage, method=options.fusion, weights=weights)
+        weights = _leg_weights(options.weights, lexical=wants_lexical, dense=dense.ran)
+        hits = fuse(found.candidates, found.coverage, method=options.fusion, weights=weights)
+        hits = nearest_first(hits, spans, FOCUS_POOL)
+        tokens = part_tokens(reader, [hit.candidate for hit in hits])
+    hits = focus(
+        hits,
+        tokens,
+        found.terms,
+        weights=weights,
+        text_share=text_share(found.coverage),
+        whole=options.whole,
+    )
+    hits = apply_proximity(hits, spans=spans)
     hits = judge(hits, calibration(fingerprint))
     hits = apply_floor(hits, min_score=options.min_score)
     answer_verdict = verdict(hits)
@@ -157,6 +174,12 @@ def search(
         unmatched=found.unmatched,
         revision=revision,
     )
+
+
+def _leg_weights(weights: Weights, *, lexical: bool, dense: bool) -> Weights:
+    if not dense:
+        return Weights(0.0, 1.0)
+    return weights if lexical else Weights(1.0, 0.0)
 
 
 def _dense_leg(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
 from memcli.store import text as fts
 
+MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
 MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest expression
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
@@ -29,10 +30,10 @@ _AS_ASCII = dict.fromkeys(map(ord, "“”„"), '"') | dict.fromkeys(map(ord, "
 _SCAN = re.compile(r'(-(?<!\S-))?(?<![0-9A-Za-z])"([^"]*)"(?![0-9A-Za-z])|(?:[^\s",;]|,(?=\d))+')
 # The next three are compiled by `re` at their first use: plain words never meet them.
 # An identifier has a sign between letters or digits, a capital after a small letter (not
-# McDonald), letters beside digits, a leading #, or the end of C++ and C#.
+# McDonald), letters beside digits, or the end of C++ and C#.
 _MARKED = (
     r"\w[./:\\]+\w|[^\W_]_+[^\W_]|(?<!Mc)(?<=[a-z])[A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]"
-    r"|^#\w|^\w(?:\+\+|#)$"
+    r"|^\w(?:\+\+|#)$"
 )
 # Numbers, quantities, ordinals, dates, times and `e.g.` look like one and are not.
 _PLAIN = (
@@ -119,7 +120,8 @@ def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
 
     Example: `"exact words" deploy* -draft` is a phrase, a prefix and an exclusion.
     """
-    text = text.encode("utf-8", "replace").decode().replace("\0", " ")
+    unread = len(text[MAX_CHARS:].split())
+    text = text[:MAX_CHARS].encode("utf-8", "replace").decode().replace("\0", " ")
     pieces = list(_scan(text))
     if not any(fts.is_searchable(piece.text) for piece in pieces if not piece.out):
         pieces = [piece._replace(out=False) for piece in pieces]
@@ -133,7 +135,7 @@ def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
         terms=terms,
         excluded=excluded,
         unspaced=min(1.0, unspaced / letters) if letters else 0.0,
-        dropped=dropped + not_excluded,
+        dropped=dropped + not_excluded + unread,
     )
 
 
@@ -179,7 +181,7 @@ def _distinct(
     groups = count(1)
     for text, kind, is_soft in parts:
         for term in _terms(text, kind, stop_words, groups):
-            key = (fts.fold(term.text), term.kind)
+            key = (term.text.casefold(), term.kind)
             if key not in found:
                 found[key] = term._replace(stop=True) if is_soft else term
     fitting = [term for term in found.values() if len(term.text) <= MAX_TERM_CHARS]
@@ -234,6 +236,8 @@ def _word_term(raw: str, kind: str, stop_words: frozenset[str]) -> Term | None:
 
 
 def _is_identifier(word: str, shown: str) -> bool:
+    if shown[0] == "#":
+        return True
     if word == shown and word.isalpha() and word[1:] in (word[1:].lower(), word[1:].upper()):
         return False
     if word.isdecimal():
@@ -251,7 +255,7 @@ def _run_terms(run: str, groups: Iterator[int]) -> Iterator[Term]:
             yield Term(piece, "word")
             continue
         group = next(groups)
-        for pair in _telling(fts.pairs(piece)):
+        for pair in _telling(list(dict.fromkeys(fts.pairs(piece)))):
             yield Term(pair, "pair", group=group)
 
 

@@ -5,10 +5,12 @@ The one stage of a search that touches the store.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
-from memcli.search.query import ParsedQuery, Term
+from memcli.search.focus import SoughtTerm
+from memcli.search.query import ParsedQuery
 from memcli.store import text as fts
 from memcli.store.reader import Legs, Reader
 from memcli.types import Candidate, Filters
@@ -19,6 +21,7 @@ class Recalled(NamedTuple):
 
     candidates: tuple[Candidate, ...]
     coverage: dict[int, float]
+    terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
 
 
@@ -30,39 +33,50 @@ def recall(
     vector: bytes | None,
     universe: int,
     filters: Filters,
+    dates: Sequence[tuple[str, str]],
 ) -> Recalled:
     """Run the legs that are on; a leg of None is off."""
     match = query.match_any if lexical else None
-    legs = Legs(match, _literal(query) if lexical else None, vector, universe, filters)
-    candidates = tuple(reader.recall(legs))
+    literal = _literal(query) if lexical else None
+    candidates = tuple(
+        reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters))
+    )
     if not candidates or not lexical:
-        return Recalled(candidates, {}, ())
+        return Recalled(candidates, {}, (), ())
     total = reader.counts().chunks
+    ids = [candidate.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
-    sought = 0.0
+    terms: list[SoughtTerm] = []
     unmatched: list[str] = []
-    for terms in _groups(query):
-        expression = fts.any_of(term.match for term in terms)
+    tokens = reader.tokens([term.text for term in query.sought])
+    for term, cut in zip(query.sought, tokens, strict=True):
+        expression = term.match
         if expression is None:
             continue
         frequency = reader.count_matches(expression)
+        # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        sought += idf
+        terms.append(SoughtTerm(cut, idf))
         if not frequency:
-            unmatched.append(terms[0].text)
+            unmatched.append(term.text)
             continue
-        for chunk_id in reader.matching(expression, [c.chunk_id for c in candidates]):
+        for chunk_id in reader.matching(expression, ids):
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
+    sought = sum(term.idf for term in terms)
     coverage = {chunk: idf / sought for chunk, idf in held.items()} if sought else {}
-    return Recalled(candidates, coverage, tuple(unmatched))
+    return Recalled(candidates, coverage, tuple(terms), tuple(unmatched))
 
 
-def _groups(query: ParsedQuery) -> list[list[Term]]:
-    """Count each term by itself, pairs of an unspaced run too: each says something."""
-    return [[term] for term in query.sought]
+def part_tokens(
+    reader: Reader, candidates: Sequence[Candidate]
+) -> dict[int, list[tuple[str, ...]]]:
+    """Cut every part of some candidates into tokens, by chunk id."""
+    texts = [c.text[part.start : part.end] for c in candidates for part in c.parts]
+    cut = iter(reader.tokens(texts))
+    return {c.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
 
 
 def _literal(query: ParsedQuery) -> str | None:
     """Want all terms, or a quoted phrase, or an identifier, in one chunk."""
     exact = (t.match for t in query.sought if t.kind in ("phrase", "identifier"))
-    return fts.any_of([query.match_all, *(e for e in exact if len(query.sought) > 1)])
+    return fts.any_of([query.match_all, *exact])

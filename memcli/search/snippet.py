@@ -21,26 +21,13 @@ class Snippet(NamedTuple):
     marks: tuple[tuple[int, int], ...]
 
 
-def make_snippet(
-    text: str, *, start: int, end: int, words: Sequence[str], limit: int | None = None
-) -> Snippet:
-    """Cut around the characters start..end (the best part) at sentence ends, then mark words."""
+def make_snippet(text: str, *, words: Sequence[str], limit: int | None = None) -> Snippet:
+    """Cut a passage at the end of a sentence within `limit` characters, then mark the words."""
     limit = SNIPPET_CHARS if limit is None else limit
-    if len(text) <= limit:
-        return _marked(text, words)
-    pieces = [0, *(m.end() for m in _BOUNDARY.finditer(text)), len(text)]
-    first = max(p for p in pieces if p <= start)
-    last = min(p for p in pieces if p >= end)
-    if last - first > limit:
-        return _marked(text[first : first + limit].rstrip() + "…", words)
-    for piece in pieces:  # grow forwards, then backwards, by whole sentences
-        if piece > last and piece - first <= limit:
-            last = piece
-    for piece in reversed(pieces):
-        if piece < first and last - piece <= limit:
-            first = piece
-    body = text[first:last].strip("\n")
-    return _marked(("…" if first else "") + body + ("…" if last < len(text) else ""), words)
+    if len(text) > limit:
+        ends = [match.start() for match in _BOUNDARY.finditer(text, 0, limit)]
+        text = text[: ends[-1] if ends and ends[-1] > limit // 2 else limit].rstrip() + "…"
+    return _marked(text, words)
 
 
 def _marked(text: str, words: Sequence[str]) -> Snippet:

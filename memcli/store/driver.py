@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -47,6 +47,7 @@ def connect(path: str, *, write: bool) -> Opened:
         flags = apsw.SQLITE_OPEN_READONLY
     with translated(path):
         connection = _open(path, flags)
+        _refuse_foreign(connection, path)
         problem = _load_vec(connection)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -105,6 +106,18 @@ def _open(path: str, flags: int) -> apsw.Connection:
         return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
 
 
+def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
+    """Keep away from a database that another program has made."""
+    found = connection.pragma("application_id")
+    if found != APPLICATION_ID and (
+        found or rows(connection, "SELECT 1 FROM sqlite_master LIMIT 1")
+    ):
+        raise StoreError(
+            f"{path} is a database of another program",
+            hint="set MEMCLI_STORE to a file of its own",
+        )
+
+
 def _load_vec(connection: apsw.Connection) -> str:
     """Load sqlite-vec by its path: importing the package would import numpy."""
     for folder in sys.path:
@@ -123,6 +136,8 @@ def _load_vec(connection: apsw.Connection) -> str:
     return ""
 
 
-def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+def rows(
+    connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
     """Run one statement to its end, so that no cursor keeps its read transaction."""
     return connection.execute(sql, bindings).fetchall()

@@ -12,10 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import apsw
+
 from memcli.errors import IndexMissingError
+from memcli.markdown.comments import visible
 from memcli.store import schema, vectors
 from memcli.store.driver import connect, rows, translated
-from memcli.store.writer import Counts, read_counts, read_known
+from memcli.store.filters import select_chunks
+from memcli.store.records import Counts, read_counts, read_known
+from memcli.store.text import TOKENIZER, prepare
 from memcli.types import Candidate, Filters, Known, PartScore, Skip
 
 HEADING_WEIGHT = 1.0
@@ -37,6 +42,7 @@ class Legs(NamedTuple):
     match: str | None  # any term
     literal: str | None  # all terms, or a phrase, or an identifier
     vector: bytes | None
+    dates: tuple[tuple[str, str], ...]  # spans whose chunks are candidates too
     universe: int  # candidates a leg
     filters: Filters
 
@@ -59,6 +65,10 @@ class Reader:
         """Close the connection."""
         self._connection.close()
 
+    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with translated(self.path):
+            return rows(self._connection, sql, bindings)
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Hold one state of the index while the block runs."""
@@ -71,7 +81,7 @@ class Reader:
 
     def meta(self, key: str) -> str | None:
         """Read a `meta` value."""
-        found = rows(self._connection, "SELECT value FROM meta WHERE key = ?", (key,))
+        found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         return found[0][0] if found else None
 
     def known(self) -> dict[tuple[str, str], Known]:
@@ -81,8 +91,7 @@ class Reader:
 
     def skipped(self) -> list[Skip]:
         """List the files whose content is not text."""
-        found = rows(
-            self._connection,
+        found = self._rows(
             "SELECT source, path, skip FROM documents WHERE skip <> '' ORDER BY source, path",
         )
         return [Skip(*row) for row in found]
@@ -94,8 +103,7 @@ class Reader:
 
     def source_counts(self) -> dict[str, SourceCounts]:
         """Count documents and chunks and give the dates covered, by source."""
-        found = rows(
-            self._connection,
+        found = self._rows(
             "SELECT d.source, count(*), (SELECT count(*) FROM chunks c JOIN documents e"
             " ON e.id = c.document_id WHERE e.source = d.source), min(d.date), max(d.date)"
             " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
@@ -104,41 +112,52 @@ class Reader:
 
     def count_matches(self, expression: str) -> int:
         """Count the chunks that match an expression."""
-        return int(
-            rows(self._connection, "SELECT count(*) FROM fts WHERE fts MATCH ?", (expression,))[0][0]
-        )
+        return int(self._rows("SELECT count(*) FROM fts WHERE fts MATCH ?", (expression,))[0][0])
 
     def matching(self, expression: str, chunk_ids: Sequence[int]) -> set[int]:
         """Tell which of some chunks match an expression."""
         marks = ",".join("?" * len(chunk_ids))
         return {
             row[0]
-            for row in rows(
-                self._connection,
+            for row in self._rows(
                 f"SELECT rowid FROM fts WHERE fts MATCH ? AND rowid IN ({marks})",
                 (expression, *chunk_ids),
             )
         }
 
-    def has_vectors(self, fingerprint: str) -> bool:
-        """Tell whether the index's vectors come from this encoder."""
-        return self.meta("fingerprint") == fingerprint
+    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Cut texts into tokens as the keyword index holds them, stemmed and folded."""
+        tokenizer = self._connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+        return [
+            tuple(
+                str(token)
+                for token in tokenizer(
+                    prepare(visible(text)).encode("utf-8", "replace"),
+                    apsw.FTS5_TOKENIZE_DOCUMENT,
+                    None,
+                    include_offsets=False,
+                    include_colocated=False,
+                )
+            )
+            for text in texts
+        ]
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
         with translated(self.path):
-            return str(rows(self._connection, "PRAGMA integrity_check(1)")[0][0])
+            return str(self._rows("PRAGMA integrity_check(1)")[0][0])
 
     def recall(self, legs: Legs) -> list[Candidate]:
         """Collect the candidates of both legs with the raw scores of both."""
         with translated(self.path):
-            chunk_filter = _filter(legs.filters)
+            chunk_filter = select_chunks(legs.filters)
             lexical = self._lexical(legs.match, legs.universe, chunk_filter)
             literal = self._lexical(legs.literal, legs.universe, chunk_filter)
             dense = self._dense(legs, chunk_filter)
             ranks = {chunk: rank for rank, (chunk, _) in enumerate(lexical, start=1)}
             dense_ranks = {chunk: rank for rank, chunk in enumerate(dense, start=1)}
-            ids = sorted({*ranks, *dense_ranks, *(chunk for chunk, _ in literal)})
+            dated = self._dated(legs.dates, legs.universe, chunk_filter)
+            ids = sorted({*ranks, *dense_ranks, *(chunk for chunk, _ in literal), *dated})
             if not ids:
                 return []
             scores = dict(lexical)
@@ -148,15 +167,17 @@ class Reader:
             literals = self.matching(legs.literal, ids) if legs.literal else set()
             parts = self._parts(legs.vector, ids)
             return [
-                Candidate(
-                    *row[:4],
-                    tuple(json.loads(row[4])),
-                    *row[5:],
-                    bm25=scores.get(row[0], 0.0),
-                    lexical_rank=ranks.get(row[0]),
-                    dense_rank=dense_ranks.get(row[0]),
-                    literal=row[0] in literals,
-                    parts=tuple(parts.get(row[0], ())),
+                Candidate._make(
+                    (
+                        *row[:4],
+                        tuple(json.loads(row[4])),
+                        *row[5:],
+                        scores.get(row[0], 0.0),
+                        ranks.get(row[0]),
+                        dense_ranks.get(row[0]),
+                        row[0] in literals,
+                        tuple(parts.get(row[0], ())),
+                    )
                 )
                 for row in self._hydrate(ids)
             ]
@@ -168,23 +189,38 @@ class Reader:
             return []
         select, values = chunk_filter or ("", [])
         within = f" AND rowid IN ({select})" if select else ""
-        return rows(
-            self._connection,
+        found = self._rows(
             f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) AS score FROM fts"
             f" WHERE fts MATCH ?{within} ORDER BY score DESC, rowid LIMIT ?",
             (match, *values, limit),
-        )  # type: ignore[return-value]
+        )
+        return [(row[0], row[1]) for row in found]
+
+    def _dated(
+        self,
+        spans: Sequence[tuple[str, str]],
+        limit: int,
+        chunk_filter: tuple[str, list[Any]] | None,
+    ) -> list[int]:
+        select, values = chunk_filter or ("", [])
+        within = f" AND id IN ({select})" if select else ""
+        found: list[int] = []
+        for start, end in spans:
+            found += [row[0] for row in self._rows(
+                f"SELECT id FROM chunks WHERE date BETWEEN ? AND ?{within}"
+                " ORDER BY date DESC, id LIMIT ?",
+                (start, end, *values, limit),
+            )]  # fmt: skip
+        return found
 
     def _bm25(self, match: str, ids: Sequence[int]) -> dict[int, float]:
         marks = ",".join("?" * len(ids))
-        return dict(
-            rows(
-                self._connection,
-                f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) FROM fts"
-                f" WHERE fts MATCH ? AND rowid IN ({marks})",
-                (match, *ids),
-            )
-        )  # type: ignore[arg-type]
+        found = self._rows(
+            f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) FROM fts"
+            f" WHERE fts MATCH ? AND rowid IN ({marks})",
+            (match, *ids),
+        )
+        return {row[0]: row[1] for row in found}
 
     def _dense(self, legs: Legs, chunk_filter: tuple[str, list[Any]] | None) -> list[int]:
         """Rank chunks by their nearest part."""
@@ -201,8 +237,7 @@ class Reader:
         within = f" AND chunk_id IN ({select})" if select else ""
         marks = ",".join("?" * len(found))
         owners: dict[bytes, list[int]] = {}
-        for hash_, chunk_id in rows(
-            self._connection,
+        for hash_, chunk_id in self._rows(
             f"SELECT hash, chunk_id FROM parts WHERE hash IN ({marks}){within} ORDER BY chunk_id",
             (*(hash_ for hash_, _ in found), *values),
         ):
@@ -223,8 +258,7 @@ class Reader:
             )
         marks = ",".join("?" * len(ids))
         parts: dict[int, list[PartScore]] = {}
-        for part_id, chunk_id, start_line, end_line, start, end in rows(
-            self._connection,
+        for part_id, chunk_id, start_line, end_line, start, end in self._rows(
             'SELECT id, chunk_id, start_line, end_line, start, "end" FROM parts'
             f" WHERE chunk_id IN ({marks}) ORDER BY id",
             ids,
@@ -235,8 +269,7 @@ class Reader:
 
     def _hydrate(self, ids: Sequence[int]) -> list[tuple[Any, ...]]:
         marks = ",".join("?" * len(ids))
-        return rows(
-            self._connection,
+        return self._rows(
             "SELECT c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line,"
             " c.end_line, c.tokens, c.text, c.text_hash, c.date, d.date, d.kind, d.scope,"
             " d.source_kind, d.trust, d.authority, d.importance"
@@ -244,41 +277,3 @@ class Reader:
             " ORDER BY d.source, d.path, c.ordinal",
             ids,
         )
-
-
-def _filter(filters: Filters) -> tuple[str, list[Any]] | None:
-    """Translate filters to a SELECT of chunk ids, or None where nothing is filtered."""
-    tests: list[str] = []
-    values: list[Any] = []
-    for bound, operator in ((filters.since, ">="), (filters.until, "<=")):
-        if bound:
-            tests.append(f"({'c.date IS NULL OR ' if filters.undated else ''}c.date {operator} ?)")
-            values.append(bound)
-    for column, wanted in (
-        ("d.source", filters.sources),
-        ("d.kind", filters.kinds),
-        ("d.scope", filters.scopes),
-        ("d.trust", filters.trusts),
-    ):
-        if wanted:
-            tests.append(f"{column} IN ({','.join('?' * len(wanted))})")
-            values += wanted
-    if filters.paths:
-        tests.append("(" + " OR ".join(["d.path GLOB ?"] * len(filters.paths)) + ")")
-        values += [_glob(path) for path in filters.paths]
-    for heading in filters.headings:
-        tests.append("instr(lower(c.heading_path), lower(?)) > 0")
-        values.append(json.dumps(heading, ensure_ascii=False)[1:-1])
-    if not tests:
-        return None
-    joined = " AND ".join(tests)
-    return (
-        f"SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {joined}",
-        values,
-    )
-
-
-def _glob(pattern: str) -> str:
-    """Let a folder stand for what is below it; `**` is `*`, which crosses folders here."""
-    pattern = pattern.removeprefix("./")
-    return pattern + "*" if pattern.endswith("/") else pattern.replace("**", "*")

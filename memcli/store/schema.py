@@ -61,6 +61,13 @@ INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
 """
 
+
+class IncompleteError(StoreError):
+    """The file was created, but its tables were not."""
+
+    code = "incomplete"
+
+
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1,)
 
@@ -79,7 +86,7 @@ def check(connection: apsw.Connection, path: str) -> None:
             hint="upgrade memcli, or set MEMCLI_STORE to another file",
         )
     if found < len(MIGRATIONS):
-        raise StoreError(f"the index {path} is not complete", hint="memcli index")
+        raise IncompleteError(f"the index {path} is not complete", hint="memcli index")
 
 
 def migrate(connection: apsw.Connection, path: str) -> None:

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 # Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.
-TOKENIZE = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
+TOKENIZE = " ".join(f"'{word}'" if " " in word else word for word in TOKENIZER)
 
 # Han, kana, bopomofo, hangul: one character is one unit.
 _WIDE = (

@@ -23,7 +23,8 @@ IN_LIMIT = 30_000  # SQLite takes 32,766 bindings
 def create_table(connection: apsw.Connection, table: str, dimension: int) -> None:
     """Make an empty vec0 table for vectors of `dimension` float32 components."""
     connection.execute(
-        f"CREATE VIRTUAL TABLE {table} USING vec0(id INTEGER PRIMARY KEY, embedding float[{dimension}])"
+        f"CREATE VIRTUAL TABLE {table}"
+        f" USING vec0(id INTEGER PRIMARY KEY, embedding float[{dimension}])"
     )
 
 
@@ -57,16 +58,15 @@ def refresh_slots(
             continue
         vector = found[0][0]
         connection.execute(
-            "UPDATE vectors SET unused_since = NULL WHERE hash = ? AND unused_since IS NOT NULL",
-            (hash_,),
+            "UPDATE vectors SET unused_since = NULL"
+            " WHERE fingerprint = ? AND hash = ? AND unused_since IS NOT NULL",
+            (fingerprint, hash_),
         )
         if free:
             slot = free.pop()
             connection.execute("UPDATE slots SET hash = ? WHERE id = ?", (hash_, slot))
             if table:
-                connection.execute(
-                    f"UPDATE {table} SET embedding = ? WHERE id = ?", (vector, slot)
-                )
+                connection.execute(f"UPDATE {table} SET embedding = ? WHERE id = ?", (vector, slot))
         else:
             connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
             slot = connection.last_insert_rowid()
@@ -78,6 +78,20 @@ def refresh_slots(
         connection.execute("DELETE FROM slots WHERE id = ?", (slot,))
         if table:
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (slot,))
+
+
+def switch_cache(connection: apsw.Connection, fingerprint: str) -> None:
+    """Count the vectors of every other encoder as unused from now on, and those of this as used."""
+    connection.execute(
+        "UPDATE vectors SET unused_since = unixepoch()"
+        " WHERE fingerprint <> ? AND unused_since IS NULL",
+        (fingerprint,),
+    )
+    connection.execute(
+        "UPDATE vectors SET unused_since = NULL WHERE fingerprint = ? AND unused_since IS NOT NULL"
+        " AND hash IN (SELECT hash FROM parts)",
+        (fingerprint,),
+    )
 
 
 def rebuild(connection: apsw.Connection, table: str, fingerprint: str, dimension: int) -> None:

@@ -8,37 +8,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 import apsw
 
-from memcli.markdown.chunker import context_line, embedded_text
-from memcli.markdown.parse import visible
-from memcli.store import schema, vectors
+from memcli.markdown.parts import contexts, digest, embedded_text
+from memcli.store import records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, translated
-from memcli.store.text import prepare
-from memcli.types import Chunk, Document, FileStat, Known
+from memcli.store.records import Counts as Counts
+from memcli.store.records import Stamp as Stamp
+from memcli.types import Document, Known
 
-MERGE_PAGES = 500  # FTS5 work after a run; a full optimise takes seconds at 100,000 chunks
+MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 DAMAGED_SUFFIX = ".damaged-1"
-
-
-class Stamp(NamedTuple):
-    """What identifies the file state a document was read from."""
-
-    stat: FileStat
-    hash: bytes
-    indexed_ns: int
-
-
-class Counts(NamedTuple):
-    """How much the index holds."""
-
-    documents: int
-    chunks: int
-    parts: int
-    embedded: int  # parts with a vector of the index's own fingerprint
+WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 
 
 class Pending(NamedTuple):
@@ -76,14 +60,14 @@ class Writer:
             self._connection.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Run statements as one change; it raises the revision by one."""
+    def transaction(self, *, revise: bool = True) -> Iterator[None]:
+        """Run statements as one change; unless no answer can differ it raises the revision."""
         with translated(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                revision = int(self.meta("revision") or 0) + 1
-                self._put_meta("revision", str(revision))
+                if revise:
+                    self._put_meta("revision", str(int(self.meta("revision") or 0) + 1))
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
@@ -92,7 +76,7 @@ class Writer:
 
     def meta(self, key: str) -> str | None:
         """Read a `meta` value."""
-        found = rows(self._connection, "SELECT value FROM meta WHERE key = ?", (key,))
+        found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         return found[0][0] if found else None
 
     def set_meta(self, values: Mapping[str, str]) -> None:
@@ -104,48 +88,21 @@ class Writer:
 
     def known(self) -> dict[tuple[str, str], Known]:
         """Give what is remembered of every document."""
-        return read_known(self._connection)
+        with translated(self.path):
+            return records.read_known(self._connection)
 
     def put_document(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         """Store a document's keyword rows in place of what was known of it."""
-        connection = self._connection
         with self.transaction():
             gone = self._drop_chunks(document.source, document.path)
-            connection.execute(
-                "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
-                " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
-                " importance, always, front_matter, skip)"
-                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-                " ON CONFLICT (source, path) DO UPDATE SET hash=excluded.hash,"
-                " size=excluded.size, mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns,"
-                " inode=excluded.inode, indexed_ns=excluded.indexed_ns, title=excluded.title,"
-                " date=excluded.date, kind=excluded.kind, scope=excluded.scope,"
-                " source_kind=excluded.source_kind, trust=excluded.trust,"
-                " authority=excluded.authority, importance=excluded.importance,"
-                " always=excluded.always, front_matter=excluded.front_matter,"
-                " skip=excluded.skip",
-                (
-                    document.source, document.path, stamp.hash, stamp.stat.size,
-                    stamp.stat.mtime_ns, stamp.stat.ctime_ns, stamp.stat.inode,
-                    stamp.indexed_ns, document.title, document.date, document.kind,
-                    document.scope, document.source_kind, document.trust, document.authority,
-                    document.importance, document.always, document.front_matter, skip,
-                ),
-            )  # fmt: skip
-            found = rows(
-                connection,
-                "SELECT id FROM documents WHERE source = ? AND path = ?",
-                (document.source, document.path),
-            )
-            for chunk in document.chunks:
-                self._put_chunk(found[0][0], chunk)
+            records.put_document(self._connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
             self._refresh(gone, living)
 
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
         stat = stamp.stat
-        with self.transaction():
+        with self.transaction(revise=False):
             self._connection.execute(
                 "UPDATE documents SET size=?, mtime_ns=?, ctime_ns=?, inode=?, indexed_ns=? "
                 "WHERE id=?",
@@ -164,9 +121,8 @@ class Writer:
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts without a vector, newest documents first, each text once."""
-        found = rows(
-            self._connection,
-            "SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p.\"end\" - p.start),"
+        found = self._rows(
+            'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
             " d.title, c.heading_path, c.date"
             " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
             " JOIN documents d ON d.id = c.document_id"
@@ -176,20 +132,20 @@ class Writer:
         )
         texts: dict[bytes, str] = {}
         for hash_, prefix, text, title, heading_path, date in found:
-            context = context_line(title, json.loads(heading_path), date)
-            texts[hash_] = embedded_text(context, prefix, text)
+            for context in contexts(title, json.loads(heading_path), date):
+                texts[hash_] = embedded_text(context, prefix, text)
+                if digest(texts[hash_]) == hash_:
+                    break
         return [Pending(hash_, text) for hash_, text in texts.items()]
 
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts without a vector."""
-        return int(
-            rows(
-                self._connection,
-                "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v"
-                " ON v.hash = p.hash AND v.fingerprint = ? WHERE v.id IS NULL",
-                (fingerprint,),
-            )[0][0]
+        found = self._rows(
+            "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v"
+            " ON v.hash = p.hash AND v.fingerprint = ? WHERE v.id IS NULL",
+            (fingerprint,),
         )
+        return int(found[0][0])
 
     def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text."""
@@ -220,6 +176,8 @@ class Writer:
             return
         with self.transaction():
             number = int((table or "vec_0").rsplit("_", 1)[1]) + 1
+            if not same:
+                vectors.switch_cache(self._connection, fingerprint)
             self._put_meta("fingerprint", fingerprint)
             self._put_meta("dimension", str(dimension))
             if self.vec_problem:
@@ -237,77 +195,64 @@ class Writer:
     def counts(self) -> Counts:
         """Count documents, chunks, parts and embedded parts."""
         with translated(self.path):
-            return read_counts(self._connection)
+            return records.read_counts(self._connection)
 
     def prune(self, *, unused_days: int) -> int:
         """Drop cached vectors that no part has used for some days; give how many."""
         with self.transaction():
             self._connection.execute(
-                "DELETE FROM vectors WHERE unused_since IS NOT NULL"
-                " AND unused_since <= unixepoch() - ? * 86400"
-                " AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash)",
-                (unused_days,),
+                "DELETE FROM vectors WHERE unused_since <= unixepoch() - ? * 86400"
+                " AND (fingerprint IS NOT ?"
+                " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
+                (unused_days, self.meta("fingerprint")),
             )
             return self._connection.changes()
 
-    def settle(self) -> None:
-        """Merge a little of the keyword index after a batch of changes."""
+    def settle(self, pages: int = MERGE_PAGES) -> None:
+        """Merge the keyword index after a batch of changes until deleted words are gone.
+
+        FTS5 marks a deleted row and keeps its words until all older segments are merged into
+        one; `pages` bounds the work, and the next call goes on.
+        """
+        if self.meta(WORDS_LEFT) != "1":
+            return
+        with self.transaction(revise=False):
+            for _ in range(2):  # a merge that changes less than two rows had nothing to do
+                before = self._connection.total_changes()
+                self._connection.execute(
+                    "INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (-pages,)
+                )
+                if self._connection.total_changes() - before < 2:
+                    self._put_meta(WORDS_LEFT, "0")
+                    break
+
+    def integrity(self) -> str:
+        """Check the whole file: "ok", or the first fault."""
+        return str(self._rows("PRAGMA integrity_check(1)")[0][0])
+
+    def start_over(self, fault: str) -> str:
+        """Set a damaged store aside and go on with an empty one; say so."""
+        with suppress(apsw.Error):
+            self._connection.close(True)
+        aside = set_aside(self.path)
+        self._connection, self.vec_problem = _open_migrated(self.path)
+        return f"{fault}; it is kept as {aside} and the index is built anew"
+
+    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with translated(self.path):
-            self._connection.execute(
-                f"INSERT INTO fts (fts, rank) VALUES ('merge', {MERGE_PAGES})"
-            )
+            return rows(self._connection, sql, bindings)
+
+    def _drop_chunks(self, source: str, path: str) -> list[bytes]:
+        gone = records.drop_chunks(self._connection, source, path)
+        if gone:
+            self._put_meta(WORDS_LEFT, "1")
+        return gone
 
     def _put_meta(self, key: str, value: str) -> None:
         self._connection.execute(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
             (key, value),
         )
-
-    def _put_chunk(self, document_id: int, chunk: Chunk) -> None:
-        connection = self._connection
-        connection.execute(
-            "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
-            " end_line, start_byte, end_byte, tokens, text_hash, date, links, text)"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                document_id, chunk.ordinal, chunk.anchor,
-                json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
-                chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
-                chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-                chunk.text,
-            ),
-        )  # fmt: skip
-        chunk_id = connection.last_insert_rowid()
-        connection.execute(
-            "INSERT INTO fts (rowid, heading, body) VALUES (?, ?, ?)",
-            (chunk_id, prepare(" ".join(chunk.heading_path)), prepare(visible(chunk.text))),
-        )
-        connection.executemany(
-            'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
-            " VALUES (?,?,?,?,?,?,?)",
-            [
-                (chunk_id, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
-                for p in chunk.parts
-            ],
-        )
-
-    def _drop_chunks(self, source: str, path: str) -> list[bytes]:
-        """Delete a document's chunks and give the hashes its parts had."""
-        connection = self._connection
-        chunk_ids = rows(
-            connection,
-            "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
-            " WHERE d.source = ? AND d.path = ?",
-            (source, path),
-        )
-        gone: list[bytes] = []
-        for chunk_id in chunk_ids:
-            gone += [r[0] for r in rows(
-                connection, "DELETE FROM parts WHERE chunk_id = ? RETURNING hash", chunk_id
-            )]  # fmt: skip
-            connection.execute("DELETE FROM fts WHERE rowid = ?", chunk_id)
-            connection.execute("DELETE FROM chunks WHERE id = ?", chunk_id)
-        return gone
 
     def _refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
         fingerprint = self.meta("fingerprint")
@@ -320,29 +265,6 @@ class Writer:
         vectors.refresh_slots(
             self._connection, table if usable else None, fingerprint, gone=gone, living=living
         )
-
-
-def read_counts(connection: apsw.Connection) -> Counts:
-    """Count what the index holds."""
-    found = rows(
-        connection,
-        "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
-        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-        " (SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash)",
-    )
-    return Counts(*found[0])
-
-
-def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:
-    """Read what is remembered of every document, by (source, path)."""
-    return {
-        (row[0], row[1]): Known(*row[2:])
-        for row in rows(
-            connection,
-            "SELECT source, path, id, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
-            " FROM documents",
-        )
-    }
 
 
 def set_aside(path: str) -> str:

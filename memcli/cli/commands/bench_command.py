@@ -101,7 +101,7 @@ class _Searcher:
                 f"{freshness.pending} changed files are not in the index. Try: memcli index"
             )
         self._context = context
-        self._options = options_of(context.config, budget=None, filters=Filters())
+        self._options = options_of(context.config, filters=Filters())
         self._encoder = None if self._options.mode == "lexical" else context.open_encoder()
         self._reader = Reader(context.store)
 

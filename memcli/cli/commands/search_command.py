@@ -101,7 +101,7 @@ def command(
         undated=undated,
     )
     freshness, parsed, answer = _answer(
-        " ".join(query), context, filters, budget=budget, sync=sync, no_sync=no_sync
+        " ".join(query), context, filters, budget=budget, whole=full, sync=sync, no_sync=no_sync
     )
     form = "json" if as_json else form or "text"
     _write(parsed, freshness, answer, context, form=form, full=full, explain=explain)
@@ -128,6 +128,7 @@ def _answer(
     filters: Filters,
     *,
     budget: int | None,
+    whole: bool,
     sync: bool,
     no_sync: bool,
 ) -> tuple[Freshness, ParsedQuery, Answer]:
@@ -145,7 +146,7 @@ def _answer(
         raise UsageError(
             "the query holds nothing to search for", hint='memcli search "some words"'
         )
-    wanted = options_of(context.config, budget=budget, filters=filters)
+    wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
     config = context.config
     vector = QueryVector(config("embedding.encoder"), parsed.text, verified=_verified(context))
     if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
@@ -209,10 +210,9 @@ def _write(
     words = [term.text for term in parsed.sought]
 
     def snippet_of(hit: Hit) -> Snippet:
-        text = hit.candidate.text
-        start, end = hit.focus()
+        text = hit.text
         limit = len(text) if full else None
-        return make_snippet(text, start=start, end=end, words=words, limit=limit)
+        return make_snippet(text, words=words, limit=limit)
 
     shown = [(rank, hit, snippet_of(hit)) for rank, hit in enumerate(answer.hits, start=1)]
     if form in ("json", "jsonl"):

@@ -1,0 +1,252 @@
+"""Cut the blocks of one section into parts, the texts that are embedded.
+
+A part is about two lines of prose or list, or up to PART_TOKENS of a fence or table. Where a
+run of list items is paired, some lines open a new pair by their own hash, so that a line
+inserted above moves only a few pairs. What is too long to embed whole is cut at sentence, then
+word boundaries, never inside a comment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from memcli.markdown.comments import comments, visible
+from memcli.markdown.parse import Block, Parsed
+from memcli.markdown.tokens import quotient
+
+PART_LINES = 2
+PART_TOKENS = 100
+# One line in six opens a pair by its own hash: 20 pairs without one have odds of 1 in 1,500.
+RESTART_ODDS = 6
+PREFIX_CHARS = 400
+CONTEXT_CHARS = 240
+# No character costs more than 3 tokens, so this many fit beside any text.
+SHORT_CONTEXT_CHARS = 36
+HASH_BYTES = 16
+
+_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
+
+Count = Callable[[str], int]
+
+
+class Limits(NamedTuple):
+    """How large chunks and parts may grow."""
+
+    chunk_tokens: int  # estimate, of the text alone
+    overlap_tokens: int  # repeated from the chunk before
+    part_max: int  # tokens of the embedded text as `count` gives them
+    count: Count  # exact tokens, special ones included
+
+
+class Span(NamedTuple):
+    """Characters of the document that become one part, and what is repeated before them."""
+
+    start: int
+    end: int
+    prefix: str
+
+
+def contexts(title: str, heading_path: Iterable[str], date: str | None) -> tuple[str, ...]:
+    """Say where a part comes from: title, headings and date, each once; in full, short, not at all.
+
+    Example: ("Notes", ("Notes", "Pool"), "2025-06-12") -> "Notes > Pool (2025-06-12)"
+    """
+    names = " > ".join(dict.fromkeys(name for name in (title, *heading_path) if name))
+    return *(_dated(names[:size], date) for size in (CONTEXT_CHARS, SHORT_CONTEXT_CHARS)), ""
+
+
+def _dated(names: str, date: str | None) -> str:
+    return f"{names} ({date})".lstrip() if date and date not in names else names
+
+
+def choose_context(
+    title: str, heading_path: Iterable[str], date: str | None, limits: Limits
+) -> str:
+    """Take the first context that leaves half of the room to the text."""
+    most = limits.part_max // 2
+    variants = contexts(title, heading_path, date)
+    return next((line for line in variants if limits.count(line) <= most), "")
+
+
+def embedded_text(context: str, prefix: str, text: str) -> str:
+    """Give the text that is embedded for a part; `text` is the part as it stands in the file."""
+    return "\n".join(piece for piece in (context, prefix, visible(text).strip()) if piece)
+
+
+def digest(text: str) -> bytes:
+    """Hash a text for identity inside one index."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+
+
+def cut_parts(
+    parsed: Parsed,
+    starts: list[int],
+    text: str,
+    blocks: list[Block],
+    context: str,
+    limits: Limits,
+) -> list[Span]:
+    """Turn the blocks of one section into parts, in order and without gaps of text."""
+    spans: list[Span] = []
+    room = limits.part_max - limits.count(context)
+    for run in _runs(blocks):
+        kind = run[0].kind
+        prefix = _prefix(run[0], parsed)
+        paired = kind in ("item", "paragraph", "quote")
+        units = _joined([unit for block in run for unit in _units(block, parsed, starts)], text)
+        group: list[tuple[int, int]] = []
+        opening = True
+        for start, end in units:
+            if group and _closes(group, (start, end), text, paired=paired, items=kind == "item"):
+                spans += _fit(group, text, "" if opening else prefix, room, limits)
+                group, opening = [], False
+            group.append((start, end))
+        spans += _fit(group, text, "" if opening else prefix, room, limits)
+    return spans
+
+
+def _prefix(block: Block, parsed: Parsed) -> str:
+    """Give what the later parts of a split block repeat: the fence opener, the table header."""
+    header = 2 if block.kind == "table" else 1 if block.kind == "fence" else 0
+    if not header or block.end - block.start <= header:
+        return ""
+    lines = parsed.lines[block.start : block.start + header]
+    return visible("\n".join(line.strip() for line in lines))[:PREFIX_CHARS]
+
+
+def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
+    """Group neighbouring list items; every other block stands alone."""
+    run: list[Block] = []
+    for block in blocks:
+        if run and not (block.kind == run[-1].kind == "item"):
+            yield run
+            run = []
+        run.append(block)
+    if run:
+        yield run
+
+
+def _units(block: Block, parsed: Parsed, starts: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a block as character ranges, blank lines left out."""
+    for number in range(block.start, block.end):
+        if parsed.lines[number].strip():
+            yield starts[number], starts[number] + len(parsed.lines[number])
+
+
+def _joined(units: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Make one unit of the lines that a comment runs over."""
+    if not units or text.find("<!--", units[0][0], units[-1][1]) < 0:
+        return units
+    first = units[0][0]
+    hidden = [(first + a, first + b) for a, b in comments(text[first : units[-1][1]])]
+    joined: list[tuple[int, int]] = []
+    for start, end in units:
+        while hidden and hidden[0][1] <= start:
+            hidden.pop(0)
+        if joined and hidden and hidden[0][0] < start:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _closes(
+    group: list[tuple[int, int]],
+    unit: tuple[int, int],
+    text: str,
+    *,
+    paired: bool,
+    items: bool,
+) -> bool:
+    """Tell whether the next line opens a new part."""
+    if paired and len(group) >= PART_LINES:
+        return True
+    line = text[unit[0] : unit[1]]
+    if items and digest(line)[0] % RESTART_ODDS == 0:
+        return True
+    return quotient(text[group[0][0] : unit[1]]) > PART_TOKENS
+
+
+def _fit(
+    group: list[tuple[int, int]], text: str, prefix: str, room: int, limits: Limits
+) -> Iterator[Span]:
+    """Yield a group as one part, or as several where it is too long to embed whole."""
+    if not group:
+        return
+    start, end = group[0][0], group[-1][1]
+    if prefix:
+        left = room - limits.count(prefix)
+        # A prefix that crowds out the text is not worth it.
+        prefix, room = (prefix, left) if left >= limits.part_max // 4 else ("", room)
+    whole = text[start:end]
+    shown = visible(whole) if "<!--" in whole else whole
+    if quotient(shown) <= PART_TOKENS * 1.5 and _tokens(shown, limits.count, room) <= room:
+        if shown.strip():
+            yield Span(start, end, prefix)
+        return
+    stops = list(_stops(whole, limits.count, room))
+    if not stops:
+        return
+    for piece, stop in pairwise([0, *stops[:-1], len(whole)]):
+        yield Span(start + piece, start + stop, prefix)
+
+
+def _stops(text: str, count: Count, room: int) -> Iterator[int]:
+    """Say where the pieces of a text end; a comment goes with the piece behind it."""
+    at = 0
+    for start, end in [*comments(text), (len(text), len(text))]:
+        if text[at:start].strip():
+            yield from (at + stop for _, stop in _pieces(text[at:start], count, room))
+        at = end
+
+
+def _tokens(text: str, count: Count, room: int) -> int:
+    """Count tokens, skipping the work where even one token a character would fit."""
+    return len(text) if text.isascii() and len(text) <= room else count(text)
+
+
+def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
+    """Cut a text at sentences, then words, then characters, into pieces of at most `room`."""
+    at = begin = 0
+    for stop in _boundaries(text):
+        if begin < at and (
+            quotient(text[begin:stop]) > PART_TOKENS
+            or _tokens(text[begin:stop], count, room) > room
+        ):
+            yield begin, at
+            begin = at
+        if _tokens(text[begin:stop], count, room) > room or (
+            quotient(text[begin:stop]) > 2 * PART_TOKENS
+        ):
+            yield from _hard_pieces(text, begin, stop, count, room)
+            begin = stop
+        at = stop
+    if begin < at:
+        yield begin, at
+
+
+def _boundaries(text: str) -> Iterator[int]:
+    for match in _SENTENCE.finditer(text):
+        yield match.end()
+    yield len(text)
+
+
+def _hard_pieces(
+    text: str, start: int, end: int, count: Count, room: int
+) -> Iterator[tuple[int, int]]:
+    """Cut one long sentence at spaces near PART_TOKENS, or anywhere where there are none."""
+    density = quotient(text[start:end]) / (end - start)
+    step = max(1, int(PART_TOKENS / density))
+    while start < end:
+        stop = min(end, start + step)
+        while stop > start + 1 and _tokens(text[start:stop], count, room) > room:
+            stop = start + (stop - start) // 2
+        if stop < end:
+            space = text.rfind(" ", start + (stop - start) // 2, stop)
+            stop = space + 1 if space > start else stop
+        yield start, stop
+        start = stop

@@ -1,0 +1,123 @@
+"""Check the [[source]] blocks of the configuration and make sources of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from memcli.errors import ConfigError
+from memcli.types import Source
+
+BUILT_IN_KINDS = (
+    ("DECISIONS/**", "decision"),
+    ("**/ROADMAP*.md", "roadmap"),
+    ("**/*SPEC*.md", "spec"),
+    ("**/*PRD*.md", "spec"),
+    ("**/TECH_NOTES/**", "note"),
+)
+# A name stands before a colon in the ref of a record.
+_NAME = re.compile(r"[\w.-]{1,64}")
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Name the nearest of the allowed names, if one is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
+    """Give the [[source]] blocks of a configuration file, every key of the right kind."""
+    blocks = table.get("source", [])
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+        raise ConfigError(f"{path}: write each source as a [[source]] block")
+    for block in blocks:
+        for name in ("name", "path"):
+            if not isinstance(block.get(name), str) or not block[name]:
+                raise ConfigError(f"{path}: every [[source]] needs a {name}")
+        for name, value in block.items():
+            if name not in _EXPECTED:
+                hint = suggestion(name, tuple(_EXPECTED))
+                raise ConfigError(f"{path}: unknown key {name} in [[source]]{hint}")
+            expected, is_right = _EXPECTED[name]
+            if not is_right(value):
+                raise ConfigError(
+                    f"{path}: {name} of the source {block['name']} must be {expected},"
+                    f" not {value!r}"
+                )
+    return blocks
+
+
+def make_sources(
+    default: Source, blocks: Sequence[tuple[Mapping[str, Any], bool]]
+) -> tuple[Source, ...]:
+    """Put the sources of (block, is from the user's own file) behind the default one."""
+    sources = [default._replace(kinds=BUILT_IN_KINDS)]
+    for block, is_user in blocks:
+        source = _source(default.root, block, is_user=is_user)
+        if any(source.name == other.name for other in sources):
+            raise ConfigError(f"two sources are named {source.name}")
+        sources.append(source)
+    return tuple(sources)
+
+
+def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Source:
+    root = os.path.realpath(os.path.join(workspace, os.path.expanduser(block["path"])))
+    inside = root == workspace or root.startswith(os.path.join(workspace, ""))
+    if not inside and not is_user:
+        raise ConfigError(
+            f"source {block['name']}: {block['path']} lies outside the workspace",
+            hint="name it in your own configuration file instead",
+        )
+    return Source(
+        name=block["name"],
+        root=root,
+        include=tuple(block.get("include", ["**/*.md"])),
+        exclude=tuple(block.get("exclude", [])),
+        kind=block.get("kind"),
+        kinds=(*block.get("kinds", {}).items(), *BUILT_IN_KINDS),
+        scope=block.get("scope", "global"),
+        source_kind=block.get("source_kind", "operator"),
+        trust=block.get("trust", "trusted"),
+        authority=block.get("authority"),
+        always=block.get("always", False),
+    )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != "" and "\0" not in value
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _one_of(*choices: str) -> tuple[str, Callable[[object], bool]]:
+    return f"one of {', '.join(choices)}", lambda value: value in choices
+
+
+_EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": (
+        "letters, digits, dots, dashes and underscores",
+        lambda value: _NAME.fullmatch(value) is not None,
+    ),
+    "path": ("a folder", _is_text),
+    "include": ("a list of globs", lambda value: _is_texts(value) and bool(value)),
+    "exclude": ("a list of globs", _is_texts),
+    "kind": ("a text", _is_text),
+    "kinds": (
+        "a table of globs and kinds",
+        lambda value: isinstance(value, dict) and _is_texts([*value, *value.values()]),
+    ),
+    "scope": _one_of("session", "user", "global"),
+    "source_kind": _one_of("operator", "tool", "web", "import", "system"),
+    "trust": _one_of("trusted", "untrusted"),
+    "authority": (
+        "a number between 0 and 1",
+        lambda value: type(value) in (int, float) and 0 <= value <= 1,
+    ),
+    "always": ("true or false", lambda value: isinstance(value, bool)),
+}

@@ -1,0 +1,129 @@
+"""The keyword rows of one document: put, dropped and counted on an open connection."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import apsw
+
+from memcli.markdown.comments import visible
+from memcli.store.driver import rows
+from memcli.store.text import prepare
+from memcli.types import Chunk, Document, FileStat, Known
+
+_CHUNK_IDS = (
+    "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
+    " WHERE d.source = ? AND d.path = ?"
+)
+
+
+class Stamp(NamedTuple):
+    """What identifies the file state a document was read from."""
+
+    stat: FileStat
+    hash: bytes
+    indexed_ns: int
+
+
+class Counts(NamedTuple):
+    """How much the index holds."""
+
+    documents: int
+    chunks: int
+    parts: int
+    embedded: int  # parts with a vector of the index's own fingerprint
+
+
+def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
+    """Insert or update the row of a document and insert its chunks; old ones are dropped before."""
+    connection.execute(
+        "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
+        " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
+        " importance, always, front_matter, skip)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " ON CONFLICT (source, path) DO UPDATE SET hash=excluded.hash,"
+        " size=excluded.size, mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns,"
+        " inode=excluded.inode, indexed_ns=excluded.indexed_ns, title=excluded.title,"
+        " date=excluded.date, kind=excluded.kind, scope=excluded.scope,"
+        " source_kind=excluded.source_kind, trust=excluded.trust,"
+        " authority=excluded.authority, importance=excluded.importance,"
+        " always=excluded.always, front_matter=excluded.front_matter,"
+        " skip=excluded.skip",
+        (
+            document.source, document.path, stamp.hash, stamp.stat.size,
+            stamp.stat.mtime_ns, stamp.stat.ctime_ns, stamp.stat.inode,
+            stamp.indexed_ns, document.title, document.date, document.kind,
+            document.scope, document.source_kind, document.trust, document.authority,
+            document.importance, document.always, document.front_matter, skip,
+        ),
+    )  # fmt: skip
+    found = rows(
+        connection,
+        "SELECT id FROM documents WHERE source = ? AND path = ?",
+        (document.source, document.path),
+    )
+    for chunk in document.chunks:
+        _put_chunk(connection, found[0][0], chunk)
+
+
+def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> None:
+    connection.execute(
+        "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
+        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            document_id, chunk.ordinal, chunk.anchor,
+            json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
+            chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
+            chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
+            chunk.text,
+        ),
+    )  # fmt: skip
+    chunk_id = connection.last_insert_rowid()
+    connection.execute(
+        "INSERT INTO fts (rowid, heading, body) VALUES (?, ?, ?)",
+        (chunk_id, prepare(" ".join(chunk.heading_path)), prepare(visible(chunk.text))),
+    )
+    connection.executemany(
+        'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
+        " VALUES (?,?,?,?,?,?,?)",
+        [
+            (chunk_id, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
+            for p in chunk.parts
+        ],
+    )
+
+
+def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
+    """Delete the chunks of a document and give the hashes its parts had."""
+    key = (source, path)
+    gone = rows(
+        connection, f"DELETE FROM parts WHERE chunk_id IN ({_CHUNK_IDS}) RETURNING hash", key
+    )
+    connection.execute(f"DELETE FROM fts WHERE rowid IN ({_CHUNK_IDS})", key)
+    connection.execute(f"DELETE FROM chunks WHERE id IN ({_CHUNK_IDS})", key)
+    return [row[0] for row in gone]
+
+
+def read_counts(connection: apsw.Connection) -> Counts:
+    """Count what the index holds."""
+    found = rows(
+        connection,
+        "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
+        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
+        " (SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash)",
+    )
+    return Counts(*found[0])
+
+
+def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:
+    """Read what is remembered of every document, by (source, path)."""
+    return {
+        (row[0], row[1]): Known(*row[2:])
+        for row in rows(
+            connection,
+            "SELECT source, path, id, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
+            " FROM documents",
+        )
+    }

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memcli.markdown.parse import parse
+
+
+def metadata(text: str) -> dict[str, object]:
+    return parse(text).front_matter
+
+
+def test_a_mapping_is_metadata_and_not_text() -> None:
+    parsed = parse("---\ntitle: Pool\ndate: 2025-06-12\n---\n# A\n")
+    assert parsed.front_matter == {"title": "Pool", "date": "2025-06-12"}
+    assert [(b.kind, b.start) for b in parsed.blocks] == [("heading", 4)]
+
+
+def test_it_may_end_in_dots_and_be_empty() -> None:
+    assert metadata("---\na: 1\n...\nb") == {"a": 1}
+    assert [b.start for b in parse("---\n---\nb").blocks] == [2]
+
+
+def test_crlf_lines_are_read() -> None:
+    assert metadata("---\r\ntitle: x\r\n---\r\nb\r\n") == {"title": "x"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "a: [b",
+        "- a\n- b",
+        "just text",
+        "a: &x [b]\nc: *x",
+        "a: !!python/object/apply:os.system [true]",
+        "date: 2025-13-45",
+        "a: " + "[" * 2000,
+        "- x " * 5000,
+        "? " * 5000,
+        "a: !!int x",
+        "a: " + "9" * 60_000,
+        "{[a]: b}",
+    ],
+    ids=str,
+)
+def test_what_is_no_plain_mapping_stays_in_the_body(head: str) -> None:
+    parsed = parse(f"---\n{head}\n---\nbody\n")
+    assert parsed.front_matter == {}
+    covered = {line for block in parsed.blocks for line in range(block.start, block.end)}
+    assert 1 in covered
+    assert parsed.lines.index("body") in covered
+
+
+def test_an_unclosed_or_huge_one_stays_in_the_body() -> None:
+    assert metadata("---\ntitle: x\n\nbody") == {}
+    assert metadata("---\na: " + "x" * 70_000 + "\n---\nbody") == {}
+    assert metadata("\n---\na: b\n---\n") == {}
+
+
+def test_values_are_plain_json() -> None:
+    found = metadata(
+        "---\nnested: {1: x, b: y}\n2025-01-01: z\nset: !!set {b, a}\nbytes: !!binary aGk=\n"
+        "inf: .inf\nbig: " + "1:" * 3000 + '1\nhalf: "\\ud800 x"\nnul: "a\\0b"\n'
+        "when: 2025-01-02 03:04:05\n---\nb"
+    )
+    assert found == {
+        "nested": {"1": "x", "b": "y"},
+        "2025-01-01": "z",
+        "set": ["a", "b"],
+        "bytes": "b'hi'",
+        "inf": None,
+        "big": None,
+        "half": "? x",
+        "nul": "a\0b",
+        "when": "2025-01-02T03:04:05",
+    }
+    json.dumps(found, sort_keys=True, allow_nan=False).encode()

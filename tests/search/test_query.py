@@ -1,0 +1,305 @@
+"""What a query asks for: operators, identifiers, stop words, runs, limits."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memcli.search.query import MAX_CHARS, MAX_MATCHES, MAX_TERM_CHARS, MAX_TERMS, Term, parse
+from memcli.store.text import TOKENIZE, prepare
+
+QUERIES = st.one_of(
+    st.text(max_size=60),
+    st.lists(
+        st.sampled_from(
+            [
+                "-",
+                '"',
+                "*",
+                "a",
+                "the",
+                "東京都",
+                "v1.2",
+                "-x",
+                '-"',
+                "“",
+                "—",
+                "\0",
+                " ",
+                "C++",
+                "ไทย",
+            ]
+        ),
+        max_size=25,
+    ).map("".join),
+)
+
+
+def kinds(query: str) -> list[tuple[str, str]]:
+    return [(term.text, term.kind) for term in parse(query).terms if not term.stop]
+
+
+def words(query: str) -> list[str]:
+    return [text for text, _ in kinds(query)]
+
+
+def find(document: str, expression: str | None) -> bool:
+    connection = apsw.Connection(":memory:")
+    tokenize = TOKENIZE.replace("'", "''")
+    connection.execute(f"CREATE VIRTUAL TABLE f USING fts5(x, content='', tokenize='{tokenize}')")
+    connection.execute("INSERT INTO f (rowid, x) VALUES (1, ?)", (prepare(document),))
+    if expression is None:
+        return False
+    return bool(list(connection.execute("SELECT rowid FROM f WHERE f MATCH ?", (expression,))))
+
+
+@pytest.mark.parametrize(
+    ("query", "terms", "excluded", "text"),
+    [
+        pytest.param("red fox", "red|fox", "", "red fox", id="words"),
+        pytest.param('"red fox" den', "red fox|den", "", "red fox den", id="phrase"),
+        pytest.param("“red fox” den", "red fox|den", "", "red fox den", id="curly-quotes"),
+        pytest.param("fox -red", "fox", "red", "fox", id="excluded-word"),
+        pytest.param('fox -"red den"', "fox", "red den", "fox", id="excluded-phrase"),
+        pytest.param("fox -den*", "fox", "den", "fox", id="excluded-prefix"),
+        pytest.param("东京 -大阪", "东京", "大阪", "东京", id="excluded-run"),
+        pytest.param("deploy* now", "deploy|now", "", "deploy now", id="prefix"),
+        pytest.param("-red", "red", "", "-red", id="nothing-positive"),
+        pytest.param('-red -"a den"', "red|a den", "", "-red a den", id="nothing-positive-phrase"),
+        pytest.param("-red !!!", "red", "", "-red !!!", id="punctuation-is-not-positive"),
+        pytest.param("git --force", "git|force", "", "git --force", id="flag"),
+        pytest.param("tar -x", "tar|x", "", "tar -x", id="one-letter-flag"),
+        pytest.param("below -5 -3.5", "below|5|3.5", "", "below -5 -3.5", id="negative-number"),
+        pytest.param("a1 - b2", "a1|b2", "", "a1 - b2", id="lone-dash"),
+        pytest.param("well-known", "well-known", "", "well-known", id="hyphen"),
+        pytest.param('say "red', "say|red", "", 'say "red', id="unbalanced"),
+        pytest.param('5" disk 3" disk', "5|disk|3", "", '5" disk 3" disk', id="inches"),
+        pytest.param('"" fox', "fox", "", '"" fox', id="empty-phrase"),
+        pytest.param("**bold** fox", "bold|fox", "", "**bold** fox", id="markdown"),
+        pytest.param("foo*bar", "foo*bar", "", "foo*bar", id="star-inside"),
+        pytest.param("Caroline's status", "Caroline|status", "", "Caroline's status", id="'s"),
+        pytest.param("Caroline’s dog", "Caroline|dog", "", "Caroline’s dog", id="curly-'s"),
+        pytest.param("fox Fox FOX fox", "fox", "", "fox Fox FOX fox", id="distinct"),
+        pytest.param("fox,den;hut", "fox|den|hut", "", "fox,den;hut", id="commas"),
+        pytest.param("over 1,000 fox", "over|1,000|fox", "", "over 1,000 fox", id="thousands"),
+        pytest.param("fox\0den", "fox|den", "", "fox den", id="nul"),
+        pytest.param("ＡＢＣ ｶﾀ", "ABC|カタ", "", "ＡＢＣ ｶﾀ", id="fullwidth"),
+    ],
+)
+def test_a_query_is_split_into_terms(query: str, terms: str, excluded: str, text: str) -> None:
+    parsed = parse(query)
+    assert "|".join(t.text for t in parsed.sought) == terms
+    assert "|".join(t.text for t in parsed.excluded) == excluded
+    assert parsed.text == text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "v0.1.9", "PROJ-123", "ERR_TIMEOUT", "getUserName", "ValueError", "#tag", "C++", "C#",
+        "src/main.py", "./run.sh", "C:\\temp\\x", "https://example.org/a", "memcli.store", "E0599",
+        "0x80070005", "gpt-4", "12345", "3f9a1bc", "GitHub", "key:value", "10.0.0.1", "FTS5", "#42",
+    ],
+)  # fmt: skip
+def test_an_identifier_is_recognised(query: str) -> None:
+    ((_, kind),) = kinds(query)
+    assert kind == "identifier"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "word", "Word", "WORD", "well-known", "2026-02-10", "2026/02/10", "20260210", "2026-02",
+        "10.02.2026", "12:30", "3rd", "10am", "5km", "2-year", "3.5", "404", "2026", "1,000", "50%",
+        "McDonald", "e.g.", "U.S.", "(word)", "**word**", "`word`", "word!", "naïve", "Straße",
+    ],
+)  # fmt: skip
+def test_a_plain_word_is_no_identifier(query: str) -> None:
+    ((_, kind),) = kinds(query)
+    assert kind == "word"
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        pytest.param("what is the status of the build", ["status", "build"], id="english"),
+        pytest.param("what's up with Bob's dog", ["up", "Bob", "dog"], id="apostrophes"),
+        pytest.param("was war das Problem mit dem Server", ["Problem", "Server"], id="german"),
+        pytest.param("the war in die hard", ["war", "die", "hard"], id="german-words-in-english"),
+        pytest.param("the IT and WHO report", ["IT", "WHO", "report"], id="names-in-capitals"),
+        pytest.param("docker AND podman", ["docker", "podman"], id="operators-in-capitals"),
+        pytest.param("WHAT IS THE STATUS", ["STATUS"], id="all-in-capitals"),
+        pytest.param("this and/or that build", ["build"], id="slash"),
+        pytest.param("what is it", [], id="nothing-else"),
+    ],
+)
+def test_stop_words_are_marked(query: str, left: list[str]) -> None:
+    assert words(query) == left
+
+
+def test_stop_words_count_when_nothing_else_is_there() -> None:
+    assert [t.text for t in parse("what is it").sought] == ["what", "is", "it"]
+    assert parse("what is it").match_all == '("what" AND "is" AND "it")'
+    assert parse('"to be or not to be"').match_all == '"to be or not to be"'
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        pytest.param("東京", "東京", id="two"),
+        pytest.param("現股當沖", "現股當沖", id="four-stay-whole"),
+        pytest.param("深度学习框架", "深度 度学 学习 习框 框架", id="long-run"),
+        pytest.param("什么是茶", "茶", id="function-words-cut"),
+        pytest.param("我的猫叫什么名字", "猫叫 名字", id="pieces"),
+        pytest.param("目的地", "目的地", id="的-inside-a-word"),
+        pytest.param("了解情况", "了解情况", id="了-inside-a-word"),
+        pytest.param("什么", "什么", id="function-word-alone"),
+        pytest.param("昨日の会議", "昨日 日の の会 会議", id="japanese"),
+        pytest.param("会議について話す", "会議 議に て話 話す", id="hiragana-pairs-left-out"),
+        pytest.param("ありがとう", "あり りが がと とう", id="hiragana-alone"),
+        pytest.param("학교에서", "학교에서", id="hangul"),
+        pytest.param("iPhone手机壳", "iPhone 手机壳", id="mixed"),
+        pytest.param(
+            "neoapitest 現股當沖 status code", "neoapitest 現股當沖 status code", id="card"
+        ),
+    ],
+)
+def test_an_unspaced_run_is_cut(query: str, terms: str) -> None:
+    assert words(query) == terms.split()
+
+
+def test_pairs_of_one_run_are_alternatives() -> None:
+    parsed = parse("深度学习框架 预测股票价格")
+    assert {term.group for term in parsed.terms} == {1, 2}
+    assert parsed.match_all == (
+        '(("深度" OR "度学" OR "学习" OR "习框" OR "框架")'
+        ' AND ("预测" OR "测股" OR "股票" OR "票价" OR "价格"))'
+    )
+
+
+def test_any_finds_pieces_of_runs_and_compounds() -> None:
+    assert parse("現股當沖").match_any == '("現股 股當 當沖" OR "現股" OR "股當" OR "當沖")'
+    assert parse("re-index").match_any == '("re-index" OR "index")'
+    assert parse("v0.1.9").match_any == '"v0.1.9"'
+
+
+def test_excluded_terms_are_taken_out_of_both_expressions() -> None:
+    parsed = parse("fox -red")
+    assert parsed.match_all == parsed.match_any == '("fox") NOT ("red")'
+    assert not find("red fox", parsed.match_any)
+    assert find("grey fox", parsed.match_any)
+
+
+@pytest.mark.parametrize("query", ["", "  ", "*", "!!!", '""', "-", "—", "🚀", "\0", "  \n\t* "])
+def test_a_query_without_letter_or_digit_is_empty(query: str) -> None:
+    parsed = parse(query)
+    assert parsed.is_empty
+    assert parsed.match_all is None
+    assert parsed.match_any is None
+
+
+@pytest.mark.parametrize("query", ["a", "5", "東", "the", "-x", "C++", '"', "ก"])
+def test_one_letter_or_digit_is_enough(query: str) -> None:
+    assert parse(query).is_empty is (query == '"')
+
+
+def test_soft_spans_count_as_stop_words() -> None:
+    query = "standup notes last week"
+    parsed = parse(query, soft=[(14, 23)])
+    assert [t.text for t in parsed.sought] == ["standup", "notes"]
+    assert [t.text for t in parse("last week", soft=[(0, 9)]).sought] == ["last", "week"]
+
+
+def test_a_soft_span_may_lie_inside_a_run() -> None:
+    parsed = parse("昨天会议记录", soft=[(0, 2)])
+    assert parsed.terms == (Term("昨天", "word", stop=True), Term("会议记录", "word"))
+
+
+def test_a_soft_span_leaves_no_possessive_behind() -> None:
+    parsed = parse("yesterday's notes", soft=[(0, 9)])
+    assert [t.text for t in parsed.sought] == ["notes"]
+
+
+@pytest.mark.parametrize(
+    ("query", "share"), [("plain words", 0.0), ("東京都", 1.0), ("ab 東京", 0.5), ("!!!", 0.0)]
+)
+def test_the_share_of_unspaced_scripts_is_told(query: str, share: float) -> None:
+    assert parse(query).unspaced == share
+    assert parse(query).cjk is (share >= 0.5)
+
+
+def test_too_many_terms_keep_identifiers_and_long_words() -> None:
+    short = [f"q{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(200)]
+    parsed = parse(" ".join([*short, "extraordinary", "ERR_42", '"a phrase"']))
+    kept = [term.text for term in parsed.terms]
+    assert kept == [*short[: MAX_TERMS - 3], "extraordinary", "ERR_42", "a phrase"]
+    assert parsed.dropped == 203 - MAX_TERMS
+
+
+def test_words_of_a_text_that_is_no_query_count_as_dropped() -> None:
+    parsed = parse("fox " * (MAX_CHARS // 4) + "one two three")
+    assert [term.text for term in parsed.terms] == ["fox"]
+    assert parsed.dropped == 3
+
+
+def test_a_word_that_is_too_long_is_dropped_and_counted() -> None:
+    parsed = parse("x" * (MAX_TERM_CHARS + 1) + " fox")
+    assert [term.text for term in parsed.terms] == ["fox"]
+    assert parsed.dropped == 1
+
+
+def test_a_phrase_that_is_too_long_is_read_as_words() -> None:
+    parsed = parse('"' + "red fox " * MAX_TERM_CHARS + '"')
+    assert kinds(parsed.text) == [("red", "word"), ("fox", "word")]
+    assert [term.kind for term in parsed.terms] == ["word", "word"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("x" * 1_000_000, id="one-word"),
+        pytest.param(" ".join(map(str, range(150_000))), id="numbers"),
+        pytest.param('"' * 1_000_000, id="quotes"),
+        pytest.param('"a"b' * 250_000, id="quotes-that-do-not-close"),
+        pytest.param("-a " * 300_000, id="exclusions"),
+        pytest.param("東京" * 170_000, id="one-run"),
+        pytest.param("_a" * 500_000, id="underscores"),
+        pytest.param("a." * 500_000, id="dots"),
+        pytest.param("1" * 1_000_000, id="digits"),
+        pytest.param("," * 1_000_000, id="commas"),
+    ],
+)
+def test_a_megabyte_is_a_query(query: str) -> None:
+    parsed = parse(query, soft=[(0, 5), (10, 500_000)])
+    assert len(parsed.terms) <= MAX_TERMS
+    find("a", parsed.match_any)
+
+
+@given(QUERIES, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=3))
+@example("\ud800", [])
+@example('-"', [])
+@example("* AND NEAR(", [(3, 2)])
+def test_no_query_breaks(query: str, soft: list[tuple[int, int]]) -> None:
+    parsed = parse(query, soft=soft)
+    find("東京 a b", parsed.match_all)
+    find("東京 a b", parsed.match_any)
+    parsed.text.encode()
+    assert parsed.is_empty == (not parsed.terms)
+    assert not parsed.is_empty or not parsed.excluded
+    assert len({*parsed.terms}) == len(parsed.terms) <= MAX_TERMS
+    assert (parsed.match_any or "").count('" OR "') < MAX_MATCHES * 4
+
+
+@given(st.text(st.sampled_from("東京都会議日本検索한국어カタ"), min_size=2, max_size=2), st.data())
+def test_every_two_character_query_finds_a_document_with_it(pair: str, data: st.DataObject) -> None:
+    around = st.text(st.sampled_from("東京都会議日本検索한국어カタ x,。"), max_size=8)
+    document = data.draw(around) + pair + data.draw(around)
+    assert find(document, parse(pair).match_all)
+    assert find(document, parse(pair).match_any)
+
+
+@given(st.lists(st.sampled_from(["fox", "v1.2", "東京都庁", "well-known", "running"]), min_size=1))
+def test_a_document_of_the_terms_matches_all(terms: list[str]) -> None:
+    assert find(" ".join(terms), parse(" ".join(reversed(terms))).match_all)

@@ -1,0 +1,105 @@
+"""What must hold in every index file, and a logical copy of one that two files can be compared by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from memcli.store.driver import connect, rows
+from memcli.store.writer import Writer
+
+PROBES = ("pool", "deploy*", '"coffee beans"', "fox OR train", "東京")
+
+
+def dump(path: str) -> dict[str, Any]:
+    """Copy what an answer can depend on; ids, times and the cache are left out."""
+    connection = connect(path, write=False).connection
+    try:
+        found: dict[str, Any] = {
+            "documents": rows(
+                connection,
+                "SELECT source, path, hash, size, mtime_ns, title, date, kind, scope, source_kind,"
+                " trust, authority, importance, always, front_matter, skip FROM documents"
+                " ORDER BY source, path",
+            ),
+            "chunks": rows(
+                connection,
+                "SELECT d.source, d.path, c.ordinal, c.anchor, c.heading_path, c.start_line,"
+                " c.end_line, c.start_byte, c.end_byte, c.tokens, c.text_hash, c.date, c.links,"
+                " c.text FROM chunks c JOIN documents d ON d.id = c.document_id"
+                " ORDER BY d.source, d.path, c.ordinal",
+            ),
+            "parts": rows(
+                connection,
+                "SELECT d.source, d.path, c.ordinal, p.start_line, p.end_line, p.start, p.end,"
+                " p.prefix, p.hash FROM parts p JOIN chunks c ON c.id = p.chunk_id"
+                " JOIN documents d ON d.id = c.document_id"
+                " ORDER BY d.source, d.path, c.ordinal, p.id",
+            ),
+            "living": rows(
+                connection,
+                "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
+                " AND v.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint')"
+                " ORDER BY s.hash",
+            ),
+        }
+        for probe in PROBES:
+            found[probe] = rows(
+                connection,
+                "SELECT d.source, d.path, c.ordinal, round(bm25(fts), 6) FROM fts"
+                " JOIN chunks c ON c.id = fts.rowid JOIN documents d ON d.id = c.document_id"
+                " WHERE fts MATCH ? ORDER BY 1, 2, 3",
+                (probe,),
+            )
+        return found
+    finally:
+        connection.close()
+
+
+def assert_sound(path: str) -> None:
+    """Hold parts, slots, vectors and keyword rows against one another."""
+    connection = connect(path, write=False).connection
+    try:
+        _assert_sound(connection)
+    finally:
+        connection.close()
+
+
+def _assert_sound(connection: apsw.Connection) -> None:
+    def column(sql: str) -> list[Any]:
+        return [row[0] for row in rows(connection, sql)]
+
+    assert column("PRAGMA integrity_check") == ["ok"]
+    assert column("SELECT rowid FROM fts ORDER BY 1") == column("SELECT id FROM chunks ORDER BY 1")
+    assert not column("SELECT id FROM parts WHERE chunk_id NOT IN (SELECT id FROM chunks)")
+    assert not column("SELECT id FROM chunks WHERE document_id NOT IN (SELECT id FROM documents)")
+    meta = dict(rows(connection, "SELECT key, value FROM meta"))
+    if "fingerprint" not in meta:
+        assert not column("SELECT id FROM slots")
+        return
+    living = set(
+        row[0]
+        for row in rows(
+            connection,
+            "SELECT hash FROM vectors WHERE fingerprint = ? AND hash IN (SELECT hash FROM parts)",
+            (meta["fingerprint"],),
+        )
+    )
+    assert set(column("SELECT hash FROM slots")) == living
+    if meta.get("vec_behind") == "1":
+        return
+    table = meta["vec_table"]
+    stored = rows(connection, f"SELECT id, embedding FROM {table} ORDER BY id")
+    assert stored == rows(
+        connection,
+        "SELECT s.id, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
+        " AND v.fingerprint = ? ORDER BY s.id",
+        (meta["fingerprint"],),
+    )
+
+
+def open_writer(path: str) -> Writer:
+    writer, notice = Writer.open(path)
+    assert notice == ""
+    return writer

@@ -1,0 +1,70 @@
+"""Small makers of documents, settings and stores for the tests of indexing, store and Markdown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from memcli.embedding.wordpiece import WordPiece
+from memcli.indexing.indexer import Settings
+from memcli.markdown.chunker import Limits, chunk_document
+from memcli.markdown.parse import parse
+from memcli.types import Chunk, Source
+from memcli.workspace.dating import heading_date
+
+PART_MAX = 256
+FAR_FUTURE_NS = 4_000_000_000_000_000_000  # no file is ever too young to trust
+
+_ticks: Iterator[int] = count(1_700_000_000_000_000_000, 1_000_000)
+
+
+@cache
+def _wordpiece() -> WordPiece:
+    return WordPiece()
+
+
+def count_tokens(text: str) -> int:
+    return _wordpiece().count(text)
+
+
+def make_limits(chunk_tokens: int = 240, overlap: int = 0, part_max: int = PART_MAX) -> Limits:
+    return Limits(chunk_tokens, overlap, part_max, count_tokens)
+
+
+def chunks_of(
+    text: str, *, title: str = "T", date: str | None = None, limits: Limits | None = None
+) -> tuple[Chunk, ...]:
+    return chunk_document(
+        parse(text),
+        title=title,
+        date=date,
+        limits=limits or make_limits(),
+        heading_date=heading_date,
+    )
+
+
+def make_settings(root: Path, *sources: Source, limits: Limits | None = None) -> Settings:
+    return Settings(
+        sources=sources or (Source("memory", str(root), ("**/*.md",)),),
+        limits=limits or make_limits(),
+        max_bytes=8 << 20,
+        follow_symlinks=False,
+        now_ns=lambda: FAR_FUTURE_NS,
+    )
+
+
+def write(root: Path, path: str, text: str | bytes) -> Path:
+    """Write a file with a modification time of its own, whatever the file system's clock."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    touch(file)
+    return file
+
+
+def touch(file: Path) -> None:
+    tick = next(_ticks)
+    os.utime(file, ns=(tick, tick))
