@@ -66,10 +66,7 @@ def ask(
     """Run every query, in order."""
     asked = []
     for query in queries:
-        results = tuple(
-            Range(h.candidate.path, h.start_line, h.end_line)
-            for h in search(query)
-        )
+        results = tuple(Range(h.candidate.path, h.start_line, h.end_line) for h in search(query))
         scores = score(query.relevant, results, line_costs) if query.relevant else None
         asked.append(Asked(query, results, scores))
     return asked
@@ -108,9 +105,7 @@ def table(summaries: dict[str, dict[str, Any]]) -> str:
     return "\n".join([head, *rows]) + "\n"
 
 
-_HEADS = [
-    name.replace("Recall", "R").replace("tok", "t") for name in NAMES
-]
+_HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
 
 
 def _range(item: dict[str, Any]) -> Range:

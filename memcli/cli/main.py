@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from memcli import __version__
 from memcli.errors import ExitCode, MemcliError
@@ -35,7 +35,7 @@ Commands:
   index    Bring the index in step with the files.
   status   Show what the index knows, and what it does not.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: exit-codes, environment, json, query-syntax, ranking.
+  help     Explain a topic: agents, environment, exit-codes, json, query-syntax, ranking.
 
 Options:
   --version    Show the version.
@@ -48,43 +48,63 @@ at and above the current folder, or where -w or MEMCLI_WORKSPACE says.
 
 def main() -> NoReturn:
     """Run the process: the console script."""
+    if sys.stdout is None:  # closed by the caller: there is nobody to write for
+        sys.stdout = _nowhere()
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
         code = ExitCode.OK
+    except OSError as error:
+        code = ExitCode.USAGE
+        _say(f"memcli: the output cannot be written: {error.strerror}\n")
     os._exit(code)  # tearing down the model runtime would cost 10 to 25 ms
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code."""
+    flags = list(arguments)
+    flags = flags[: flags.index("--")] if "--" in flags else flags
+    as_json, debug = "--json" in flags, "--debug" in flags
     try:
-        if not arguments or arguments[0] in ("-h", "--help"):
+        if "_MEMCLI_COMPLETE" in os.environ:
+            return _complete()
+        if not flags or flags[0] in ("-h", "--help"):
             sys.stdout.write(TOP_HELP)
             return ExitCode.OK
-        if arguments[0] == "--version":
+        if flags[0] == "--version":
             sys.stdout.write(f"memcli {__version__}\n")
             return ExitCode.OK
         return _run_command(arguments)
     except BrokenPipeError:
         return _silenced()
     except KeyboardInterrupt:
-        _say("memcli: interrupted; what was done is kept\n")
-        return ExitCode.INTERRUPTED
+        message = "interrupted; what was done is kept"
+        return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
     except MemcliError as error:
-        return _report(error, as_json="--json" in arguments)
-    except Exception as error:
-        if "--debug" in arguments:
-            raise
-        _say(
-            f"memcli: internal error: {type(error).__name__}: {error}\n"
-            "This is a bug. Try: run the same command with --debug and report what it prints.\n"
+        return _report(
+            error.message,
+            code=error.code,
+            hint=error.hint,
+            exit_code=error.exit_code,
+            as_json=as_json,
         )
-        return ExitCode.BUG
+    except Exception as error:
+        if debug:
+            raise
+        return _report(
+            f"internal error: {type(error).__name__}: {error}",
+            code="bug",
+            hint="the same command with --debug, and report what it prints; this is a bug",
+            exit_code=ExitCode.BUG,
+            as_json=as_json,
+        )
 
 
-def build_app(command: str | None = None) -> typer.Typer:
+def build_app(command: str | None = None, *, completion: bool = False) -> typer.Typer:
     """Build the command tree with one command, or with all of them."""
     import importlib
 
@@ -94,7 +114,7 @@ def build_app(command: str | None = None) -> typer.Typer:
         name="memcli",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=completion,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_nothing)
@@ -112,16 +132,9 @@ def _nothing() -> None:
 
 
 def _run_command(arguments: Sequence[str]) -> int:
-    name = next((word for word in arguments if not word.startswith("-")), "")
-    if arguments[0] != name or name not in COMMANDS:
-        from difflib import get_close_matches
-
-        from memcli.errors import UsageError
-
-        near = get_close_matches(name, COMMANDS, n=1)
-        hint = f"memcli {near[0]}" if near else "memcli --help"
-        wrong = arguments[0] if arguments[0] != name else name
-        raise UsageError(f"there is no command {wrong!r}", hint=hint)
+    name = arguments[0]
+    if name not in COMMANDS:
+        raise _no_command(name)
 
     import typer
 
@@ -134,22 +147,51 @@ def _run_command(arguments: Sequence[str]) -> int:
         from memcli.errors import UsageError
 
         message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
-        raise UsageError(message, hint=f"memcli {name} --help") from None
+        hint = f"memcli {name} --help"
+        raise UsageError(message[:1].lower() + message[1:], hint=hint) from None
     return int(result or 0)
 
 
-def _report(error: MemcliError, *, as_json: bool) -> int:
-    from memcli.render.sanitize import visible
+def _no_command(name: str) -> MemcliError:
+    """Say that a command does not exist and name the nearest."""
+    from difflib import get_close_matches
 
+    from memcli.errors import UsageError
+
+    if name.startswith("-"):
+        return UsageError(
+            f"{name} stands before the command; options come after it",
+            hint="memcli search QUERY -w FOLDER",
+        )
+    near = get_close_matches(name, COMMANDS, n=1)
+    hint = f"memcli {near[0]}" if near else "memcli --help"
+    return UsageError(f"there is no command {name!r}", hint=hint)
+
+
+def _complete() -> int:
+    """Let Typer answer the shell's completion request; it ends by SystemExit."""
+    try:
+        build_app(completion=True)(args=[], prog_name="memcli")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def _report(
+    message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = ""
+) -> int:
+    """Write an error to stderr: two lines, or one JSON object."""
     if as_json:
         import json
 
-        record = {"code": error.code, "message": error.message, "hint": error.hint}
-        _say(json.dumps(record, ensure_ascii=False) + "\n")
+        record = {"code": code, "message": message, "hint": hint}
+        _say(json.dumps(record) + "\n")
     else:
-        hint = f"\nTry: {visible(error.hint)}" if error.hint else ""
-        _say(f"memcli: {visible(error.message)}{hint}\n")
-    return int(error.exit_code)
+        from memcli.render.sanitize import visible
+
+        tail = f"\nTry: {visible(hint)}" if hint else ""
+        _say(f"memcli: {visible(message)}{tail}\n")
+    return int(exit_code)
 
 
 def _say(text: str) -> None:
@@ -159,8 +201,12 @@ def _say(text: str) -> None:
         sys.stderr.write(text.encode("ascii", "backslashreplace").decode())
 
 
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # lives as long as we do
+
+
 def _silenced() -> int:
     """Treat a closed pipe as success, and keep the interpreter quiet about it."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    os.dup2(devnull, 1)
     return ExitCode.OK

@@ -15,7 +15,8 @@ def factor(age_days: int | None, *, half_life_days: float, floor: float) -> floa
     """Give the decay of an age: factor(30, half_life_days=30, floor=0) == 0.5."""
     if age_days is None or age_days <= 0:
         return 1.0
-    return floor + (1.0 - floor) * 2.0 ** (-age_days / half_life_days)
+    halved: float = 2.0 ** (-age_days / half_life_days)
+    return floor + (1.0 - floor) * halved
 
 
 def apply_decay(

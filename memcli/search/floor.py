@@ -1,8 +1,10 @@
 """Judge how sure a hit is, before its age counts, and drop what is below a floor; pure.
 
 confidence = logistic(bias + a * cosine + b * coverage), coverage being the share of the
-query's IDF that the chunk matches. The constants belong to one encoder: they were fitted by
-logistic regression on judged questions asked of their own and of strange workspaces.
+query's IDF that the chunk matches. The constants belong to one encoder: logistic regression on
+431 judged questions (LoCoMo conversations 26 and 30, XQuAD English), each asked of the whole
+workspace and of one without the files that answer it, both classes weighing the same. On two
+conversations kept apart the area under the ROC is .79, by words alone .76.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ class Calibration(NamedTuple):
     coverage: float
 
 
-# By graph id, the first field of a fingerprint; "" serves keywords alone.
+# By model name, the first field of a fingerprint; "" serves keywords alone.
+_MINILM = Calibration(bias=-6.83, cosine=8.85, coverage=3.62)
 CALIBRATIONS = {
-    "minilm-int8": Calibration(bias=-5.5, cosine=6.5, coverage=3.5),
-    "minilm-fp32": Calibration(bias=-5.5, cosine=6.5, coverage=3.5),
-    "": Calibration(bias=-3.5, cosine=0.0, coverage=6.0),
+    "all-MiniLM-L6-v2-int8": _MINILM,
+    "all-MiniLM-L6-v2-fp32": _MINILM,
+    "": Calibration(bias=-2.92, cosine=0.0, coverage=4.92),
 }
 GOOD = 0.5
 WEAK = 0.2
@@ -34,7 +37,7 @@ WEAK = 0.2
 
 def calibration(fingerprint: str) -> Calibration | None:
     """Find the constants of an encoder; None for one that was never measured."""
-    return CALIBRATIONS.get(fingerprint.split(":", 1)[0])
+    return CALIBRATIONS.get(fingerprint.split(";", 1)[0])
 
 
 def judge(hits: Sequence[Hit], constants: Calibration | None) -> list[Hit]:

@@ -52,7 +52,7 @@ def focus(
     `whole` keeps each chunk in one piece, scored by its best part.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
-    average = sum(lengths) / len(lengths) if lengths else 1.0
+    average = max(1.0, sum(lengths) / max(1, len(lengths)))
     texts = {
         chunk: [_bm25(part, terms, average) for part in parts] for chunk, parts in tokens.items()
     }
@@ -91,9 +91,7 @@ def _part_scores(
 def _with_neighbours(own: Sequence[float]) -> list[float]:
     """Add to every part a share of its better neighbour."""
     padded = [0.0, *own, 0.0]
-    return [
-        score + NEIGHBOUR_SHARE * max(padded[i], padded[i + 2]) for i, score in enumerate(own)
-    ]
+    return [score + NEIGHBOUR_SHARE * max(padded[i], padded[i + 2]) for i, score in enumerate(own)]
 
 
 def _windows(

@@ -22,7 +22,8 @@ from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import part_tokens, recall
-from memcli.store.reader import Counts, Reader
+from memcli.store.reader import Reader
+from memcli.store.writer import Counts
 from memcli.types import Filters
 
 # Below this share of Latin letters the bundled model's vectors say nothing.

@@ -35,15 +35,13 @@ def distance_days(day: str, spans: Sequence[tuple[str, str]]) -> int:
     )
 
 
-def nearest_first(
-    hits: Sequence[Hit], spans: Sequence[tuple[str, str]], limit: int
-) -> list[Hit]:
-    """Choose the hits to look at closely: the best, those of a named date among them."""
-    if not spans:
-        return list(hits[:limit])
-    scores = {hit.candidate.chunk_id: bonus(hit.candidate.date, spans) for hit in hits}
-    by_bonus = sorted(hits, key=lambda hit: -(hit.score + scores[hit.candidate.chunk_id]))
-    return by_bonus[:limit]
+def nearest_first(hits: Sequence[Hit], spans: Sequence[tuple[str, str]], limit: int) -> list[Hit]:
+    """Choose the hits to look at closely: half the places go to those of a named date first."""
+    named = [hit for hit in hits if bonus(hit.candidate.date, spans) == DATE_BONUS]
+    first = {hit.candidate.chunk_id for hit in named[: limit // 2]}
+    others = [hit for hit in hits if hit.candidate.chunk_id not in first]
+    kept = first | {hit.candidate.chunk_id for hit in others[: limit - len(first)]}
+    return [hit for hit in hits if hit.candidate.chunk_id in kept]
 
 
 def apply_proximity(hits: Sequence[Hit], *, spans: Sequence[tuple[str, str]]) -> list[Hit]:

@@ -38,9 +38,7 @@ def recall(
     """Run the legs that are on; a leg of None is off."""
     match = query.match_any if lexical else None
     literal = _literal(query) if lexical else None
-    candidates = tuple(
-        reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters))
-    )
+    candidates = tuple(reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters)))
     if not candidates or not lexical:
         return Recalled(candidates, {}, (), ())
     total = reader.counts().chunks
@@ -78,5 +76,11 @@ def part_tokens(
 
 def _literal(query: ParsedQuery) -> str | None:
     """Want all terms, or a quoted phrase, or an identifier, in one chunk."""
-    exact = (t.match for t in query.sought if t.kind in ("phrase", "identifier"))
+    exact = (
+        term.match
+        for term in query.sought
+        if term.kind == "phrase"
+        # C++ and C# are indexed as the letter c, which says nothing.
+        or (term.kind == "identifier" and sum(map(str.isalnum, term.text)) > 1)
+    )
     return fts.any_of([query.match_all, *exact])

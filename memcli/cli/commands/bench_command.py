@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.bench.quality import Query
     from memcli.search.hits import Hit
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None)
 RUN_DEPTH = 100
 LINE_END_TOKENS = 0.25  # one more character a line
 

@@ -11,6 +11,7 @@ import typer
 from memcli.errors import UsageError
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "help")
+SETTINGS_MARK = "<!-- settings -->\n"
 
 
 def topics() -> list[str]:
@@ -18,22 +19,37 @@ def topics() -> list[str]:
     return sorted(name[:-3] for name in os.listdir(FOLDER) if name.endswith(".md"))
 
 
+def page(topic: str) -> str:
+    """Give the text of a topic, with the table of settings filled in."""
+    with open(os.path.join(FOLDER, f"{topic}.md"), encoding="utf-8") as file:
+        text = file.read()
+    if SETTINGS_MARK in text:
+        from memcli.cli.generate import settings_list
+
+        text = text.replace(SETTINGS_MARK, settings_list())
+    return text
+
+
 def command(
-    topic: Annotated[Optional[str], typer.Argument(metavar="TOPIC")] = None,  # noqa: UP045
+    topic: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="TOPIC", help="A topic or a command; none lists the topics."),
+    ] = None,
 ) -> int:
     """Explain a topic; without one, list the topics.
 
     Examples: memcli help exit-codes      memcli help query-syntax
     """
-    if topic is None:
-        from memcli.cli.main import TOP_HELP
+    from memcli.cli.main import COMMANDS, TOP_HELP, run
 
-        sys.stdout.write(TOP_HELP + "\nTopics: " + ", ".join(topics()) + "\n")
+    if topic is None:
+        sys.stdout.write(f"{TOP_HELP}\nTopics: {', '.join(topics())}\n")
         return 0
+    if topic in COMMANDS:
+        return run([topic, "--help"])
     if topic not in topics():
         raise UsageError(
             f"there is no topic {topic!r}; there are {', '.join(topics())}", hint="memcli help"
         )
-    with open(os.path.join(FOLDER, f"{topic}.md"), encoding="utf-8") as file:
-        sys.stdout.write(file.read())
+    sys.stdout.write(page(topic))
     return 0

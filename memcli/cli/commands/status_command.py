@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode
+from memcli.types import Diff, FileStat, Known, Skip
+
+if TYPE_CHECKING:
+    from memcli.indexing.indexer import Settings
 
 SHOWN_SKIPS = 10
 
@@ -84,7 +89,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     try:
         known = reader.known() if reader else {}
         planned = plan(settings, known)
-        listing, diff = planned.listing, planned.diff
+        listing, diff = planned.listing, _settled(planned.diff, known, settings)
         skips = [*listing.skips]
         if reader:
             skips += [s for s in reader.skipped() if (s.source, s.path) in known]
@@ -112,7 +117,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         if pending and encoder.usable:
             warnings.append(f"{pending} texts have no vector yet. Try: memcli index")
         if behind and reader is not None:
-            warnings.append(f"{behind} files differ from the index. Try: memcli index")
+            files = "1 file differs" if behind == 1 else f"{behind} files differ"
+            warnings.append(f"{files} from the index. Try: memcli index")
         if reader is None and listing.files:
             warnings.append("there is no index yet. Try: memcli index")
         aside = context.store + ".damaged-1"
@@ -178,6 +184,28 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     finally:
         if reader:
             reader.close()
+
+
+def _settled(diff: Diff, known: Mapping[tuple[str, str], Known], settings: Settings) -> Diff:
+    """Hash the files whose stat proves nothing; those with the same bytes have not changed."""
+    from memcli.workspace.reading import read_file
+
+    roots = {source.name: source.root for source in settings.sources}
+
+    def differs(stat: FileStat) -> bool:
+        file = read_file(
+            roots[stat.source],
+            stat.path,
+            source=stat.source,
+            max_bytes=settings.max_bytes,
+            follow_symlinks=settings.follow_symlinks,
+        )
+        remembered = known[stat.source, stat.path].hash
+        return (b"" if isinstance(file, Skip) else file.hash) != remembered
+
+    changed = tuple(stat for stat in diff.suspect if differs(stat))
+    same = len(diff.suspect) - len(changed)
+    return diff._replace(suspect=changed, unchanged=diff.unchanged + same)
 
 
 def _size(path: str) -> int:

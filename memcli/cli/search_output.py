@@ -1,0 +1,97 @@
+"""Write the answer of a search in the form that was asked for, and say what it rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcli.search.snippet import Snippet, make_snippet
+
+if TYPE_CHECKING:
+    from memcli.cli.context import Context
+    from memcli.cli.search_run import Found
+    from memcli.search.hits import Hit
+
+Shown = list[tuple[int, "Hit", Snippet]]
+
+
+def write(found: Found, context: Context, *, form: str, full: bool, explain: bool) -> None:
+    """Write the passages to stdout, then the messages to stderr."""
+    terminal = context.terminal
+    words = [term.text for term in found.query.sought]
+    shown = [
+        (rank, hit, make_snippet(hit.text, words=words, limit=len(hit.text) if full else None))
+        for rank, hit in enumerate(found.answer.hits, start=1)
+    ]
+    if form in ("json", "jsonl"):
+        _write_json(found, shown, context, form=form, full=full, explain=explain)
+    elif form == "paths":
+        for path in dict.fromkeys(hit.candidate.path for _, hit, _ in shown):
+            terminal.write(terminal.safe(path) + "\n")
+    elif form == "markdown":
+        from memcli.render.markdown import passage as markdown_passage
+
+        for _, hit, snippet in shown:
+            terminal.write(terminal.safe(markdown_passage(hit, snippet)))
+    else:
+        from memcli.render import text as plain
+
+        for rank, hit, snippet in shown:
+            terminal.write(
+                plain.passage(rank, hit, snippet, style=terminal.style, safe=terminal.safe)
+            )
+            if explain:
+                terminal.write(terminal.safe(plain.trace(hit.trace)))
+    terminal.flush()
+    _say(found, context)
+
+
+def _write_json(
+    found: Found, shown: Shown, context: Context, *, form: str, full: bool, explain: bool
+) -> None:
+    from memcli.render import jsonio
+
+    results = [jsonio.result(r, h, s, full=full, explain=explain) for r, h, s in shown]
+    if form == "jsonl":
+        lines = results
+    else:
+        lines = [
+            jsonio.search_envelope(
+                found.query.text, results, found.freshness, found.answer, context.now
+            )
+        ]
+    for record in lines:
+        context.terminal.write(jsonio.dumps(record) + "\n")
+
+
+def _say(found: Found, context: Context) -> None:
+    """Say what the answer rests on where that is less than everything."""
+    freshness, answer, terminal = found.freshness, found.answer, context.terminal
+    for notice in freshness.notices:
+        terminal.warn(notice)
+    if freshness.state == "empty":
+        return
+    if freshness.state == "stale":
+        reason = f" ({freshness.reason})" if freshness.reason else ""
+        files = "1 changed file is" if freshness.pending == 1 else (
+            f"{freshness.pending} changed files are"
+        )
+        terminal.warn(f"{files} not in this answer{reason}. Try: memcli index")
+    dense = answer.dense
+    if not dense.ran and dense.reason != "mode is lexical":
+        terminal.warn(f"by keywords alone: {dense.reason}")
+    elif dense.ran and dense.embedded < dense.total:
+        terminal.warn(f"{dense.embedded} of {dense.total} texts are embedded. Try: memcli index")
+    if not answer.hits:
+        terminal.say("No passages found.")
+    elif found.is_poor:
+        terminal.say("Nothing good was found; these are the nearest.")
+    if answer.dropped:
+        more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
+        terminal.say(f"{more} did not fit the budget.")
+    if terminal.verbose:
+        terminal.say(
+            f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
+            f"index {freshness.state}, revision {answer.revision}"
+        )
+        if answer.unmatched:
+            terminal.say("in no chunk: " + ", ".join(answer.unmatched))

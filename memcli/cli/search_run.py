@@ -1,0 +1,104 @@
+"""Answer a query: bring the index in step while the query is embedded, then ask the pipeline."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memcli.cli.context import Context
+from memcli.errors import UsageError
+from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, options_of, search
+from memcli.search.query import ParsedQuery, parse
+from memcli.store.reader import Reader
+from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.types import Encoder
+
+WITHOUT_BOUND = 10**9
+SYNC_WAIT_SECONDS = 60.0
+
+
+class Found(NamedTuple):
+    """The answer to a query, and how far the index stood behind the files."""
+
+    query: ParsedQuery
+    freshness: Freshness
+    answer: Answer
+
+    @property
+    def is_poor(self) -> bool:
+        """Tell that nothing was found, or nothing that deserves trust."""
+        hits = self.answer.hits
+        known = any(hit.confidence is not None for hit in hits)
+        return not hits or (self.answer.verdict == "none" and known)
+
+
+def answer(
+    text: str,
+    context: Context,
+    filters: Filters,
+    *,
+    budget: int | None,
+    whole: bool,
+    sync: bool,
+    no_sync: bool,
+) -> Found:
+    """Answer `text` from the index of the context's workspace."""
+    from memcli.embedding.script import latin_share
+    from memcli.search.dates import find_dates
+    from memcli.search.query_vector import QueryVector
+
+    spans = find_dates(text, context.today)
+    parsed = parse(text, soft=[(span.at, span.at + len(span.text)) for span in spans])
+    if parsed.is_empty:
+        raise UsageError(
+            "the query holds nothing to search for", hint='memcli search "some words"'
+        )
+    wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
+    vector = QueryVector(
+        context.config("embedding.encoder"), parsed.text, verified=_verified(context)
+    )
+    if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
+        vector.start()
+    freshness = _freshness(context, wanted.mode, sync=sync, no_sync=no_sync)
+    if freshness.state == "empty":
+        return Found(parsed, freshness, NOTHING)
+    reader = Reader(context.store)
+    try:
+        found = search(
+            reader, parsed, spans, wanted, embed_query=vector.result, age_days=context.age_days
+        )
+    finally:
+        reader.close()
+    return Found(parsed, freshness, found)
+
+
+def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Freshness:
+    """Bring the index in step as far as the flags and settings allow."""
+    config = context.config
+    if no_sync or not (config("sync.on_search") or sync):
+        return look(context.store, context.index_settings())
+
+    def encoder() -> Encoder | None:
+        return None if mode == "lexical" else context.open_encoder().encoder
+
+    bounds = Bounds(
+        files=WITHOUT_BOUND if sync else config("sync.files"),
+        parts=WITHOUT_BOUND if sync else config("sync.parts"),
+        first=WITHOUT_BOUND if sync else config("sync.first"),
+        wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
+    )
+    return freshen(context.store, context.index_settings(), bounds, encoder, context.sleep)
+
+
+def _verified(context: Context) -> str | None:
+    """Read which model file was verified when the index was made."""
+    if not os.path.exists(context.store):
+        return None
+    reader = Reader(context.store)
+    try:
+        return reader.meta("model")
+    finally:
+        reader.close()

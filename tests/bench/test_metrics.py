@@ -1,0 +1,59 @@
+"""The metrics against a small example worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from memcli.bench.metrics import Range, mean, score
+from memcli.bench.quality import read_queries
+from memcli.errors import UsageError
+
+RELEVANT = [Range("a.md", 5, 6), Range("b.md", 1, 1)]
+RESULTS = [Range("c.md", 1, 9), Range("a.md", 6, 8), Range("b.md", 2, 3), Range("b.md", 1, 4)]
+
+
+def _costs(path: str) -> list[float]:
+    return [100.0] * 10
+
+
+def test_ranks_and_recall_follow_the_first_passage_that_touches_each_range() -> None:
+    """a.md is touched at rank 2, b.md at rank 4."""
+    found = score(RELEVANT, RESULTS, _costs)
+    assert (found["Hit@1"], found["Hit@5"], found["MRR@10"]) == (0.0, 1.0, 0.5)
+    assert (found["Recall@5"], found["Recall@10"]) == (1.0, 1.0)
+    gained = 1 / math.log2(3) + 1 / math.log2(5)
+    assert found["nDCG@10"] == pytest.approx(gained / (1 + 1 / math.log2(3)))
+
+
+def test_budget_recall_reads_lines_until_they_do_not_fit() -> None:
+    """Nine lines of 100 tokens come first: only with 1,000 does one line of a.md fit."""
+    found = score(RELEVANT, RESULTS, _costs)
+    assert (found["Recall@500tok"], found["Recall@1000tok"], found["Recall@2000tok"]) == (0, 0.5, 1)
+
+
+def test_a_range_counts_once_however_often_it_is_touched() -> None:
+    found = score([Range("a.md", 1, 1)], [Range("a.md", 1, 1)] * 3, _costs)
+    assert found["nDCG@10"] == 1.0
+
+
+def test_nothing_found_scores_zero() -> None:
+    assert set(score(RELEVANT, [], _costs).values()) == {0.0}
+
+
+def test_means_are_taken_over_queries() -> None:
+    rows = [score(RELEVANT, RESULTS, _costs), score(RELEVANT, [], _costs)]
+    assert mean(rows)["Hit@5"] == 0.5
+
+
+def test_queries_may_name_a_path_alone() -> None:
+    (query,) = read_queries(['{"query": "q", "relevant": "a.md"}\n', "\n"], "q.jsonl")
+    assert query.relevant[0].path == "a.md"
+    assert score(query.relevant, [Range("a.md", 7, 7)], _costs)["Hit@1"] == 1.0
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"relevant": []}', '{"query": "q", "relevant": 1}'])
+def test_a_line_that_is_no_query_is_named(line: str) -> None:
+    with pytest.raises(UsageError, match="q.jsonl:1"):
+        read_queries([line], "q.jsonl")

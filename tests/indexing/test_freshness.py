@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding.hashing import HashingEncoder
+from memcli.errors import IndexMissingError, StoreError
+from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+from memcli.indexing.indexer import Settings, embed, index
+from memcli.indexing.lock import writer_lock
+from memcli.store.reader import Reader
+from memcli.store.writer import Counts
+from memcli.types import Encoder
+from store_check import assert_sound, open_writer
+from support import make_limits, make_settings, write
+
+BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
+
+
+def no_encoder() -> Encoder | None:
+    raise AssertionError("nothing is to be embedded")
+
+
+def no_sleep(seconds: float) -> None:
+    raise AssertionError("nothing is to be waited for")
+
+
+class Place:
+    def __init__(self, base: Path) -> None:
+        self.root = base / "ws"
+        self.root.mkdir()
+        self.store = str(base / "s" / "index.sqlite")
+        self.settings = make_settings(self.root)
+
+    def freshen(
+        self,
+        bounds: Bounds = BOUNDS,
+        settings: Settings | None = None,
+        encoder: Callable[[], Encoder | None] = HashingEncoder,
+    ) -> Freshness:
+        return freshen(self.store, settings or self.settings, bounds, encoder, no_sleep)
+
+    def write(self, *names: str, text: str = "some text\n") -> None:
+        for name in names:
+            write(self.root, f"{name}.md", f"{name} {text}")
+
+    def counts(self) -> Counts:
+        reader = Reader(self.store)
+        try:
+            return reader.counts()
+        finally:
+            reader.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_the_first_search_builds_the_index_and_embeds_a_little(place: Place) -> None:
+    place.write("a", "b", "c", "d", "e")
+    assert place.freshen() == Freshness("fresh", 0, "", ())
+    assert place.counts() == Counts(5, 5, 5, 2)
+    assert_sound(place.store)
+
+
+def test_too_many_files_for_a_first_search_are_an_error(place: Place) -> None:
+    place.write(*(f"n{number}" for number in range(11)))
+    with pytest.raises(IndexMissingError, match="11 files"):
+        place.freshen()
+    assert not Path(place.store).exists()
+
+
+def test_an_empty_workspace_is_empty_and_makes_no_index(place: Place) -> None:
+    assert place.freshen(encoder=no_encoder).state == "empty"
+    assert not Path(place.store).exists()
+
+
+def test_a_search_in_step_opens_no_encoder_and_changes_no_byte(place: Place) -> None:
+    place.write("a")
+    place.freshen()
+    before = Path(place.store).read_bytes()
+    assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, "", ())
+    assert look(place.store, place.settings) == Freshness("fresh", 0, "", ())
+    assert Path(place.store).read_bytes() == before
+
+
+def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) -> None:
+    place.write("a")
+    place.freshen()
+    place.write("b", "c", "d", "e", "f")
+    assert look(place.store, place.settings).pending == 5
+    answer = place.freshen()
+    assert (answer.state, answer.pending) == ("stale", 2)
+    assert answer.reason == "more than 3 files have changed"
+    assert place.counts() == Counts(4, 4, 4, 3)
+    assert place.freshen() == Freshness("fresh", 0, "", ())
+
+
+def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:
+    place.write("a", "b", "c")
+    place.freshen()
+    for name in "bc":
+        (place.root / f"{name}.md").unlink()
+    bounds = BOUNDS._replace(files=0, parts=0)
+    assert place.freshen(bounds, encoder=no_encoder).state == "fresh"
+    assert place.counts() == Counts(1, 1, 1, 1)
+
+
+def test_without_an_encoder_the_words_are_brought_in(place: Place) -> None:
+    place.write("a")
+    assert place.freshen(encoder=lambda: None).state == "fresh"
+    assert place.counts() == Counts(1, 1, 1, 0)
+
+
+def test_a_title_that_a_rename_changes_is_embedded_anew(place: Place) -> None:
+    place.write("a")
+    place.freshen()
+    (place.root / "a.md").rename(place.root / "z.md")
+    assert place.freshen().state == "fresh"
+    assert place.counts() == Counts(1, 1, 1, 1)
+
+
+def test_a_locked_index_answers_stale_at_once(place: Place) -> None:
+    place.write("a")
+    place.freshen()
+    place.write("b")
+    with writer_lock(place.store, wait_seconds=0, sleep=no_sleep):
+        answer = place.freshen(encoder=no_encoder)
+    assert (answer.state, answer.pending) == ("stale", 1)
+    assert "is writing the index" in answer.reason
+    assert place.freshen().state == "fresh"
+
+
+def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -> None:
+    place.write("a", "b", "c", "d", "e", text="word " * 200)
+    place.freshen()
+    chunks = place.counts().chunks
+    other = make_settings(place.root, limits=make_limits(chunk_tokens=100))
+    few = BOUNDS._replace(first=4)
+    assert place.freshen(few, other, no_encoder).state == "stale"
+    assert look(place.store, other).state == "stale"
+    assert place.freshen(BOUNDS, other, lambda: None).state == "fresh"
+    assert place.counts().chunks > chunks
+    assert place.freshen(few, other, no_encoder).state == "fresh"
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage" * 400], ids=["empty", "garbage"])
+def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> None:
+    place.write("a")
+    place.freshen()
+    Path(place.store).write_bytes(damage)
+    answer = place.freshen()
+    assert answer.state == "fresh"
+    assert place.counts() == Counts(1, 1, 1, 1)
+    if damage:
+        (notice,) = answer.notices
+        assert "is damaged" in notice
+        assert Path(place.store + ".damaged-1").read_bytes() == damage
+
+
+def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: Place) -> None:
+    place.write(*(f"n{number}" for number in range(9)), text="some words here. " * 200)
+    place.freshen(BOUNDS._replace(parts=0))
+    data = bytearray(Path(place.store).read_bytes())
+    for page in range(8192, len(data), 4096):
+        data[page : page + 4096] = b"\xff" * len(data[page : page + 4096])
+    Path(place.store).write_bytes(data)
+    writer = open_writer(place.store)
+    report = index(writer, place.settings, full=True)
+    embed(writer, HashingEncoder())
+    writer.close()
+    (notice,) = report.notices
+    assert "is damaged" in notice
+    assert len(report.added) == 9
+    assert_sound(place.store)
+
+
+def test_look_needs_an_index(place: Place) -> None:
+    with pytest.raises(IndexMissingError):
+        look(place.store, place.settings)
+
+
+def test_a_file_of_another_program_is_left_alone(place: Place) -> None:
+    import apsw
+
+    place.write("a")
+    Path(place.store).parent.mkdir()
+    connection = apsw.Connection(place.store)
+    connection.execute("CREATE TABLE bookmarks (url)")
+    connection.close()
+    before = Path(place.store).read_bytes()
+    with pytest.raises(StoreError, match="another program"):
+        place.freshen()
+    assert Path(place.store).read_bytes() == before

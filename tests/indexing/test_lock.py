@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import BusyError, StoreError
+from memcli.indexing.lock import owner_pid, writer_lock
+
+HOLDER = """
+import sys
+from memcli.indexing.lock import writer_lock
+with writer_lock(sys.argv[1], wait_seconds=0, sleep=lambda seconds: None):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def hold(store: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, store],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def end(process: subprocess.Popen[str], *, kill: bool) -> None:
+    if kill:
+        process.send_signal(signal.SIGKILL)
+    process.communicate("")
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["ended", "killed"])
+def test_one_process_writes_at_a_time_and_a_dead_one_frees_the_lock(
+    tmp_path: Path, kill: bool
+) -> None:
+    store = str(tmp_path / "s" / "index.sqlite")
+    process = hold(store)
+    try:
+        assert owner_pid(store) == process.pid
+        slept: list[float] = []
+        with (
+            pytest.raises(BusyError, match=f"pid {process.pid}"),
+            writer_lock(store, wait_seconds=0.2, sleep=slept.append),
+        ):
+            pass
+        assert len(slept) == 4
+    finally:
+        end(process, kill=kill)
+    assert owner_pid(store) is None
+    with writer_lock(store, wait_seconds=0, sleep=slept.append):
+        assert Path(store + ".lock").read_text() == str(os.getpid())
+        with (
+            pytest.raises(BusyError),
+            writer_lock(store, wait_seconds=0, sleep=slept.append),
+        ):
+            pass
+    assert owner_pid(store) is None
+
+
+def test_the_lock_is_private_and_not_a_link(tmp_path: Path) -> None:
+    store = str(tmp_path / "s" / "index.sqlite")
+    with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
+        assert (tmp_path / "s").stat().st_mode & 0o777 == 0o700
+        assert Path(store + ".lock").stat().st_mode & 0o777 == 0o600
+    victim = tmp_path / "victim"
+    victim.write_text("keep")
+    Path(store + ".lock").unlink()
+    Path(store + ".lock").symlink_to(victim)
+    with (
+        pytest.raises(StoreError),
+        writer_lock(store, wait_seconds=0, sleep=lambda seconds: None),
+    ):
+        pass
+    assert victim.read_text() == "keep"
+    assert owner_pid(str(tmp_path / "nowhere" / "x")) is None

@@ -1,0 +1,292 @@
+"""Each stage against numbers worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.search.decay import apply_decay, factor
+from memcli.search.floor import Calibration, apply_floor, judge, verdict
+from memcli.search.focus import CHUNK_SHARE, FULL_SCORE, SoughtTerm, focus
+from memcli.search.fusion import Weights, fuse
+from memcli.search.hits import Hit
+from memcli.search.mmr import diversify, jaccard, token_set
+from memcli.search.pack import pack
+from memcli.search.proximity import apply_proximity, distance_days, nearest_first
+from memcli.types import Candidate, PartScore
+
+HALVES = Weights(0.5, 0.5)
+
+
+def candidate(
+    chunk_id: int,
+    *,
+    bm25: float = 0.0,
+    cosines: tuple[float | None, ...] = (None,),
+    lines: tuple[str, ...] = ("words",),
+    date: str | None = None,
+    ranks: tuple[int | None, int | None] = (None, None),
+    literal: bool = False,
+) -> Candidate:
+    """Make a chunk whose parts are its lines, one cosine each."""
+    parts, at = [], 0
+    for number, (line, cosine) in enumerate(zip(lines, cosines, strict=True), start=1):
+        parts.append(PartScore(number, number, at, at + len(line), cosine))
+        at += len(line) + 1
+    return Candidate(
+        chunk_id=chunk_id,
+        source="memory",
+        path=f"{chunk_id}.md",
+        anchor="top",
+        heading_path=(),
+        title="t",
+        start_line=1,
+        end_line=len(lines),
+        tokens=1,
+        text="\n".join(lines),
+        text_hash=b"",
+        date=date,
+        document_date=date,
+        kind="note",
+        scope="global",
+        source_kind="operator",
+        trust="trusted",
+        authority=None,
+        importance=None,
+        bm25=bm25,
+        lexical_rank=ranks[0],
+        dense_rank=ranks[1],
+        literal=literal,
+        parts=tuple(parts),
+    )
+
+
+def fused(*candidates: Candidate, method: str = "scaled", weights: Weights = HALVES) -> list[Hit]:
+    coverage = {c.chunk_id: 1.0 for c in candidates}
+    return fuse(candidates, coverage, method=method, weights=weights)
+
+
+def scores(hits: list[Hit]) -> dict[int, float]:
+    return {hit.candidate.chunk_id: hit.score for hit in hits}
+
+
+def test_scaled_fusion_adds_the_cosine_and_the_share_of_the_best_bm25() -> None:
+    """1: 0.5 * 0.8 + 0.5 * 2/4 = 0.65; 2: 0.5 * 0.2 + 0.5 * 4/4 = 0.6."""
+    hits = fused(candidate(1, bm25=2.0, cosines=(0.8,)), candidate(2, bm25=4.0, cosines=(0.2,)))
+    assert scores(hits) == pytest.approx({1: 0.65, 2: 0.6})
+    assert [hit.candidate.chunk_id for hit in hits] == [1, 2]
+
+
+def test_words_count_by_the_root_of_the_best_coverage() -> None:
+    """With a quarter of the query's IDF matched at best, bm25 counts half: 0.5 * 0.5 * 1."""
+    hits = fuse([candidate(1, bm25=3.0)], {1: 0.25}, method="scaled", weights=HALVES)
+    assert hits[0].score == pytest.approx(0.25)
+
+
+def test_weighted_fusion_divides_by_the_best_cosine_and_ranks_from_zero() -> None:
+    """1: 0.7 * 0.4/0.8 + 0.3 / (1 + 0) = 0.65; 2: 0.7 * 1 + 0.3 / (1 + 1) = 0.85."""
+    hits = fused(
+        candidate(1, bm25=4.0, cosines=(0.4,)),
+        candidate(2, bm25=2.0, cosines=(0.8,)),
+        method="weighted",
+        weights=Weights(0.7, 0.3),
+    )
+    assert scores(hits) == pytest.approx({1: 0.65, 2: 0.85})
+
+
+def test_weighted_fusion_without_a_positive_cosine_goes_by_words() -> None:
+    hits = fused(candidate(1, bm25=1.0, cosines=(-0.5,)), method="weighted", weights=HALVES)
+    assert hits[0].score == pytest.approx(0.5)
+
+
+def test_rrf_sums_reciprocal_ranks_from_one() -> None:
+    """First in both legs is 2/61 over 2/61; first in one only is half of that."""
+    hits = fused(
+        candidate(1, bm25=1.0, ranks=(1, 1)), candidate(2, bm25=0.5, ranks=(2, None)), method="rrf"
+    )
+    assert scores(hits) == pytest.approx({1: 1.0, 2: 61 / 62 / 2})
+
+
+def test_a_chunk_without_a_vector_gets_the_median_cosine() -> None:
+    hits = fused(
+        candidate(1, cosines=(0.2,)),
+        candidate(2, cosines=(0.4,)),
+        candidate(3, cosines=(0.9,)),
+        candidate(4, cosines=(None,)),
+    )
+    assert scores(hits)[4] == pytest.approx(0.5 * 0.4)
+    assert next(hit for hit in hits if hit.candidate.chunk_id == 4).cosine is None
+
+
+def test_ties_are_broken_by_path() -> None:
+    hits = fused(candidate(2, bm25=1.0), candidate(1, bm25=1.0))
+    assert [hit.candidate.path for hit in hits] == ["1.md", "2.md"]
+
+
+@given(st.permutations(range(5)))
+def test_fusion_ignores_the_order_of_its_input(order: list[int]) -> None:
+    made = [candidate(i, bm25=i % 3, cosines=(i / 10,), ranks=(i + 1, 5 - i)) for i in range(5)]
+    for method in ("scaled", "weighted", "rrf"):
+        assert fused(*(made[i] for i in order), method=method) == fused(*made, method=method)
+
+
+def test_decay_is_one_when_new_and_halfway_to_the_floor_at_the_half_life() -> None:
+    assert factor(0, half_life_days=30, floor=0.0) == 1.0
+    assert factor(30, half_life_days=30, floor=0.0) == 0.5
+    assert factor(30, half_life_days=30, floor=0.8) == pytest.approx(0.9)
+    assert factor(-5, half_life_days=30, floor=0.0) == 1.0
+    assert factor(None, half_life_days=30, floor=0.0) == 1.0
+
+
+@given(st.integers(0, 10**6), st.floats(0, 1), st.floats(0.1, 1000))
+def test_decay_stays_between_its_floor_and_one_and_never_grows(
+    age: int, floor: float, half_life: float
+) -> None:
+    value = factor(age, half_life_days=half_life, floor=floor)
+    assert floor <= value <= 1.0
+    assert factor(age + 1, half_life_days=half_life, floor=floor) <= value
+
+
+def test_undated_records_do_not_decay() -> None:
+    hits = fused(candidate(1, bm25=1.0), candidate(2, bm25=1.0, date="2026-01-01"))
+    decayed = apply_decay(hits, age_days=lambda day: 30, half_life_days=30, floor=0.0)
+    assert scores(decayed) == pytest.approx({1: 0.5, 2: 0.25})
+
+
+def test_a_date_in_the_query_lifts_records_near_it() -> None:
+    """Bonus 0.5 inside the span, 0.25 three days off: s + (1 - s) * bonus with s = 0.5."""
+    hits = fused(
+        candidate(1, bm25=1.0, date="2026-01-10"),
+        candidate(2, bm25=1.0, date="2026-01-13"),
+        candidate(3, bm25=1.0, date="2026-06-01"),
+        candidate(4, bm25=1.0),
+    )
+    moved = apply_proximity(hits, spans=[("2026-01-09", "2026-01-10")])
+    assert scores(moved) == pytest.approx({1: 0.75, 2: 0.625, 3: 0.5, 4: 0.5})
+    assert apply_proximity(hits, spans=[]) == hits
+    assert distance_days("2026-01-01", [("2026-01-03", "2026-01-05")]) == 2
+
+
+def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
+    hits = fused(*(candidate(i, bm25=9.0) for i in range(3)), candidate(9, date="2026-01-10"))
+    kept = nearest_first(hits, [("2026-01-10", "2026-01-10")], 2)
+    assert len(kept) == 2
+    assert 9 in {hit.candidate.chunk_id for hit in kept}
+
+
+def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
+    """Parts 0.1 0.9 0.5 0.1: the window of the second takes the third and leaves the others.
+
+    Its score: (0.5 * 0.9 + 0.9 + 0.3 * 0.5) / 1.8.
+    """
+    lines = ("aa", "bb", "cc", "dd")
+    hits = fused(candidate(1, lines=lines, cosines=(0.1, 0.9, 0.5, 0.1)), weights=Weights(1.0, 0.0))
+    found = focus(
+        hits, {1: [("x",)] * 4}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
+    )
+    assert [(hit.start_line, hit.end_line) for hit in found] == [(2, 3), (1, 1), (4, 4)]
+    assert found[0].text == "bb\ncc"
+    assert found[0].score == pytest.approx((0.5 * 0.9 + 0.9 + 0.3 * 0.5) / 1.8)
+    assert found[0].citation == "1.md:2-3"
+
+
+def test_focus_scores_words_by_bm25_of_the_part() -> None:
+    """One of two parts holds the word: 1.0 of the best bm25, plus the chunk's share."""
+    hits = fused(candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(None, None)),
+                 weights=Weights(0.0, 1.0))  # fmt: skip
+    found = focus(
+        hits,
+        {1: [("aa",), ("bb",)]},
+        [SoughtTerm(("bb",), 2.0)],
+        weights=Weights(0.0, 1.0),
+        text_share=1.0,
+        whole=False,
+    )
+    assert (found[0].start_line, found[0].score) == (2, pytest.approx(1.5 / FULL_SCORE))
+
+
+def test_focus_in_one_piece_keeps_the_chunk() -> None:
+    hits = fused(candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0))
+    (hit,) = focus(hits, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True)
+    assert (hit.start_line, hit.end_line, hit.text) == (1, 2, "aa\nbb")
+
+
+def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
+    hits = fused(candidate(1, lines=("a", "b"), cosines=(None, None)), weights=Weights(0.0, 1.0))
+    found = focus(
+        hits,
+        {1: [("b", "a"), ("a", "b")]},
+        [SoughtTerm(("a", "b"), 1.0)],
+        weights=Weights(0.0, 1.0),
+        text_share=1.0,
+        whole=False,
+    )
+    assert found[0].start_line == 2
+    assert CHUNK_SHARE == 0.5
+
+
+def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:
+    """Relevance 1, 0.9, 0.8; the second shares all but one word with the first."""
+    hits = [
+        _with_text(1, 1.0, "a b c d e f g h i j k"),
+        _with_text(2, 0.9, "a b c d e f g h i j z"),
+        _with_text(3, 0.8, "q r s"),
+    ]
+    chosen = diversify(hits, lambda_=0.7, limit=3)
+    assert [hit.candidate.chunk_id for hit in chosen] == [1, 3, 2]
+    assert [hit.score for hit in chosen] == [1.0, 0.8, 0.9]
+
+
+def test_mmr_with_lambda_one_keeps_the_order_and_prefixes_are_stable() -> None:
+    hits = [_with_text(i, 1 - i / 10, f"word{i} common") for i in range(6)]
+    assert [h.candidate.chunk_id for h in diversify(hits, lambda_=1.0, limit=6)] == [*range(6)]
+    for lambda_ in (0.0, 0.5, 0.9):
+        whole = diversify(hits, lambda_=lambda_, limit=6)
+        assert diversify(hits, lambda_=lambda_, limit=3) == whole[:3]
+
+
+def test_near_duplicates_fold_into_one_with_their_citations() -> None:
+    hits = [_with_text(1, 1.0, "the same text"), _with_text(2, 0.9, "the same text")]
+    (hit,) = diversify(hits, lambda_=0.7, limit=5)
+    assert hit.duplicates == ("2.md:1-1",)
+
+
+def test_jaccard_is_the_share_of_common_tokens() -> None:
+    assert jaccard(token_set("a b c"), token_set("b c d")) == 0.5
+    assert jaccard(frozenset(), frozenset()) == 0.0
+
+
+def test_confidence_is_the_logistic_of_cosine_and_coverage() -> None:
+    hits = judge(fused(candidate(1, cosines=(0.5,))), Calibration(-1.0, 2.0, 3.0))
+    assert hits[0].confidence == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.5 + 3 * 1.0))))
+    assert judge(hits, None) == hits
+
+
+def test_the_floor_never_hides_a_literal_match() -> None:
+    sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
+    hits = judge(fused(literal, candidate(2, bm25=1.0)), sure)
+    assert [h.candidate.chunk_id for h in apply_floor(hits, min_score=0.5)] == [1]
+    assert verdict(apply_floor(hits, min_score=0.5)) == "good"
+    assert verdict([hit for hit in hits if hit.candidate.chunk_id == 2]) == "none"
+    assert verdict([]) == "none"
+
+
+@given(st.lists(st.text(min_size=1, max_size=40), max_size=8), st.integers(0, 60))
+def test_packing_never_exceeds_the_budget_and_counts_what_it_drops(
+    texts: list[str], budget: int
+) -> None:
+    hits = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
+    kept, dropped = pack(hits, budget=budget)
+    from memcli.markdown.tokens import estimate
+
+    assert sum(estimate(hit.text) for hit in kept) <= budget
+    assert len(kept) + dropped == len(hits)
+    assert kept == hits[: len(kept)]
+
+
+def _with_text(chunk_id: int, score: float, text: str) -> Hit:
+    hit = fused(candidate(chunk_id, bm25=1.0, lines=(text,)))[0]
+    return hit._replace(score=score)

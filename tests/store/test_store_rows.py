@@ -1,0 +1,414 @@
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memcli.embedding.hashing import HashingEncoder
+from memcli.errors import IndexMissingError, StoreError
+from memcli.indexing.document import build_document
+from memcli.indexing.indexer import embed
+from memcli.store import schema
+from memcli.store.driver import DamagedError, connect, rows
+from memcli.store.reader import Legs, Reader
+from memcli.store.writer import Stamp, Writer
+from memcli.types import Candidate, FileStat, FileText, Filters, Source
+from store_check import assert_sound, dump, open_writer
+from support import make_limits
+
+SOURCE = Source("memory", "/nowhere", ("**/*.md",))
+ENCODER = HashingEncoder()
+
+
+def put(writer: Writer, path: str, text: str, source: Source = SOURCE) -> None:
+    stat = FileStat(source.name, path, len(text), 1, 1, 1)
+    document = build_document(FileText(stat, b"h" * 32, text, False), source, make_limits())
+    writer.put_document(document, Stamp(stat, b"h" * 32, 1))
+
+
+def recall(
+    path: str,
+    *,
+    match: str | None = None,
+    vector: str | None = None,
+    universe: int = 10,
+    filters: Filters | None = None,
+    vec_problem: str = "",
+) -> list[Candidate]:
+    reader = Reader(path)
+    reader.vec_problem = reader.vec_problem or vec_problem
+    try:
+        return reader.recall(
+            Legs(
+                match=match,
+                literal=None,
+                vector=ENCODER.encode_query(vector) if vector is not None else None,
+                dates=(),
+                universe=universe,
+                filters=filters or Filters(),
+            )
+        )
+    finally:
+        reader.close()
+
+
+def unique_words(seed: int, count: int) -> list[str]:
+    letters = random.Random(seed)
+    return ["".join(letters.choices(string.ascii_lowercase, k=14)) for _ in range(count)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "s" / "index.sqlite")
+
+
+def test_an_empty_file_is_migrated_and_private(path: str) -> None:
+    writer = open_writer(path)
+    assert (Path(path).stat().st_mode & 0o777, Path(path).parent.stat().st_mode & 0o777) == (
+        0o600,
+        0o700,
+    )
+    put(writer, "a.md", "text")
+    assert Path(path + "-wal").stat().st_mode & 0o777 == 0o600
+    writer.close()
+    assert not Path(path + "-wal").exists()
+    connection = connect(path, write=False).connection
+    assert schema.version(connection) == len(schema.MIGRATIONS)
+    connection.close()
+    assert_sound(path)
+
+
+def test_a_newer_schema_is_refused_and_left_alone(path: str) -> None:
+    open_writer(path).close()
+    connection = connect(path, write=True).connection
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = Path(path).read_bytes()
+    with pytest.raises(StoreError, match="newer memcli"):
+        Reader(path)
+    with pytest.raises(StoreError, match="newer memcli"):
+        Writer.open(path)
+    assert Path(path).read_bytes() == before
+
+
+def test_a_reader_needs_a_whole_index(path: str) -> None:
+    with pytest.raises(IndexMissingError):
+        Reader(path)
+    connect(path, write=True).connection.close()
+    with pytest.raises(schema.IncompleteError):
+        Reader(path)
+
+
+def test_documents_are_replaced_and_removed(path: str) -> None:
+    writer = open_writer(path)
+    put(writer, "a.md", "# A\nthe fox\n# B\ntrain\n")
+    put(writer, "b.md", "the fox\n")
+    embed(writer, ENCODER)
+    put(writer, "a.md", "# C\npool\n")
+    writer.remove("memory", "b.md")
+    writer.remove("memory", "not there.md")
+    embed(writer, ENCODER)
+    counts = writer.counts()
+    writer.close()
+    assert counts == (1, 1, 1, 1)
+    assert_sound(path)
+    assert [c.path for c in recall(path, match="pool")] == ["a.md"]
+    assert recall(path, match="fox") == []
+
+
+def test_a_vector_is_kept_once_and_survives_a_revert_until_it_is_pruned(path: str) -> None:
+    writer = open_writer(path)
+    put(writer, "a.md", "# Same\nthe fox\n")
+    put(writer, "b.md", "# Same\nthe fox\n")
+    assert embed(writer, ENCODER) == 1
+    for name in ("a.md", "b.md"):
+        put(writer, name, "# Other\n" + name)
+    assert embed(writer, ENCODER) == 2
+    assert writer.prune(unused_days=30) == 0
+    put(writer, "a.md", "# Same\nthe fox\n")
+    assert embed(writer, ENCODER) == 0
+    assert writer.prune(unused_days=0) == 1
+    put(writer, "b.md", "# Same\nthe fox\n")
+    assert embed(writer, ENCODER) == 0
+    writer.close()
+    assert_sound(path)
+
+
+def test_a_model_switch_leaves_nothing_of_the_old_after_its_time(path: str) -> None:
+    writer = open_writer(path)
+    put(writer, "a.md", "the fox\n\ntrain\n")
+    embed(writer, ENCODER)
+    other = HashingEncoder(dimension=32)
+    assert embed(writer, other, most=1) == 1
+    assert writer.meta("fingerprint") == ENCODER.fingerprint
+    assert embed(writer, other) == 1
+    assert writer.meta("fingerprint") == other.fingerprint
+    assert writer.prune(unused_days=30) == 0
+    assert embed(writer, ENCODER) == 0
+    assert writer.meta("fingerprint") == ENCODER.fingerprint
+    assert writer.prune(unused_days=0) == 2
+    writer.close()
+    assert_sound(path)
+    connection = connect(path, write=False).connection
+    assert rows(connection, "SELECT DISTINCT fingerprint FROM vectors") == [(ENCODER.fingerprint,)]
+    connection.close()
+
+
+def fill(path: str, count: int = 40) -> None:
+    writer = open_writer(path)
+    words = ["fox", "train", "pool", "tax", "coffee", "review"]
+    for number in range(count):
+        picked = random.Random(number).choices(words, k=4)
+        date = f"2025-01-{number % 28 + 1:02}" if number % 2 else f"note-{number}"
+        put(writer, f"{date}-{number}.md", f"# {picked[0]}\n\n{' '.join(picked)} {number}\n")
+    embed(writer, ENCODER)
+    writer.close()
+
+
+def cosine(query: str, part: bytes) -> float:
+    import struct
+
+    a = struct.unpack("<64f", ENCODER.encode_query(query))
+    b = struct.unpack("<64f", part)
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def nearest_in_plain_python(path: str, query: str, kept: Sequence[str]) -> dict[str, float]:
+    connection = connect(path, write=False).connection
+    found = rows(
+        connection,
+        "SELECT d.path, v.vector FROM documents d JOIN chunks c ON c.document_id = d.id"
+        " JOIN parts p ON p.chunk_id = c.id JOIN vectors v ON v.hash = p.hash",
+    )
+    connection.close()
+    return {name: cosine(query, vector) for name, vector in found if not kept or name in kept}
+
+
+@pytest.mark.parametrize("vec_problem", ["", "not here"], ids=["vec0", "numpy"])
+def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: str) -> None:
+    fill(path)
+    found = recall(path, vector="fox train 7", universe=5, vec_problem=vec_problem)
+    expected = nearest_in_plain_python(path, "fox train 7", ())
+    best = sorted(expected.values(), reverse=True)[:5]
+    by_rank = sorted(found, key=lambda c: c.dense_rank or 0)
+    assert [c.dense_rank for c in by_rank] == [1, 2, 3, 4, 5]
+    for candidate, value in zip(by_rank, best, strict=True):
+        (part,) = candidate.parts
+        assert part.cosine == pytest.approx(value, abs=1e-5)
+        assert part.cosine == pytest.approx(expected[candidate.path], abs=1e-5)
+
+
+@pytest.mark.parametrize("vec_problem", ["", "not here"], ids=["vec0", "numpy"])
+def test_filters_apply_before_the_k(path: str, vec_problem: str) -> None:
+    fill(path)
+    filters = Filters(since="2025-01-10", until="2025-01-16")
+    kept = {
+        c.path
+        for c in recall(
+            path, vector="fox", universe=3, filters=filters, vec_problem=vec_problem, match="fox"
+        )
+        if c.dense_rank
+    }
+    names = [name for name, *_ in [(row[1],) for row in dump(path)["documents"]]]
+    inside = [n for n in names if "2025-01-10" <= n[:10] <= "2025-01-16" and n[0] == "2"]
+    expected = nearest_in_plain_python(path, "fox", inside)
+    worst = sorted(expected.values(), reverse=True)[2]
+    assert len(kept) == 3
+    assert kept <= set(inside)
+    assert all(expected[name] >= worst - 1e-6 for name in kept)
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        (Filters(paths=("sub/",)), ["sub/a.md"]),
+        (Filters(paths=("**/a.md",)), ["sub/a.md"]),
+        (Filters(sources=("other",)), ["o.md"]),
+        (Filters(trusts=("untrusted",)), ["o.md"]),
+        (Filters(kinds=("log",)), ["2025-01-02.md"]),
+        (Filters(scopes=("session",)), ["2025-01-02.md"]),
+        (Filters(since="2025-01-01"), ["2025-01-02.md"]),
+        (Filters(until="2024-01-01"), []),
+        (Filters(headings=("poo",)), ["2025-01-02.md"]),
+        (Filters(since="2025-01-03", undated=True), ["a b.md", "sub/a.md", "o.md"]),
+    ],
+    ids=str,
+)
+def test_each_filter(path: str, filters: Filters, paths: list[str]) -> None:
+    writer = open_writer(path)
+    for name in ("sub/a.md", "a b.md"):
+        put(writer, name, "fox")
+    put(writer, "2025-01-02.md", "# Pool\nfox")
+    put(writer, "o.md", "fox", SOURCE._replace(name="other", trust="untrusted"))
+    embed(writer, ENCODER)
+    writer.close()
+    assert [c.path for c in recall(path, match="fox", filters=filters)] == paths
+    assert [c.path for c in recall(path, vector="fox", filters=filters)] == paths
+
+
+def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(path: str) -> None:
+    fill(path, 20)
+    opened = connect(path, write=True)
+    writer = Writer(path, opened._replace(vec_problem="not here"))
+    put(writer, "new.md", "# fox\n\nfox fox\n")
+    writer.remove("memory", "note-0-0.md")
+    embed(writer, ENCODER)
+    assert writer.meta("vec_behind") == "1"
+    writer.close()
+    assert_sound(path)
+    behind = recall(path, vector="fox")
+    assert "new.md" in [c.path for c in behind]
+    again = open_writer(path)
+    embed(again, ENCODER)
+    assert again.meta("vec_behind") == "0"
+    again.close()
+    assert_sound(path)
+    caught_up = recall(path, vector="fox")
+    assert [(c.path, c.dense_rank) for c in caught_up] == [(c.path, c.dense_rank) for c in behind]
+
+
+def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) -> None:
+    opened = connect(path, write=True)
+    schema.migrate(opened.connection, path)
+    writer = Writer(path, opened._replace(vec_problem="not here"))
+    put(writer, "a.md", "the fox")
+    put(writer, "b.md", "the train")
+    embed(writer, ENCODER)
+    writer.close()
+    assert recall(path, vector="train", universe=1)[0].path == "b.md"
+    again = open_writer(path)
+    embed(again, ENCODER)
+    again.close()
+    assert_sound(path)
+    assert recall(path, vector="train", universe=1)[0].path == "b.md"
+
+
+@pytest.mark.parametrize("settle", [True, False], ids=["index", "search"])
+def test_deleted_words_leave_the_file(path: str, settle: bool) -> None:
+    gone, kept = unique_words(1, 400), unique_words(2, 400)
+    writer = open_writer(path)
+    put(writer, "kept.md", "# Kept\n\n" + "\n".join(kept))
+    for number in range(0, 400, 40):
+        piece = gone[number : number + 40]
+        head = f"# {piece[0]}\n\n[l]({piece[1]}.md)\n\n"
+        put(writer, f"{number}.md", f"---\nx: {piece[2]}\n---\n" + head + "\n".join(piece))
+    embed(writer, ENCODER)
+    writer.close()
+
+    def left(words: list[str]) -> int:
+        raw = Path(path).read_bytes()
+        # FTS5 leaves out the beginning that a word shares with the one before it.
+        return sum(word[3:].encode() in raw for word in words)
+
+    assert (left(gone), left(kept)) == (400, 400)
+    writer = open_writer(path)
+    for number in range(0, 400, 40):
+        writer.remove("memory", f"{number}.md")
+    writer.settle() if settle else writer.settle(250)
+    assert writer.meta("words_left") == "0"
+    writer.close()
+    assert (left(gone), left(kept)) == (0, 400)
+    assert_sound(path)
+    assert [c.path for c in recall(path, match=kept[5])] == ["kept.md"]
+
+
+def test_small_steps_of_merging_end_too(path: str) -> None:
+    writer = open_writer(path)
+    for number in range(300):
+        put(writer, f"{number}.md", " ".join(unique_words(number, 60)))
+    for number in range(0, 300, 2):
+        writer.remove("memory", f"{number}.md")
+    steps = 0
+    while writer.meta("words_left") == "1":
+        writer.settle(5)
+        steps += 1
+        assert steps < 500
+    writer.close()
+    assert steps > 1
+    raw = Path(path).read_bytes()
+    assert not any(word[3:].encode() in raw for word in unique_words(4, 60))
+
+
+def test_a_reader_changes_no_byte(path: str) -> None:
+    fill(path)
+    before = Path(path).read_bytes()
+    recall(path, match="fox", vector="fox", filters=Filters(kinds=("log",)))
+    reader = Reader(path)
+    with reader.snapshot():
+        reader.counts()
+    reader.source_counts()
+    assert reader.integrity() == "ok"
+    with pytest.raises((StoreError, apsw.Error)):
+        reader._connection.execute("DELETE FROM documents")
+    reader.close()
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", ["truncated", "header"])
+def test_a_damaged_file_is_set_aside_and_one_is_kept(path: str, damage: str) -> None:
+    for _ in range(2):
+        fill(path, 10)
+        data = Path(path).read_bytes()
+        Path(path).write_bytes(
+            data[: len(data) // 3] if damage == "truncated" else b"x" * 100 + data[100:]
+        )
+        writer, notice = Writer.open(path)
+        if not notice:  # a cut file is found out when its pages are read
+            with pytest.raises(DamagedError):
+                writer.known()
+            notice = writer.start_over("the index is damaged")
+        assert f"kept as {path}.damaged-1" in notice
+        assert writer.counts() == (0, 0, 0, 0)
+        writer.close()
+        assert Path(path + ".damaged-1").stat().st_mode & 0o777 == 0o600
+        Path(path).unlink()
+    assert [p.name for p in Path(path).parent.glob("*.damaged*")] == ["index.sqlite.damaged-1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a'b\"c; DROP TABLE chunks; --",
+        '---\ntitle: "nul\\0 and half \\ud800"\n---\n# It\'s [a] % _ *\nfox',
+        "\ufffd\ufffd\x01\x1b[31m fox",
+        "# \u202e\u2066 fox\n\U0001f600\u0301",
+        "# " + "x" * 100_000 + "\n\nfox",
+    ],
+    ids=["sql", "front-matter", "controls", "bidi", "long-heading"],
+)
+@pytest.mark.parametrize("name", ["it's 50% [done] & 🍞 #1.md", "-rf.md", "a\nb.md", "NULL.md"])
+def test_hostile_strings_are_only_strings(path: str, text: str, name: str) -> None:
+    writer = open_writer(path)
+    put(writer, name, text)
+    put(writer, name, text)
+    embed(writer, ENCODER)
+    assert writer.counts().documents == 1
+    writer.close()
+    assert_sound(path)
+    found = recall(path, vector=text[:50])
+    assert {c.path for c in found} == {name}
+    writer = open_writer(path)
+    writer.remove("memory", name)
+    assert writer.counts() == (0, 0, 0, 0)
+    writer.close()
+    assert_sound(path)
+
+
+def test_churn_rebuilds_the_vector_table(path: str) -> None:
+    small = HashingEncoder(dimension=8)
+    writer = open_writer(path)
+    for number in range(2100):
+        if number % 300 == 0:
+            put(writer, f"{number}.md", "\n\n".join(f"w{n}" for n in range(number, number + 300)))
+    embed(writer, small)
+    table = writer.meta("vec_table")
+    for number in range(0, 1800, 300):
+        writer.remove("memory", f"{number}.md")
+    embed(writer, small)
+    assert writer.meta("vec_table") != table
+    writer.close()
+    assert_sound(path)
