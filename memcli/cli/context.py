@@ -91,9 +91,7 @@ def _count_tokens(text: str) -> int:
 def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
     """Locate the workspace and settle every setting; `flags` may hold None for not given."""
     environ = os.environ
-    terminal = Terminal.of_process(
-        color=shared.color, quiet=shared.quiet, verbose=shared.verbose
-    )
+    terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
     workspace = locate(shared.workspace, environ.get("MEMCLI_WORKSPACE"), os.getcwd())
     given = {name: value for name, value in flags.items() if value is not None}
     config = settings.load(workspace, environ, given)

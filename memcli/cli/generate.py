@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from typing import Any
 
 from memcli.config import KEYS, Key
 
@@ -26,9 +25,9 @@ EXIT_MEANINGS = {
 }
 
 
-def shown_default(value: Any) -> str:
-    """Write a default as TOML has it: shown_default(True) == "true"."""
-    return json.dumps(value)
+def shown_default(key: Key) -> str:
+    """Write a default as TOML has it, such as true or 30.0."""
+    return json.dumps(key.default)
 
 
 def allowed(key: Key) -> str:
@@ -44,7 +43,7 @@ def settings_list() -> str:
     """Describe every setting for the help topic."""
     entries = []
     for key in KEYS:
-        about = f"{key.help} {allowed(key)}; default {shown_default(key.default)}."
+        about = f"{key.help} {allowed(key)}; default {shown_default(key)}."
         body = textwrap.fill(
             about, 78, initial_indent="      ", subsequent_indent="      ",
             break_on_hyphens=False,
@@ -55,10 +54,9 @@ def settings_list() -> str:
 
 def settings_table() -> str:
     """Describe every setting as a Markdown table."""
-    rows = [
-        f"| `{k.name}` | `{shown_default(k.default)}` | {allowed(k)} | {k.help} |" for k in KEYS
-    ]
-    return "\n".join(["| setting | default | values | meaning |", "|---|---|---|---|", *rows]) + "\n"
+    rows = [f"| `{k.name}` | `{shown_default(k)}` | {allowed(k)} | {k.help} |" for k in KEYS]
+    head = ["| setting | default | values | meaning |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows]) + "\n"
 
 
 def exit_code_table() -> str:

@@ -6,10 +6,11 @@ start. The top-level help is stored text.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from memcli import __version__
 from memcli.errors import ExitCode, MemcliError
@@ -59,8 +60,12 @@ def main() -> NoReturn:
     except BrokenPipeError:
         code = ExitCode.OK
     except OSError as error:
-        code = ExitCode.USAGE
-        _say(f"memcli: the output cannot be written: {error.strerror}\n")
+        code = _report(
+            f"cannot write: {error.strerror}",
+            code="write",
+            exit_code=ExitCode.USAGE,
+            as_json="--json" in sys.argv,
+        )
     os._exit(code)  # tearing down the model runtime would cost 10 to 25 ms
 
 
@@ -95,6 +100,10 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG):
+            _silenced()
+            message = f"cannot write: {error.strerror}"
+            return _report(message, code="write", exit_code=ExitCode.USAGE, as_json=as_json)
         return _report(
             f"internal error: {type(error).__name__}: {error}",
             code="bug",
@@ -138,7 +147,10 @@ def _run_command(arguments: Sequence[str]) -> int:
 
     import typer
 
-    click_error = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+    # Click comes with Typer under a name of Typer's own; this is the base of its usage errors.
+    click_error: Any = next(
+        base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
+    )
     try:
         result = build_app(name)(args=list(arguments), prog_name="memcli", standalone_mode=False)
     except typer.Abort:
@@ -146,7 +158,7 @@ def _run_command(arguments: Sequence[str]) -> int:
     except click_error as error:
         from memcli.errors import UsageError
 
-        message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        message = error.format_message().rstrip(".")
         hint = f"memcli {name} --help"
         raise UsageError(message[:1].lower() + message[1:], hint=hint) from None
     return int(result or 0)
@@ -177,9 +189,7 @@ def _complete() -> int:
     return 0
 
 
-def _report(
-    message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = ""
-) -> int:
+def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
     """Write an error to stderr: two lines, or one JSON object."""
     if as_json:
         import json
@@ -202,7 +212,7 @@ def _say(text: str) -> None:
 
 
 def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # lives as long as we do
+    return open(os.devnull, "w", encoding="utf-8")  # lives as long as we do
 
 
 def _silenced() -> int:

@@ -18,9 +18,7 @@ Workspace = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages, only data.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more: reasons, timings.")]
-Color = Annotated[
-    str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")
-]
+Color = Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")]
 Now = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--now", metavar="TIME", help="Take this ISO time for the present."),

@@ -72,8 +72,10 @@ def _say(found: Found, context: Context) -> None:
         return
     if freshness.state == "stale":
         reason = f" ({freshness.reason})" if freshness.reason else ""
-        files = "1 changed file is" if freshness.pending == 1 else (
-            f"{freshness.pending} changed files are"
+        files = (
+            "1 changed file is"
+            if freshness.pending == 1
+            else (f"{freshness.pending} changed files are")
         )
         terminal.warn(f"{files} not in this answer{reason}. Try: memcli index")
     dense = answer.dense

@@ -53,9 +53,7 @@ def answer(
     spans = find_dates(text, context.today)
     parsed = parse(text, soft=[(span.at, span.at + len(span.text)) for span in spans])
     if parsed.is_empty:
-        raise UsageError(
-            "the query holds nothing to search for", hint='memcli search "some words"'
-        )
+        raise UsageError("the query holds nothing to search for", hint='memcli search "some words"')
     wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
     vector = QueryVector(
         context.config("embedding.encoder"), parsed.text, verified=_verified(context)

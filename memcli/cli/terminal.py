@@ -13,7 +13,7 @@ from typing import TextIO
 
 from memcli.errors import UsageError
 from memcli.render.sanitize import visible
-from memcli.render.text import PLAIN, COLOURED, Style
+from memcli.render.text import COLOURED, PLAIN, Style
 
 
 class Terminal:

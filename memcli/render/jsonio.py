@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from memcli.indexing.freshness import Freshness
@@ -13,15 +14,13 @@ from memcli.search.pipeline import Answer, Leg
 from memcli.search.snippet import Snippet
 
 
-def dumps(record: Any) -> str:
+def dumps(record: Mapping[str, Any]) -> str:
     """Write one JSON value on one line; half surrogates are escaped so that it is UTF-8."""
     text = json.dumps(record, ensure_ascii=False)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def result(
-    rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool
-) -> dict[str, Any]:
+def result(rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool) -> dict[str, Any]:
     """Describe one passage as `memcli.search/1` does."""
     candidate = hit.candidate
     record: dict[str, Any] = {

@@ -13,7 +13,7 @@ _UNSAFE = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""Show what cannot be seen: visible("a\x1b[31m") == "a␛[31m"."""
+    r"""Show what cannot be seen; an escape character becomes ␛."""
     if text.isascii() and text.isprintable():
         return text
     return _UNSAFE.sub(_shown, text)

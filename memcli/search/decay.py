@@ -12,7 +12,7 @@ from memcli.search.hits import Hit, ordered
 
 
 def factor(age_days: int | None, *, half_life_days: float, floor: float) -> float:
-    """Give the decay of an age: factor(30, half_life_days=30, floor=0) == 0.5."""
+    """Give the decay of an age: 0.5 at the half-life when the floor is 0."""
     if age_days is None or age_days <= 0:
         return 1.0
     halved: float = 2.0 ** (-age_days / half_life_days)

@@ -3,8 +3,8 @@
 A chunk is ranked wide and shown narrow. part = w_v * cosine + w_t * c * bm25 / (best bm25 of a
 part) + NEIGHBOUR_SHARE * its better neighbour; passage = (CHUNK_SHARE * chunk + best part) /
 FULL_SCORE, which keeps scores in [0, 1]; c as in `fusion`. A window takes the parts beside the
-best one that say something too, within PASSAGE_LINES; parts left over form windows of their own. BM25 is
-Robertson's, k1 1.2, b 0.75.
+best one that say something too, within PASSAGE_LINES; parts left over form windows of their
+own. BM25 is Robertson's, k1 1.2, b 0.75.
 """
 
 from __future__ import annotations

@@ -26,8 +26,9 @@ def token_set(text: str) -> frozenset[str]:
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     """Give the share of tokens two sets have in common; 0 for two empty ones."""
-    union = len(a | b)
-    return len(a & b) / union if union else 0.0
+    common = len(a & b)
+    union = len(a) + len(b) - common
+    return common / union if union else 0.0
 
 
 def diversify(hits: Sequence[Hit], *, lambda_: float, limit: int) -> list[Hit]:

@@ -55,5 +55,5 @@ def test_queries_may_name_a_path_alone() -> None:
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"relevant": []}', '{"query": "q", "relevant": 1}'])
 def test_a_line_that_is_no_query_is_named(line: str) -> None:
-    with pytest.raises(UsageError, match="q.jsonl:1"):
+    with pytest.raises(UsageError, match=r"q\.jsonl:1"):
         read_queries([line], "q.jsonl")

@@ -15,6 +15,7 @@ from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters, Skip
 
 if TYPE_CHECKING:
+    from memcli.bench.metrics import LineCosts
     from memcli.bench.quality import Query
     from memcli.search.hits import Hit
 
@@ -138,7 +139,7 @@ class _Searcher:
         self._reader.close()
 
 
-def _line_costs(context: Context):  # type: ignore[no-untyped-def]
+def _line_costs(context: Context) -> LineCosts:
     from memcli.markdown.tokens import quotient
     from memcli.workspace.reading import read_file
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -11,10 +11,11 @@ import typer
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode
-from memcli.types import Diff, FileStat, Known, Skip
+from memcli.types import Diff, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Settings
+    from memcli.store.reader import SourceCounts
 
 SHOWN_SKIPS = 10
 
@@ -139,20 +140,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
             },
             "state": state,
             "sources": [
-                {
-                    "name": source.name,
-                    "path": source.root,
-                    "trust": source.trust,
-                    "files": sum(f.source == source.name for f in listing.files),
-                    "documents": by_source[source.name].documents if source.name in by_source else 0,
-                    "chunks": by_source[source.name].chunks if source.name in by_source else 0,
-                    "first_date": by_source[source.name].first_date
-                    if source.name in by_source
-                    else None,
-                    "last_date": by_source[source.name].last_date
-                    if source.name in by_source
-                    else None,
-                }
+                _source(source, listing.files, by_source.get(source.name))
                 for source in context.config.sources
             ],
             "changes": {
@@ -184,6 +172,21 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     finally:
         if reader:
             reader.close()
+
+
+def _source(
+    source: Source, files: Sequence[FileStat], indexed: SourceCounts | None
+) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "path": source.root,
+        "trust": source.trust,
+        "files": sum(file.source == source.name for file in files),
+        "documents": indexed.documents if indexed else 0,
+        "chunks": indexed.chunks if indexed else 0,
+        "first_date": indexed.first_date if indexed else None,
+        "last_date": indexed.last_date if indexed else None,
+    }
 
 
 def _settled(diff: Diff, known: Mapping[tuple[str, str], Known], settings: Settings) -> Diff:
@@ -224,9 +227,7 @@ def _text(record: dict[str, Any], context: Context) -> str:
     if store["integrity"] is not None:
         lines.append(f"integrity  {store['integrity']}")
     for source in record["sources"]:
-        dates = (
-            f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
-        )
+        dates = f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
         lines.append(
             f"source     {safe(source['name'])}: {source['documents']} of {source['files']} files,"
             f" {source['chunks']} chunks{dates}"

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.config import KEYS, Config, load, store_path, user_file
+from memcli.errors import ConfigError
+
+
+class Place:
+    def __init__(self, base: Path) -> None:
+        self.root = base / "ws"
+        (self.root / "memory").mkdir(parents=True)
+        self.environ = {"XDG_CONFIG_HOME": str(base / "config"), "XDG_CACHE_HOME": str(base / "c")}
+        self.user = Path(user_file(self.environ))
+        self.user.parent.mkdir(parents=True)
+
+    def load(
+        self,
+        workspace: str = "",
+        *,
+        user: str = "",
+        environ: dict[str, str] | None = None,
+        flags: dict[str, Any] | None = None,
+    ) -> Config:
+        (self.root / "memcli.toml").write_text(workspace)
+        self.user.write_text(user)
+        return load(str(self.root), self.environ | (environ or {}), flags or {})
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_each_layer_overrides_the_one_below_and_is_named(place: Place) -> None:
+    layers: list[dict[str, Any]] = [
+        {},
+        {"user": "[search]\nlimit = 11"},
+        {"workspace": "[search]\nlimit = 12"},
+        {"environ": {"MEMCLI_SEARCH_LIMIT": "13"}},
+        {"flags": {"search.limit": 14}},
+    ]
+    origins = [
+        "default",
+        str(place.user),
+        str(place.root / "memcli.toml"),
+        "MEMCLI_SEARCH_LIMIT",
+        "flag",
+    ]
+    given: dict[str, Any] = {}
+    for number, (layer, origin) in enumerate(zip(layers, origins, strict=True)):
+        given |= layer
+        config = place.load(given.pop("workspace", ""), **given) if "workspace" in given else (
+            place.load("[search]\nlimit = 12" if number > 2 else "", **given)
+        )  # fmt: skip
+        assert config("search.limit") == 10 + number
+        assert config.values["search.limit"].origin == origin
+
+
+def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
+    config = load(str(tmp_path), {"XDG_CONFIG_HOME": str(tmp_path / "none")}, {})
+    assert {name: value.value for name, value in config.values.items()} == {
+        key.name: key.default for key in KEYS
+    }
+    assert [source.name for source in config.sources] == ["memory"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[search]\nlimt = 5", "unknown setting search.limt; did you mean search.limit?"),
+        ("zzz = 1", "unknown setting zzz"),
+        ("search = 3", "unknown setting search"),
+        ("[[search]]\nlimit = 3", "unknown setting search"),
+        ("[search.limit]\nx = 3", "must be a whole number"),
+        ("[search]\nlimit = true", "search.limit must be a whole number, not True"),
+        ("[search]\nlimit = 2.5", "must be a whole number"),
+        ("[search]\nlimit = '5'", "must be a whole number"),
+        ("[search]\nlimit = 0", "must be between 1 and 100, not 0"),
+        ("[search]\nmin_score = nan", "must be between 0 and 1, not nan"),
+        ("[search]\nhalf_life_days = inf", "must be at least 0.01, not inf"),
+        ("[search]\nmode = 'fast'", "must be one of hybrid, lexical, dense, not 'fast'"),
+        ("[files]\ninclude = 'a.md'", "files.include must be a list of texts"),
+        ("[files]\ninclude = [1]", "files.include must be a list of texts"),
+        ("[files]\nfollow_symlinks = 1", "must be true or false"),
+        ("x = ", "is not valid TOML"),
+        ("x = " + "[" * 20_000, "is not valid TOML"),
+        ("x = 1" + "0" * 5000, "is not valid TOML"),
+        ("[store]\npath = 'x.sqlite'", "store.path may only stand in your own configuration"),
+        ("source = 3", "write each source as a"),
+        ("source = [3]", "write each source as a"),
+        ("[source]\nname = 'a'", "write each source as a"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong_where(place: Place, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        place.load(text)
+    assert message in error.value.message
+    assert error.value.message.startswith(str(place.root / "memcli.toml"))
+
+
+def test_a_file_that_is_not_text_is_a_config_error(place: Place) -> None:
+    place.load()
+    place.user.write_bytes(b"\xff\xfe\0")
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        load(str(place.root), place.environ, {})
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "name", "value"),
+    [
+        ("MEMCLI_SEARCH_MIN_SCORE", "1", "search.min_score", 1.0),
+        ("MEMCLI_FILES_FOLLOW_SYMLINKS", "True", "files.follow_symlinks", True),
+        ("MEMCLI_FILES_FOLLOW_SYMLINKS", "0", "files.follow_symlinks", False),
+        ("MEMCLI_FILES_INCLUDE", "a.md:b/**", "files.include", ["a.md", "b/**"]),
+        ("MEMCLI_STORE", "/x/i.sqlite", "store.path", "/x/i.sqlite"),
+        ("MEMCLI_SEARCH_LIMIT", "", "search.limit", 10),
+    ],
+)
+def test_variables_are_read_by_type(
+    place: Place, variable: str, text: str, name: str, value: object
+) -> None:
+    config = place.load(environ={variable: text})
+    assert config(name) == value
+    assert type(config(name)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("MEMCLI_SEARCH_LIMIT", "ten"),
+        ("MEMCLI_SEARCH_LIMIT", "9" * 5000),
+        ("MEMCLI_SEARCH_MIN_SCORE", "nan"),
+        ("MEMCLI_FILES_FOLLOW_SYMLINKS", "maybe"),
+        ("MEMCLI_SEARCH_MODE", "fast"),
+    ],
+)
+def test_a_wrong_variable_is_named(place: Place, variable: str, text: str) -> None:
+    with pytest.raises(ConfigError, match=variable):
+        place.load(environ={variable: text})
+
+
+def test_a_wrong_flag_is_a_config_error(place: Place) -> None:
+    with pytest.raises(ConfigError, match="the command line: search.limit"):
+        place.load(flags={"search.limit": 1000})
+
+
+def test_the_store_lies_in_the_cache_by_workspace_unless_named(place: Place) -> None:
+    config = place.load()
+    path = Path(store_path(config, place.environ))
+    assert path.parent.parent == Path(place.environ["XDG_CACHE_HOME"]) / "memcli"
+    assert path.name == "index.sqlite"
+    named = place.load(environ={"MEMCLI_STORE": ".memcli/i.sqlite"})
+    assert store_path(named, place.environ) == str(place.root / ".memcli" / "i.sqlite")
+
+
+def test_the_store_is_never_a_document(place: Place) -> None:
+    with pytest.raises(ConfigError, match="no index"):
+        store_path(place.load(environ={"MEMCLI_STORE": "MEMORY.md"}), place.environ)
+
+
+def block(**keys: str) -> str:
+    lines = {"name": '"docs"', "path": '"docs"'} | keys
+    return "[[source]]\n" + "\n".join(f"{key} = {value}" for key, value in lines.items())
+
+
+def test_a_source_takes_its_keys(place: Place) -> None:
+    config = place.load(
+        block(
+            include='["*.md"]',
+            exclude='["x.md"]',
+            kind='"spec"',
+            kinds='{"A/**" = "decision"}',
+            scope='"user"',
+            source_kind='"web"',
+            trust='"untrusted"',
+            authority="1",
+            always="true",
+        )
+    )
+    source = config.sources[1]
+    assert source._replace(kinds=source.kinds[:1]) == (
+        "docs", str(place.root / "docs"), ("*.md",), ("x.md",), "spec", (("A/**", "decision"),),
+        "user", "web", "untrusted", 1, True, (),
+    )  # fmt: skip
+    assert ("DECISIONS/**", "decision") in source.kinds
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("name", "3", "needs a name"),
+        ("name", '""', "needs a name"),
+        ("name", '"a:b"', "must be letters, digits"),
+        ("path", "[]", "needs a path"),
+        ("path", '"a\\u0000b"', "must be a folder"),
+        ("include", '"*.md"', "must be a list of globs"),
+        ("include", "[]", "must be a list of globs"),
+        ("include", "[1]", "must be a list of globs"),
+        ("exclude", "{a = 1}", "must be a list of globs"),
+        ("kind", "[]", "must be a text"),
+        ("kinds", '["a"]', "must be a table of globs and kinds"),
+        ("kinds", "{a = 1}", "must be a table of globs and kinds"),
+        ("scope", '"all"', "must be one of session, user, global"),
+        ("source_kind", "[[]]", "must be one of operator, tool, web, import, system"),
+        ("trust", "true", "must be one of trusted, untrusted"),
+        ("trust", '"Trusted"', "must be one of trusted, untrusted"),
+        ("authority", "2", "must be a number between 0 and 1"),
+        ("authority", "nan", "must be a number between 0 and 1"),
+        ("authority", "true", "must be a number between 0 and 1"),
+        ("always", "1", "must be true or false"),
+        ("incldue", "[]", "unknown key incldue in [[source]]; did you mean include?"),
+    ],
+)
+def test_a_wrong_source_is_a_config_error(place: Place, key: str, value: str, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        place.load(block(**{key: value}))
+    assert message in error.value.message
+
+
+@pytest.mark.parametrize("path", ["..", "/etc", "docs/../../x", "~/notes", "link"])
+def test_a_workspace_names_no_folder_outside_itself(place: Place, path: str) -> None:
+    (place.root / "link").symlink_to(place.root.parent)
+    text = block(path=f'"{path}"')
+    with pytest.raises(ConfigError, match="outside the workspace"):
+        place.load(text)
+    assert place.load(user=text).sources[1].name == "docs"
+
+
+def test_two_sources_of_one_name_are_an_error(place: Place) -> None:
+    with pytest.raises(ConfigError, match="two sources are named docs"):
+        place.load(block(), user=block())
+    with pytest.raises(ConfigError, match="two sources are named memory"):
+        place.load(block(name='"memory"'))
