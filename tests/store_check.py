@@ -1,4 +1,4 @@
-"""What must hold in every index file, and a logical copy of one that two files can be compared by."""
+"""What must hold in every index file, and a logical copy to compare two files by."""
 
 from __future__ import annotations
 

@@ -151,15 +151,19 @@ def _run_command(arguments: Sequence[str]) -> int:
     click_error: Any = next(
         base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
     )
+    tree: Any = typer.main.get_command(build_app(name))
     try:
-        result = build_app(name)(args=list(arguments), prog_name="memcli", standalone_mode=False)
-    except typer.Abort:
-        raise KeyboardInterrupt from None
+        # Not tree(...): that would turn a closed pipe and Ctrl-C into exits of its own.
+        with tree.make_context("memcli", list(arguments)) as top:
+            result = tree.invoke(top)
+    except typer.Exit as end:  # --help was printed
+        return end.exit_code
     except click_error as error:
         from memcli.errors import UsageError
 
         message = error.format_message().rstrip(".")
-        hint = f"memcli {name} --help"
+        where = error.ctx.command_path if error.ctx else f"memcli {name}"
+        hint = f"{where} --help"
         raise UsageError(message[:1].lower() + message[1:], hint=hint) from None
     return int(result or 0)
 

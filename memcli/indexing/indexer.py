@@ -30,6 +30,8 @@ from memcli.workspace.reading import read_file
 
 # One transaction for so many vectors: other writers wait at most a second or two.
 EMBED_BATCH = 32
+# Files looked at for each that may be stored: a fresh checkout looks changed and is not.
+LOOKS = 20
 # Texts listed at a time: each listing looks at every part.
 LISTED = 4096
 CACHE_DAYS = 30
@@ -119,7 +121,7 @@ def apply(
 ) -> Report:
     """Read what was added or may have changed and store it; remove what is gone.
 
-    `most` bounds how many files are read; those left over are counted as deferred. `again`
+    `most` bounds how many files are stored; those left over are counted as deferred. `again`
     stores a file anew even where its bytes are the same.
     """
     sources = {source.name: source for source in settings.sources}
@@ -128,10 +130,13 @@ def apply(
     damaged: list[str] = []
     skips = list(planned.listing.skips)
     todo = [*planned.diff.added, *planned.diff.suspect]
-    now = todo if most is None else todo[:most]
+    deferred = 0
     unchanged = planned.diff.unchanged
-    for done, stat in enumerate(now):
-        on_progress("reading", done, len(now))
+    for done, stat in enumerate(todo):
+        if most is not None and (len(added) + len(changed) >= most or done >= most * LOOKS):
+            deferred = len(todo) - done
+            break
+        on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
         indexed_ns = settings.now_ns()
         file = _read(settings, sources[stat.source], stat)
@@ -167,7 +172,7 @@ def apply(
         skips=tuple(skips),
         unlisted=planned.listing.unlisted,
         damaged=tuple(sorted(damaged)),
-        deferred=len(todo) - len(now),
+        deferred=deferred,
     )
 
 

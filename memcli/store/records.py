@@ -12,11 +12,6 @@ from memcli.store.driver import rows
 from memcli.store.text import prepare
 from memcli.types import Chunk, Document, FileStat, Known
 
-_CHUNK_IDS = (
-    "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
-    " WHERE d.source = ? AND d.path = ?"
-)
-
 
 class Stamp(NamedTuple):
     """What identifies the file state a document was read from."""
@@ -97,13 +92,19 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
 
 def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
     """Delete the chunks of a document and give the hashes its parts had."""
-    key = (source, path)
-    gone = rows(
-        connection, f"DELETE FROM parts WHERE chunk_id IN ({_CHUNK_IDS}) RETURNING hash", key
+    chunks = rows(
+        connection,
+        "SELECT c.id FROM documents d JOIN chunks c ON c.document_id = d.id"
+        " WHERE d.source = ? AND d.path = ?",
+        (source, path),
     )
-    connection.execute(f"DELETE FROM fts WHERE rowid IN ({_CHUNK_IDS})", key)
-    connection.execute(f"DELETE FROM chunks WHERE id IN ({_CHUNK_IDS})", key)
-    return [row[0] for row in gone]
+    gone: list[bytes] = []
+    for chunk in chunks:
+        deleted = rows(connection, "DELETE FROM parts WHERE chunk_id = ? RETURNING hash", chunk)
+        gone += [row[0] for row in deleted]
+        connection.execute("DELETE FROM fts WHERE rowid = ?", chunk)
+        connection.execute("DELETE FROM chunks WHERE id = ?", chunk)
+    return gone
 
 
 def read_counts(connection: apsw.Connection) -> Counts:

@@ -13,8 +13,8 @@ from memcli.indexing.lock import writer_lock
 from memcli.store.reader import Reader
 from memcli.store.writer import Counts
 from memcli.types import Encoder
-from store_check import assert_sound, open_writer
-from support import make_limits, make_settings, write
+from tests.store_check import assert_sound, open_writer
+from tests.support import make_limits, make_settings, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
 
@@ -97,6 +97,19 @@ def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) ->
     assert answer.reason == "more than 3 files have changed"
     assert place.counts() == Counts(4, 4, 4, 3)
     assert place.freshen() == Freshness("fresh", 0, "", ())
+
+
+def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
+    names = "abcdefghij"
+    place.write(*names)
+    place.freshen(BOUNDS._replace(parts=0))
+    place.write(*names)
+    write(place.root, "j.md", "new text\n")
+    assert look(place.store, place.settings).pending == 10
+    assert place.freshen(BOUNDS._replace(files=1)) == Freshness("fresh", 0, "", ())
+    place.write(*(f"{name}{number}" for name in names for number in range(3)))
+    answer = place.freshen(BOUNDS._replace(files=1))
+    assert (answer.state, answer.pending) == ("stale", 29)
 
 
 def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:

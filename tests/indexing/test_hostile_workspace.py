@@ -7,8 +7,8 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
 from memcli.store.reader import Reader
-from store_check import assert_sound, open_writer
-from support import make_settings, write
+from tests.store_check import assert_sound, open_writer
+from tests.support import make_settings, write
 
 FACTS = ("crlffact", "zerofact", "commentfact")
 

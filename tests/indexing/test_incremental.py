@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index
 from memcli.types import Source
-from store_check import assert_sound, dump, open_writer
-from support import make_settings, touch, write
+from tests.store_check import assert_sound, dump, open_writer
+from tests.support import make_settings, touch, write
 
 PATHS = ("a.md", "2025-06-12.md", "sub/b.md", "sub/2025-01-02-x.md", "sub/deep/c.md")
-TEXTS = (
+TEXTS: tuple[str | bytes, ...] = (
     "# Pool\n\nThe pool is full of coffee beans.\n\n## Later\n\nWe deploy on Fridays.\n",
     "fox\n\ntrain\n",
     "# Pool\n\nThe pool is full of coffee beans.\n",
@@ -52,7 +52,7 @@ def edit(root: Path, action: str, path: str, value: str | bytes) -> None:
         return
     elif action == "append":
         assert isinstance(value, str)
-        write(root, path, file.read_bytes() + value.encode())
+        write(root, path, b"".join([file.read_bytes(), value.encode()]))
     elif action == "rename":
         target = root / str(value)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -9,19 +9,19 @@ import pytest
 
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
-from store_check import assert_sound, dump, open_writer
-from support import make_settings
+from tests.store_check import assert_sound, dump, open_writer
+from tests.support import make_settings
 
 # Kills itself at the n-th transaction: after some of its statements, before its commit.
 VICTIM = """
 import os, signal, sys
 from contextlib import contextmanager
 from pathlib import Path
-sys.path[:0] = [sys.argv[1], sys.argv[1] + "/tests"]
+sys.path.insert(0, sys.argv[1])
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
 from memcli.store.writer import Writer
-from support import make_settings
+from tests.support import make_settings
 
 left = int(sys.argv[4])
 

@@ -11,7 +11,7 @@ from memcli.markdown.comments import comments
 from memcli.markdown.parse import parse
 from memcli.markdown.parts import choose_context, embedded_text
 from memcli.markdown.tokens import quotient
-from support import chunks_of, count_tokens, make_limits
+from tests.support import chunks_of, count_tokens, make_limits
 
 SCRIPTS = [
     "plain words here",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from memcli.markdown.chunker import digest
 from memcli.markdown.comments import visible
 from memcli.markdown.parts import choose_context, contexts, embedded_text
 from memcli.types import Chunk
-from support import chunks_of, make_limits
+from tests.support import chunks_of, make_limits
 
 
 def brief(chunks: Sequence[Chunk]) -> list[tuple[str, int, int]]:
@@ -91,11 +92,8 @@ def test_a_long_section_is_cut_and_its_anchors_count() -> None:
 def test_overlap_repeats_whole_parts() -> None:
     text = "\n\n".join(f"{number} " + words(30) for number in range(30))
     plain, repeated = chunks_of(text), chunks_of(text, limits=make_limits(overlap=80))
-    assert all(b.start_line > a.end_line for a, b in zip(plain, plain[1:], strict=False))
-    assert all(
-        a.start_line < b.start_line <= a.end_line
-        for a, b in zip(repeated, repeated[1:], strict=False)
-    )
+    assert all(b.start_line > a.end_line for a, b in itertools.pairwise(plain))
+    assert all(a.start_line < b.start_line <= a.end_line for a, b in itertools.pairwise(repeated))
 
 
 def test_a_heading_that_is_a_date_dates_its_section_only() -> None:

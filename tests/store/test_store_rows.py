@@ -17,8 +17,8 @@ from memcli.store.driver import DamagedError, connect, rows
 from memcli.store.reader import Legs, Reader
 from memcli.store.writer import Stamp, Writer
 from memcli.types import Candidate, FileStat, FileText, Filters, Source
-from store_check import assert_sound, dump, open_writer
-from support import make_limits
+from tests.store_check import assert_sound, dump, open_writer
+from tests.support import make_limits
 
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
 ENCODER = HashingEncoder()
@@ -174,7 +174,7 @@ def cosine(query: str, part: bytes) -> float:
 
     a = struct.unpack("<64f", ENCODER.encode_query(query))
     b = struct.unpack("<64f", part)
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    return float(sum(x * y for x, y in zip(a, b, strict=True)))
 
 
 def nearest_in_plain_python(path: str, query: str, kept: Sequence[str]) -> dict[str, float]:

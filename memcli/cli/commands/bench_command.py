@@ -70,7 +70,10 @@ def run(queries_file: str, run_file: str | None, context: Context, *, as_json: b
         with open(queries_file, encoding="utf-8") as file:
             queries = bench.read_queries(file, queries_file)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{queries_file} cannot be read: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(
+            f"{queries_file} cannot be read: {why}", hint="memcli bench quality --help"
+        ) from None
     hits = _Searcher(context)
     try:
         asked = bench.ask(queries, hits, _line_costs(context))

@@ -106,9 +106,8 @@ def command(
         " ".join(query), context, filters, budget=budget, whole=full, sync=sync, no_sync=no_sync
     )
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
-        raise LegMissingError(
-            f"the dense leg did not run: {found.answer.dense.reason}", hint="memcli status"
-        )
+        reason, _, hint = found.answer.dense.reason.partition(". Try: ")
+        raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
     search_output.write(found, context, form=form, full=full, explain=explain)
     return ExitCode.NEGATIVE if exit_code and found.is_poor else ExitCode.OK
 

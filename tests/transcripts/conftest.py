@@ -1,0 +1,86 @@
+"""Run transcripts: `$ memcli …` lines with what they print, in a copy of the fixtures.
+
+    # workspace engineer      which fixture the commands run in
+    $ memcli get x.md         run in-process; `$ edit FILE TEXT` appends a line to a file
+    text                      stdout
+    ! text                    stderr
+    # exit 3                  the exit code, when it is not 0
+
+Scores are written as 0.###, folders as their names: a transcript holds what stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+
+NOW = "2026-02-20"
+SCORE = re.compile(r"(?<=  )\d\.\d{3}(?=  |$)", re.MULTILINE)
+SIZE = re.compile(r"\d+\.\d MB")
+WITH_CLOCK = ("search", "status", "index", "get")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-transcripts", action="store_true", help="write what is printed")
+
+
+class Player:
+    """Plays one transcript and gives it back as it ran."""
+
+    def __init__(self, workspaces: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.workspaces, self.folder = workspaces, folder / "notes"
+        self.monkeypatch = monkeypatch
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+
+    def play(self, script: str) -> str:
+        played = []
+        for line in script.splitlines():
+            if line.startswith("# exit "):
+                continue
+            if line.startswith("#") or not line:
+                played.append(line)
+                if line.startswith("# workspace "):
+                    shutil.copytree(self.workspaces / line.split()[2], self.folder)
+                    self.monkeypatch.chdir(self.folder)
+            elif line.startswith("$ "):
+                played += [line, *self._run(shlex.split(line[2:]))]
+        return "\n".join(played) + "\n"
+
+    def _run(self, words: list[str]) -> list[str]:
+        if words[0] == "edit":
+            with (self.folder / words[1]).open("a", encoding="utf-8") as file:
+                file.write(words[2] + "\n")
+            return []
+        environ = [word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word)]
+        arguments = words[words.index("memcli") + 1 :]
+        if arguments and arguments[0] in WITH_CLOCK:
+            arguments[1:1] = ["--now", NOW]
+        out, err = io.StringIO(), io.StringIO()
+        with self.monkeypatch.context() as patch:
+            for name, value in environ:
+                patch.setenv(name, value)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = run(arguments)
+        lines = self._scrubbed(out.getvalue()).splitlines()
+        lines += [f"! {line}" for line in self._scrubbed(err.getvalue()).splitlines()]
+        return [*(line.rstrip() for line in lines), *([f"# exit {code}"] if code else [])]
+
+    def _scrubbed(self, text: str) -> str:
+        text = text.replace(str(self.folder.resolve()), "NOTES")
+        text = re.sub(re.escape(str(self.folder.parent)) + r"/cache/memcli/\w+", "CACHE", text)
+        text = text.replace(str(self.folder.parent), "TEMP")
+        return SCORE.sub("0.###", SIZE.sub("#.# MB", text))
+
+
+@pytest.fixture
+def player(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Player:
+    return Player(workspaces, tmp_path, monkeypatch)
