@@ -13,7 +13,7 @@ from memcli.config import KEYS, Key
 
 EXIT_MEANINGS = {
     "OK": "done, also when nothing matched",
-    "NEGATIVE": "the negative answer that was asked for: `search -e` found nothing good, "
+    "NEGATIVE": "the negative answer that was asked for: `search -e` found nothing, "
     "`status --check` is not in step, `get --hash` no longer matches",
     "USAGE": "the command line or the configuration cannot be used",
     "NOT_FOUND": "no such workspace, document, heading or record",

@@ -26,7 +26,7 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
         _write_json(found, shown, context, form=form, full=full, explain=explain)
     elif form == "paths":
         for path in dict.fromkeys(hit.candidate.path for _, hit, _ in shown):
-            terminal.write(terminal.safe(path) + "\n")
+            terminal.write(terminal.safe_line(path) + "\n")
     elif form == "markdown":
         from memcli.render.markdown import passage as markdown_passage
 
@@ -85,8 +85,8 @@ def _say(found: Found, context: Context) -> None:
         terminal.warn(f"{dense.embedded} of {dense.total} texts are embedded. Try: memcli index")
     if not answer.hits:
         terminal.say("No passages found.")
-    elif found.is_poor:
-        terminal.say("Nothing good was found; these are the nearest.")
+    elif found.is_unsure:
+        terminal.say("No sure match; these are the nearest.")
     if answer.dropped:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")

@@ -28,11 +28,10 @@ class Found(NamedTuple):
     answer: Answer
 
     @property
-    def is_poor(self) -> bool:
-        """Tell that nothing was found, or nothing that deserves trust."""
-        hits = self.answer.hits
-        known = any(hit.confidence is not None for hit in hits)
-        return not hits or (self.answer.verdict == "none" and known)
+    def is_unsure(self) -> bool:
+        """Tell that no hit deserves trust, as far as confidence is known at all."""
+        known = any(hit.confidence is not None for hit in self.answer.hits)
+        return self.answer.verdict == "none" and known
 
 
 def answer(

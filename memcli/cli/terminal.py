@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from memcli.errors import UsageError
-from memcli.render.sanitize import visible
+from memcli.render.sanitize import visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 
@@ -55,10 +55,14 @@ class Terminal:
         """Make memory text harmless for a terminal; a pipe gets it exactly."""
         return visible(text) if self.out_is_terminal else text
 
+    def safe_line(self, text: str) -> str:
+        """Make a name harmless for a terminal, line ends included."""
+        return visible_line(text) if self.out_is_terminal else text
+
     def say(self, text: str) -> None:
         """Write a message unless -q."""
         if not self.quiet:
-            self._err.write(visible(text) + "\n")
+            self._err.write(visible_line(text) + "\n")
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""

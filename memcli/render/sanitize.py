@@ -19,6 +19,11 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(_shown, text)
 
 
+def visible_line(text: str) -> str:
+    """Show what cannot be seen, on one line: a name may hold line ends too."""
+    return visible(text).replace("\n", "␊")
+
+
 def _shown(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

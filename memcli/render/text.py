@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
 
 INDENT = "    "
+# A comment that was left out leaves its blank lines behind.
+_BLANK_RUNS = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
 class Style(NamedTuple):
@@ -31,7 +34,8 @@ def passage(
 ) -> str:
     """Show one passage: a line of where, then its text, indented."""
     candidate = hit.candidate
-    where = f"{style.path}{safe(hit.citation)}{style.end}"
+    citation = safe(hit.citation).replace("\n", "␊")
+    where = f"{style.path}{citation}{style.end}"
     if candidate.source != "memory":
         where = f"{safe(candidate.source)}:{where}"
     heading = " > ".join(candidate.heading_path)
@@ -45,7 +49,8 @@ def passage(
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
     lines = ["  ".join(pieces)]
-    lines += [INDENT + line for line in marked(snippet, style, safe).split("\n")]
+    text = _BLANK_RUNS.sub("\n\n", marked(snippet, style, safe))
+    lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     return "\n".join(lines) + "\n"
 
 

@@ -1,8 +1,8 @@
 """Cut ranked chunks down to the passages that answer: windows around their best parts; pure.
 
 A chunk is ranked wide and shown narrow. part = w_v * cosine + w_t * c * bm25 / (best bm25 of a
-part) + NEIGHBOUR_SHARE * its better neighbour; passage = (CHUNK_SHARE * chunk + best part) /
-FULL_SCORE, which keeps scores in [0, 1]; c as in `fusion`. A window takes the parts beside the
+part) + NEIGHBOUR_SHARE * its better neighbour; passage = (CHUNK_SHARE * chunk + best part) over
+its greatest value, which keeps scores in [0, 1]; c as in `fusion`. A window takes the parts beside the
 best one that say something too, within PASSAGE_LINES; parts left over form windows of their
 own. BM25 is Robertson's, k1 1.2, b 0.75.
 """
@@ -18,13 +18,14 @@ from memcli.search.hits import Hit, ordered
 # Chosen on two LoCoMo conversations, XQuAD and the long documents, checked on three further
 # conversations: 0.25 to 1 and 0.1 to 0.5 differ by less than .01 nDCG@10.
 CHUNK_SHARE = 0.5
+# Without vectors most parts hold no word of the query, so the chunk says more than a part.
+CHUNK_SHARE_LEXICAL = 2.0
 NEIGHBOUR_SHARE = 0.3
-FULL_SCORE = CHUNK_SHARE + 1.0 + NEIGHBOUR_SHARE
 # Wider windows gain ranks and lose recall within a token budget; a neighbour that says little
 # of what was asked (less than KEEP_SHARE of the best part) is not worth its tokens.
 PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
-KEEP_SHARE = 0.3
+KEEP_SHARE = 0.15
 K1 = 1.2
 B = 0.75
 
@@ -57,17 +58,19 @@ def focus(
         chunk: [_bm25(part, terms, average) for part in parts] for chunk, parts in tokens.items()
     }
     best_text = max((score for scores in texts.values() for score in scores), default=0.0)
+    share = CHUNK_SHARE if weights.vector else CHUNK_SHARE_LEXICAL
+    full = share + 1.0 + NEIGHBOUR_SHARE
     passages: list[Hit] = []
     for hit in hits:
         scored = texts.get(hit.candidate.chunk_id, [])
         if not scored:
-            score = CHUNK_SHARE * hit.score / FULL_SCORE
+            score = share * hit.score / full
             passages.append(hit.moved(score, "focus", chunk=hit.score))
             continue
         own = _part_scores(hit, scored, best_text, weights, text_share)
         parts = _with_neighbours(own)
         for first, last, best in _windows(hit, own, parts, whole=whole):
-            score = (CHUNK_SHARE * hit.score + parts[best]) / FULL_SCORE
+            score = (share * hit.score + parts[best]) / full
             moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
             passages.append(moved._replace(first=first, last=last))
     return ordered(passages)
@@ -102,7 +105,7 @@ def _windows(
 
     def joins(part: int, first: int, last: int) -> bool:
         lines = parts[max(last, part)].end_line - parts[min(first, part)].start_line + 1
-        enough = own[part] >= KEEP_SHARE * own[best]
+        enough = hit.cosine is None or own[part] >= KEEP_SHARE * own[best]
         return part not in taken and enough and lines <= PASSAGE_LINES
 
     order = sorted(range(len(parts)), key=lambda i: (-scores[i], i))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import Calibration, apply_floor, judge, verdict
-from memcli.search.focus import CHUNK_SHARE, FULL_SCORE, SoughtTerm, focus
+from memcli.search.focus import SoughtTerm, focus
 from memcli.search.fusion import Weights, fuse
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify, jaccard, token_set
@@ -194,7 +194,7 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
 
 
 def test_focus_scores_words_by_bm25_of_the_part() -> None:
-    """One of two parts holds the word: 1.0 of the best bm25, plus the chunk's share."""
+    """One of two parts holds the word; without vectors the chunk counts twice."""
     hits = fused(candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(None, None)),
                  weights=Weights(0.0, 1.0))  # fmt: skip
     found = focus(
@@ -206,7 +206,7 @@ def test_focus_scores_words_by_bm25_of_the_part() -> None:
         whole=False,
     )
     assert found[0].start_line == 2
-    assert found[0].score == pytest.approx(1.5 / FULL_SCORE)
+    assert found[0].score == pytest.approx((2.0 * 1.0 + 1.0) / 3.3)
 
 
 def test_focus_in_one_piece_keeps_the_chunk() -> None:
@@ -226,7 +226,6 @@ def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
         whole=False,
     )
     assert found[0].start_line == 2
-    assert CHUNK_SHARE == 0.5
 
 
 def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:

@@ -2,7 +2,7 @@
 
     # workspace engineer      which fixture the commands run in
     $ memcli get x.md         run in-process; `$ edit FILE TEXT` appends a line to a file
-    text                      stdout
+    > text                    stdout
     ! text                    stderr
     # exit 3                  the exit code, when it is not 0
 
@@ -46,7 +46,7 @@ class Player:
         for line in script.splitlines():
             if line.startswith("# exit "):
                 continue
-            if line.startswith("#") or not line:
+            if line.startswith("#"):
                 played.append(line)
                 if line.startswith("# workspace "):
                     shutil.copytree(self.workspaces / line.split()[2], self.folder)
@@ -70,7 +70,7 @@ class Player:
                 patch.setenv(name, value)
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = run(arguments)
-        lines = self._scrubbed(out.getvalue()).splitlines()
+        lines = [f"> {line}" for line in self._scrubbed(out.getvalue()).splitlines()]
         lines += [f"! {line}" for line in self._scrubbed(err.getvalue()).splitlines()]
         return [*(line.rstrip() for line in lines), *([f"# exit {code}"] if code else [])]
 

@@ -115,7 +115,7 @@ class _Searcher:
         from memcli.search.query import parse
         from memcli.workspace.dating import age_days
 
-        today = date.fromisoformat(query.date) if query.date else self._context.today
+        today = date.fromisoformat(query.date[:10]) if query.date else self._context.today
         spans = find_dates(query.text, today)
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
         if parsed.is_empty:

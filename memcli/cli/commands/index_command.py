@@ -144,7 +144,7 @@ def _dry_run(wanted: Options, context: Context) -> int:
         context.terminal.write(dumps(record) + "\n")
     else:
         for what, source, path in rows:
-            context.terminal.write(f"{what:<8} {context.terminal.safe(shown(source, path))}\n")
+            context.terminal.write(f"{what:<8} {context.terminal.safe_line(shown(source, path))}\n")
     return ExitCode.OK
 
 

@@ -49,7 +49,7 @@ def command(
         Number, typer.Option(help="Least confidence, 0 to 1; literal matches stay.")
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("-e", "--exit-code", help="Exit 1 when nothing good is found.")
+        bool, typer.Option("-e", "--exit-code", help="Exit 1 when nothing is found.")
     ] = False,
     require_dense: Annotated[
         bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
@@ -109,7 +109,7 @@ def command(
         reason, _, hint = found.answer.dense.reason.partition(". Try: ")
         raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
     search_output.write(found, context, form=form, full=full, explain=explain)
-    return ExitCode.NEGATIVE if exit_code and found.is_poor else ExitCode.OK
+    return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
 
 
 def _bound(text: str | None, context: Context, *, last: bool) -> str | None:

@@ -216,7 +216,7 @@ def _size(path: str) -> int:
 
 
 def _text(record: dict[str, Any], context: Context) -> str:
-    safe = context.terminal.safe
+    safe = context.terminal.safe_line
     store, vectors, changes = record["store"], record["vectors"], record["changes"]
     lines = [
         f"workspace  {safe(record['workspace'])}",

@@ -1,0 +1,142 @@
+"""What the commands write under --json is what the schemas in the package say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.cli.main import run
+
+SCHEMAS = Path(memcli.__file__).parent / "schemas"
+NAMES = sorted(file.name.removesuffix(".1.json") for file in SCHEMAS.glob("*.json"))
+
+
+def _schema(name: str) -> dict[str, Any]:
+    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
+    assert isinstance(schema, dict)
+    return schema
+
+
+def _run(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(arguments)
+    return code, out.getvalue(), err.getvalue()
+
+
+def _checked(name: str, text: str) -> dict[str, Any]:
+    record = json.loads(text)
+    Draft202012Validator(_schema(name)).validate(record)
+    assert isinstance(record, dict)
+    return record
+
+
+@pytest.fixture(params=["engineer", "hostile", "cjk", "empty"])
+def notes(
+    request: pytest.FixtureRequest,
+    workspaces: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    folder = Path(shutil.copytree(workspaces / request.param, tmp_path / "notes"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_schema_is_sound_closed_and_named_by_its_file(name: str) -> None:
+    schema = _schema(name)
+    Draft202012Validator.check_schema(schema)
+    assert schema["$id"] == f"{name}/1"
+    assert schema["additionalProperties"] is False
+    if name != "memcli.error":
+        assert schema["properties"]["schema"] == {"const": f"{name}/1"}
+
+
+def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
+    _checked("memcli.status", _run("status", "--json", "-w", ".")[1])
+    _checked("memcli.index-plan", _run("index", "--dry-run", "--json", "-w", ".")[1])
+    _checked("memcli.index", _run("index", "--json", "-w", ".")[1])
+    (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
+    _checked("memcli.index", _run("index", "--json", "--full", "--prune", "-w", ".")[1])
+    _checked("memcli.status", _run("status", "--json", "--deep", "-w", ".")[1])
+
+
+@pytest.mark.parametrize("flags", [(), ("--full", "--explain"), ("--mode", "lexical"),
+                                   ("--on", "2025-06"), ("--budget", "30")])  # fmt: skip
+@pytest.mark.parametrize("query", ["pool", "fact", "東京", "why did it run dry in June 2025"])
+def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str, ...]) -> None:
+    code, out, _ = _run("search", query, "--json", "-w", ".", *flags)
+    record = _checked("memcli.search", out)
+    assert code == 0
+    assert [result["rank"] for result in record["results"]] == list(
+        range(1, len(record["results"]) + 1)
+    )
+
+
+def test_what_search_cites_get_gives_with_the_same_hash(notes: Path) -> None:
+    record = _checked("memcli.search", _run("search", "the", "--json", "--full", "-w", ".")[1])
+    for result in record["results"]:
+        got = _checked("memcli.get", _run("get", result["citation"], "--json", "-w", ".")[1])
+        assert got["text_hash"] == result["text_hash"]
+        assert got["text"] == result["text"]
+
+
+def test_jsonl_is_the_results_alone(notes: Path) -> None:
+    whole = _checked("memcli.search", _run("search", "fact pool", "--json", "-w", ".")[1])
+    lines = _run("search", "fact pool", "-f", "jsonl", "-w", ".")[1].split("\n")
+    assert [json.loads(line) for line in lines if line] == whole["results"]
+
+
+def test_bench_is_as_its_schema_says(workspaces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    questions = workspaces.parent / "questions.jsonl"
+    questions.write_text('{"query": "pool", "relevant": "memory/2025-05-06.md"}\n')
+    folder = str(workspaces / "engineer")
+    _run("index", "-w", folder)
+    out = _run("bench", "quality", str(questions), "--json", "-w", folder)[1]
+    assert _checked("memcli.bench-quality", out)["categories"]["all"]["queries"] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "--json"),
+        ("search", "x", "--json", "-w", "nowhere"),
+        ("search", "x", "--json", "--no-sync", "-w", "."),
+        ("search", "x", "--json", "--mode", "fuzzy", "-w", "."),
+        ("get", "nothing.md", "--json", "-w", "."),
+        ("nothing", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_an_error_is_one_object_on_stderr_and_nothing_on_stdout(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = _run(*arguments)
+    assert code in (2, 3, 4)
+    assert out == ""
+    assert err.count("\n") == 1
+    _checked("memcli.error", err)
+
+
+def test_a_bug_is_said_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(command: str | None = None) -> None:
+        raise RuntimeError(f"no {command} today")
+
+    monkeypatch.setattr("memcli.cli.main.build_app", broken)
+    code, out, err = _run("search", "x", "--json")
+    assert (code, out) == (70, "")
+    assert _checked("memcli.error", err)["code"] == "bug"
+    with pytest.raises(RuntimeError, match="no search today"):
+        _run("search", "x", "--debug")

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from memcli.render.markdown import passage as markdown_passage
+from memcli.render.sanitize import visible
+from memcli.render.text import PLAIN, Style, marked, passage, trace
+from memcli.search.hits import Hit, Step
+from memcli.search.snippet import Snippet
+from memcli.types import Candidate
+
+TAGS = Style("<path>", "<score>", "<heading>", "<term>", "<dim>", "</>")
+CANDIDATE = Candidate(
+    chunk_id=1, source="memory", path="memory/pool.md", anchor="pool", heading_path=("Pool", "Dry"),
+    title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.", text_hash=b"",
+    date="2025-06-12", document_date=None, kind="log", scope="session", source_kind="operator",
+    trust="trusted", authority=None, importance=None, bm25=1.0, lexical_rank=1, dense_rank=None,
+    literal=True, parts=(),
+)  # fmt: skip
+HIT = Hit(CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),))
+SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
+
+
+def test_a_passage_is_a_line_of_where_and_its_text() -> None:
+    assert passage(1, HIT, SNIPPET, style=PLAIN, safe=str) == (
+        " 1. memory/pool.md:3-5  0.750  2025-06-12  Pool > Dry\n    The pool\n    ran dry.\n"
+    )
+
+
+def test_every_role_is_styled() -> None:
+    assert passage(1, HIT, SNIPPET, style=TAGS, safe=str) == (
+        " 1. <path>memory/pool.md:3-5</>  <score>0.750</>  2025-06-12  <heading>Pool > Dry</>\n"
+        "    The <term>pool</>\n    ran dry.\n"
+    )
+
+
+def test_source_trust_and_duplicates_are_said_where_they_matter() -> None:
+    other = CANDIDATE._replace(source="web", trust="untrusted")
+    head = passage(
+        12, HIT._replace(candidate=other, duplicates=("a.md:1-2",)), SNIPPET, style=PLAIN, safe=str
+    ).split("\n")[0]
+    assert head == (
+        "12. web:memory/pool.md:3-5  0.750  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)"
+    )
+
+
+def test_marks_do_not_let_an_escape_through() -> None:
+    snippet = Snippet("a\x1b[31mpool", ((6, 10),))
+    assert marked(snippet, TAGS, visible) == "a␛[31m<term>pool</>"
+
+
+def test_a_trace_is_a_line_a_stage() -> None:
+    assert trace(HIT.trace) == "    | fuse         0.7500  bm25=1\n"
+
+
+def test_text_cannot_close_the_fence_of_markdown() -> None:
+    shown = markdown_passage(HIT, Snippet("````\nescape\n````", ()))
+    assert shown.startswith("**memory/pool.md:3-5 (Pool > Dry, 2025-06-12, trusted)**\n\n`````text\n")
+    assert shown.endswith("\n`````\n\n")
