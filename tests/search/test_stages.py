@@ -195,7 +195,7 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
 
 def test_focus_scores_words_by_bm25_of_the_part() -> None:
     """One of two parts holds the word; without vectors the chunk counts twice."""
-    hits = fused(candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(None, None)),
+    hits = fused(candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(0.0, 0.0)),
                  weights=Weights(0.0, 1.0))  # fmt: skip
     found = focus(
         hits,
@@ -209,6 +209,21 @@ def test_focus_scores_words_by_bm25_of_the_part() -> None:
     assert found[0].score == pytest.approx((2.0 * 1.0 + 1.0) / 3.3)
 
 
+def test_without_vectors_a_window_keeps_its_neighbours() -> None:
+    hits = fused(
+        candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(None, None)), weights=Weights(0.0, 1.0)
+    )
+    found = focus(
+        hits,
+        {1: [("aa",), ("bb",)]},
+        [SoughtTerm(("bb",), 2.0)],
+        weights=Weights(0.0, 1.0),
+        text_share=1.0,
+        whole=False,
+    )
+    assert [(hit.start_line, hit.end_line) for hit in found] == [(1, 2)]
+
+
 def test_focus_in_one_piece_keeps_the_chunk() -> None:
     hits = fused(candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0))
     (hit,) = focus(hits, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True)
@@ -216,7 +231,7 @@ def test_focus_in_one_piece_keeps_the_chunk() -> None:
 
 
 def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
-    hits = fused(candidate(1, lines=("a", "b"), cosines=(None, None)), weights=Weights(0.0, 1.0))
+    hits = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=Weights(0.0, 1.0))
     found = focus(
         hits,
         {1: [("b", "a"), ("a", "b")]},
