@@ -6,7 +6,8 @@ import re
 
 # C0 but tab and newline, DEL, C1; line separators; zero width, bidi marks, embeddings,
 # overrides and isolates; tags; half surrogates, which no terminal can be sent.
-_UNSAFE = re.compile(
+# Compiled by `re` at its first use: most starts have nothing to make visible.
+_UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -16,7 +17,7 @@ def visible(text: str) -> str:
     r"""Show what cannot be seen; an escape character becomes ␛."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSAFE.sub(_shown, text)
+    return re.sub(_UNSAFE, _shown, text)
 
 
 def visible_line(text: str) -> str:

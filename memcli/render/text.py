@@ -11,7 +11,7 @@ from memcli.search.snippet import Snippet
 
 INDENT = "    "
 # A comment that was left out leaves its blank lines behind.
-_BLANK_RUNS = re.compile(r"\n(?:[ \t]*\n){2,}")
+_BLANK_RUNS = r"\n(?:[ \t]*\n){2,}"
 
 
 class Style(NamedTuple):
@@ -49,7 +49,9 @@ def passage(
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
     lines = ["  ".join(pieces)]
-    text = _BLANK_RUNS.sub("\n\n", marked(snippet, style, safe))
+    text = marked(snippet, style, safe)
+    if "\n\n" in text:
+        text = re.sub(_BLANK_RUNS, "\n\n", text)
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     return "\n".join(lines) + "\n"
 

@@ -1,10 +1,13 @@
 """Cut ranked chunks down to the passages that answer: windows around their best parts; pure.
 
-A chunk is ranked wide and shown narrow. part = w_v * cosine + w_t * c * bm25 / (best bm25 of a
-part) + NEIGHBOUR_SHARE * its better neighbour; passage = (CHUNK_SHARE * chunk + best part) over
-its greatest value, which keeps scores in [0, 1]; c as in `fusion`. A window takes the parts beside the
-best one that say something too, within PASSAGE_LINES; parts left over form windows of their
-own. BM25 is Robertson's, k1 1.2, b 0.75.
+A chunk is ranked wide and shown narrow:
+
+    part    = w_v * cosine + w_t * c * bm25 / (best bm25 of a part)
+              + NEIGHBOUR_SHARE * its better neighbour
+    passage = (CHUNK_SHARE * chunk + best part) / (its greatest value), in [0, 1]
+
+c as in `fusion`; BM25 is Robertson's, k1 1.2, b 0.75. A window takes the parts beside the best
+one that say something too, within PASSAGE_LINES; parts left over form windows of their own.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from memcli.indexing.lock import writer_lock
 from tests.cli.processes import COMMAND, on_terminal, run, start
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, signals, pseudo-terminals")
+UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]")
 OUR_COLOURS = re.compile(r"\x1b\[(?:1;36|32|33|1;31|2|0)m")
 
 
@@ -102,11 +103,12 @@ def test_a_search_never_waits_for_a_writer(notes: Path) -> None:
 
 
 def test_a_terminal_receives_no_escape_but_our_colours(workspaces: Path) -> None:
+    folder = str(workspaces / "hostile")
     for query in ("zerofact", "fact", "terminal escape", "bidi"):
-        shown = on_terminal("search", query, "--full", "-n", "50", "-w", str(workspaces / "hostile"))
+        shown = on_terminal("search", query, "--full", "-n", "50", "-w", folder)
         assert shown
         rest = OUR_COLOURS.sub("", shown)
-        assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]", rest)
+        assert not UNSAFE.search(rest)
 
 
 def test_a_terminal_gets_get_and_status_made_safe(workspaces: Path) -> None:

@@ -53,5 +53,6 @@ def test_a_trace_is_a_line_a_stage() -> None:
 
 def test_text_cannot_close_the_fence_of_markdown() -> None:
     shown = markdown_passage(HIT, Snippet("````\nescape\n````", ()))
-    assert shown.startswith("**memory/pool.md:3-5 (Pool > Dry, 2025-06-12, trusted)**\n\n`````text\n")
+    head = "**memory/pool.md:3-5 (Pool > Dry, 2025-06-12, trusted)**"
+    assert shown.startswith(f"{head}\n\n`````text\n")
     assert shown.endswith("\n`````\n\n")
