@@ -6,7 +6,6 @@ Rules decided here:
 - Links are followed after everything else, and only to what is not listed already.
 """
 
-
 from __future__ import annotations
 
 import os

@@ -1,6 +1,5 @@
 """Find the workspace folder and its default source; leaves environment and settings to others."""
 
-
 from __future__ import annotations
 
 import os

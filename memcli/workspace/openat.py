@@ -3,7 +3,6 @@
 A folder is a descriptor where the platform can open relative to one, else its path.
 """
 
-
 from __future__ import annotations
 
 import errno

@@ -1,6 +1,5 @@
 """Read and decode one document without following links; leaves listing and parsing to others."""
 
-
 from __future__ import annotations
 
 import hashlib
