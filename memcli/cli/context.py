@@ -48,7 +48,7 @@ class Context(NamedTuple):
     def index_settings(self) -> Settings:
         """Gather what the indexer needs."""
         from memcli.indexing.indexer import Settings
-        from memcli.markdown.chunker import Limits
+        from memcli.markdown.parts import Limits
 
         return Settings(
             sources=self.config.sources,

@@ -7,6 +7,7 @@ start. The top-level help is stored text.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import typer
 
 COMMANDS = ("index", "search", "get", "status", "bench", "help")
+
+# Imports make many objects and no cycles; collecting them 40 times costs a search 4 %.
+GC_THRESHOLD = 50_000
 
 TOP_HELP = """\
 memcli - search over Markdown memory workspaces: hybrid, explained, offline
@@ -53,6 +57,7 @@ def main() -> NoReturn:
         sys.stdout = _nowhere()
     if sys.stderr is None:
         sys.stderr = _nowhere()
+    gc.set_threshold(GC_THRESHOLD)
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memcli.indexing.freshness import Freshness
-from memcli.markdown.chunker import digest
+from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import onnx
 import pytest
 
 from memcli.embedding import graph, models
 from memcli.embedding.models import FP32, INT8, MODELS, Model
-
-onnx = pytest.importorskip("onnx")
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)

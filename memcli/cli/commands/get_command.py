@@ -70,7 +70,7 @@ def run(
     as_json: bool,
 ) -> int:
     """Print what was asked for."""
-    from memcli.markdown.chunker import digest
+    from memcli.markdown.parts import digest
 
     settings = context.index_settings()
     found = _resolve(target, settings)
