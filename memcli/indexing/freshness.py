@@ -16,7 +16,6 @@ from memcli.indexing.lock import writer_lock
 from memcli.store.driver import DamagedError
 from memcli.store.reader import Reader
 from memcli.store.schema import IncompleteError
-from memcli.store.writer import Writer
 from memcli.types import Encoder
 
 SETTLE_PAGES = 250  # of the keyword index: 10 to 20 ms
@@ -110,6 +109,8 @@ def _bring_in(
     *,
     whole: bool,
 ) -> Freshness:
+    from memcli.store.writer import Writer
+
     writer, notice = Writer.open(store)
     try:
         notices = [notice] if notice else []

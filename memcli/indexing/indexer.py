@@ -7,12 +7,11 @@ while a first index still runs. Moves and reverts embed nothing: vectors are kep
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.indexing.document import build_document, skipped_document
-from memcli.markdown.chunker import CHUNKER_VERSION, Limits, digest
+from memcli.markdown import CHUNKER_VERSION
 from memcli.store.driver import DamagedError
-from memcli.store.writer import Stamp, Writer
+from memcli.store.records import Stamp
 from memcli.types import (
     MEMORY_SOURCE,
     Diff,
@@ -26,7 +25,10 @@ from memcli.types import (
 )
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
-from memcli.workspace.reading import read_file
+
+if TYPE_CHECKING:
+    from memcli.markdown.parts import Limits
+    from memcli.store.writer import Writer
 
 # One transaction for so many vectors: other writers wait at most a second or two.
 EMBED_BATCH = 32
@@ -83,7 +85,7 @@ def sources_key(sources: tuple[Source, ...]) -> str:
          s.evergreen)
         for s in sources
     ]  # fmt: skip
-    return digest(repr(told)).hex()
+    return repr(told)
 
 
 def settings_meta(settings: Settings) -> dict[str, str]:
@@ -124,6 +126,8 @@ def apply(
     `most` bounds how many files are stored; those left over are counted as deferred. `again`
     stores a file anew even where its bytes are the same.
     """
+    from memcli.indexing.document import build_document
+
     sources = {source.name: source for source in settings.sources}
     added: dict[str, bytes] = {}
     changed: list[str] = []
@@ -246,6 +250,8 @@ def embed(
 
 
 def _read(settings: Settings, source: Source, stat: FileStat) -> FileText | Skip:
+    from memcli.workspace.reading import read_file
+
     return read_file(
         source.root,
         stat.path,
@@ -264,6 +270,8 @@ def _put_skip(
     indexed_ns: int,
 ) -> None:
     """Remember a file that is not text by its stat, so that it is not read each time."""
+    from memcli.indexing.document import skipped_document
+
     stamp = Stamp(stat, b"", indexed_ns)
     if before and before.hash == b"":
         writer.touch(before.document_id, stamp)

@@ -21,9 +21,6 @@ from memcli.markdown.parts import digest as digest
 from memcli.markdown.tokens import quotient
 from memcli.types import Chunk, Part
 
-# Bump when the same file would give other chunks or parts: the index then re-chunks.
-CHUNKER_VERSION = 2
-
 # A last chunk below this share of the limit joins the one before it.
 TAIL_SHARE = 0.25
 

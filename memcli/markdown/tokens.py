@@ -13,15 +13,16 @@ CHARS_PER_TOKEN = 4.0
 CHARS_PER_TOKEN_CJK = 1.6
 CHARS_PER_TOKEN_DENSE = 2.5
 
-_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-_DENSE = re.compile("[\u0400-\u052f\u0590-\u06ff\u0750-\u077f\u0e00-\u0e7f]")
+# Compiled at first use: most text is ASCII and needs neither.
+_CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+_DENSE = "[\u0400-\u052f\u0590-\u06ff\u0750-\u077f\u0e00-\u0e7f]"
 
 
 def quotient(text: str) -> float:
     """Give the unrounded token estimate of a text."""
     if text.isascii():
         return len(text) / CHARS_PER_TOKEN
-    cjk, dense = len(_CJK.findall(text)), len(_DENSE.findall(text))
+    cjk, dense = len(re.findall(_CJK, text)), len(re.findall(_DENSE, text))
     rest = len(text) - cjk - dense
     return cjk / CHARS_PER_TOKEN_CJK + dense / CHARS_PER_TOKEN_DENSE + rest / CHARS_PER_TOKEN
 

@@ -41,6 +41,7 @@ class Options(NamedTuple):
 
     limit: int
     mode: str  # hybrid | lexical | dense
+    encoder: str  # its name in the configuration
     fusion: str  # scaled | weighted | rrf
     weights: Weights
     universe: int
@@ -93,6 +94,7 @@ def options_of(
     return Options(
         limit=config("search.limit"),
         mode=config("search.mode"),
+        encoder=config("embedding.encoder"),
         fusion=config("search.fusion"),
         weights=_weights(config("search.vector_weight"), config("search.text_weight")),
         universe=config("search.universe"),
@@ -197,6 +199,8 @@ def _dense_leg(
 
     if options.mode == "lexical":
         return off("mode is lexical")
+    if options.encoder == "none":
+        return off("the configuration turns vectors off (embedding.encoder)")
     if latin_share(query.text) < LATIN_LIMIT:
         return off("the model reads English and the query is in another script")
     index_fingerprint = reader.meta("fingerprint")
