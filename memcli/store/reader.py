@@ -128,19 +128,22 @@ class Reader:
     def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Cut texts into tokens as the keyword index holds them, stemmed and folded."""
         tokenizer = self._connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-        return [
-            tuple(
-                str(token)
-                for token in tokenizer(
-                    prepare(visible(text)).encode("utf-8", "replace"),
-                    apsw.FTS5_TOKENIZE_DOCUMENT,
-                    None,
-                    include_offsets=False,
-                    include_colocated=False,
+        try:
+            return [
+                tuple(
+                    str(token)
+                    for token in tokenizer(
+                        prepare(visible(text)).encode("utf-8", "replace"),
+                        apsw.FTS5_TOKENIZE_DOCUMENT,
+                        None,
+                        include_offsets=False,
+                        include_colocated=False,
+                    )
                 )
-            )
-            for text in texts
-        ]
+                for text in texts
+            ]
+        finally:
+            del tokenizer  # it must not outlive the connection, as in a kept traceback
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
