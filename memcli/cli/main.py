@@ -102,7 +102,7 @@ def run(arguments: Sequence[str]) -> int:
             exit_code=error.exit_code,
             as_json=as_json,
         )
-    except Exception as error:
+    except Exception as error:  # the one place: whatever nobody expected is said to be a bug
         if debug:
             raise
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG):

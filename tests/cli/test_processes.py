@@ -49,6 +49,10 @@ def test_a_reader_that_goes_away_is_success_without_noise(tmp_path: Path, form: 
     process.stderr.close()
 
 
+def _never(seconds: float) -> None:
+    raise AssertionError("a lock that is free at once waits for nothing")
+
+
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     folder = _many_files(tmp_path / "many", 2000)
     environ = {"MEMCLI_EMBEDDING_ENCODER": "hashing"}
@@ -57,7 +61,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     while store is None or not store.exists() or store.stat().st_size < 200_000:
         assert process.poll() is None, "it was done before it could be interrupted"
         store = next(Path(os.environ["XDG_CACHE_HOME"]).rglob("index.sqlite"), None)
-        time.sleep(0.01)
+        time.sleep(0.01)  # a real process is at work: poll for its file, do not spin
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
@@ -74,7 +78,7 @@ def _store_of(notes: Path) -> str:
 
 def test_a_second_writer_is_told_at_once_when_it_will_not_wait(notes: Path) -> None:
     store = _store_of(notes)
-    with writer_lock(store, wait_seconds=0, sleep=time.sleep):
+    with writer_lock(store, wait_seconds=0, sleep=_never):
         done = run("index", "--wait", "0", "--json", "-w", str(notes))
     assert (done.returncode, done.stdout) == (5, "")
     error = json.loads(done.stderr)
@@ -84,7 +88,7 @@ def test_a_second_writer_is_told_at_once_when_it_will_not_wait(notes: Path) -> N
 
 def test_a_second_writer_waits_its_turn(notes: Path) -> None:
     store = _store_of(notes)
-    with writer_lock(store, wait_seconds=0, sleep=time.sleep):
+    with writer_lock(store, wait_seconds=0, sleep=_never):
         second = start("index", "-w", str(notes))
         with pytest.raises(subprocess.TimeoutExpired):
             second.wait(1.0)
@@ -96,7 +100,7 @@ def test_a_second_writer_waits_its_turn(notes: Path) -> None:
 def test_a_search_never_waits_for_a_writer(notes: Path) -> None:
     store = _store_of(notes)
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
-    with writer_lock(store, wait_seconds=0, sleep=time.sleep):
+    with writer_lock(store, wait_seconds=0, sleep=_never):
         done = run("search", "zebrafish", "--mode", "lexical", "-w", str(notes))
     assert (done.returncode, done.stdout) == (0, "")
     assert "1 changed file is not in this answer" in done.stderr
