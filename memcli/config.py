@@ -17,6 +17,7 @@ from memcli.source_blocks import check_blocks, make_sources, suggestion
 from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
+DEFAULT_ORIGIN = "default"
 
 
 class Key(NamedTuple):
@@ -53,15 +54,21 @@ KEYS: tuple[Key, ...] = (
     Key("embedding.threads", int, 1, "Threads of the model while indexing.", low=1, high=64),
     Key("search.limit", int, 10, "Passages shown.", low=1, high=100),
     Key("search.mode", str, "hybrid", "Which legs run.", choices=("hybrid", "lexical", "dense")),
+    Key("search.profile", str, "default", "A set of ranking rules; see: memcli help ranking.",
+        choices=("default", "classic", "convex", "two-pass")),
     Key("search.fusion", str, "scaled", "How the legs are joined.",
         choices=("scaled", "weighted", "rrf")),
     Key("search.vector_weight", float, 0.6, "Weight of the cosine.", low=0, high=1),
     Key("search.text_weight", float, 0.4, "Weight of BM25.", low=0, high=1),
     Key("search.universe", int, 200, "Candidates a leg.", low=1, high=1000),
+    Key("search.candidate_multiplier", int, 4, "Candidates a leg, times the limit (classic).",
+        low=1, high=20),
     Key("search.half_life_days", float, 30.0, "Age at which decay has halved.", low=0.01),
-    Key("search.decay_floor", float, 0.95, "What decay never goes below.", low=0, high=1),
-    Key("search.mmr_lambda", float, 0.9, "1 ranks by relevance alone, 0 by novelty alone.",
+    Key("search.decay_floor", float, 1.0, "What decay never goes below.", low=0, high=1),
+    Key("search.mmr_lambda", float, 0.8, "1 ranks by relevance alone, 0 by novelty alone.",
         low=0, high=1),
+    Key("search.mmr_min", float, -1.0, "Stop where relevance and novelty fall below.",
+        low=-1, high=1),
     Key("search.min_score", float, 0.0, "Least confidence of a passage.", low=0, high=1),
     Key("sync.on_search", bool, True, "Bring in changed files before a search."),
     Key("sync.files", int, 20, "Changed files a search brings in.", low=0),
@@ -129,7 +136,7 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
 
 def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
     """Settle every setting; `flags` holds only those that were given."""
-    values = {key.name: Value(key.default, "default") for key in KEYS}
+    values = {key.name: Value(key.default, DEFAULT_ORIGIN) for key in KEYS}
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
     for path, is_user in ((user_path, True), (workspace_path, False)):

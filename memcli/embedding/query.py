@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memcli.embedding.models import Located, fingerprint, locate, verify
 from memcli.embedding.registry import open_encoder
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, query_ids
 
 
 class Embedded(NamedTuple):
@@ -19,6 +20,7 @@ class Embedded(NamedTuple):
     fingerprint: str
     reason: str
     way: str  # quick | package | "" without a vector
+    tokens: int  # of the text, without the special ones
 
 
 def identity(name: str) -> str:
@@ -32,11 +34,13 @@ def embed_query(name: str, text: str, *, verified: str | None) -> Embedded:
     if name == "bundled":
         found = locate()
         if found and (_identity(found[0]) == verified or verify(found[0])):
-            from memcli.embedding.quick import QuickError, encode_query
+            from memcli.embedding.quick import QuickError, encode_ids
 
+            model = found[0].model
+            ids = query_ids(text, model.max_tokens)
             try:
-                vector = encode_query(text, found[0])
-                return Embedded(vector, fingerprint(found[0].model), "", "quick")
+                vector = encode_ids(ids, found[0])
+                return Embedded(vector, fingerprint(model), "", "quick", len(ids) - SPECIAL_TOKENS)
             except QuickError as error:
                 return _by_package(name, text, check=False, why=str(error))
     return _by_package(name, text, check=True, why="")
@@ -45,9 +49,10 @@ def embed_query(name: str, text: str, *, verified: str | None) -> Embedded:
 def _by_package(name: str, text: str, *, check: bool, why: str) -> Embedded:
     opened = open_encoder(name, check=check)
     if opened.encoder is None:
-        return Embedded(None, "", opened.reason or why, "")
-    vector = opened.encoder.encode_query(text)
-    return Embedded(vector, opened.encoder.fingerprint, why, "package")
+        return Embedded(None, "", opened.reason or why, "", 0)
+    encoder = opened.encoder
+    tokens = encoder.count(text) - SPECIAL_TOKENS
+    return Embedded(encoder.encode_query(text), encoder.fingerprint, why, "package", tokens)
 
 
 def _identity(located: Located) -> str:

@@ -163,8 +163,12 @@ class QuickModel:
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query; words beyond the model's maximum are left out."""
+        return self.encode_ids(query_ids(text, self._model.max_tokens))
+
+    def encode_ids(self, ids: list[int]) -> bytes:
+        """Embed the tokens of a query, special ones included."""
         with _as_quick_error():
-            return self._run(query_ids(text, self._model.max_tokens))
+            return self._run(ids)
 
     def _run(self, ids: list[int]) -> bytes:
         if self._session is None:
@@ -213,8 +217,8 @@ class QuickModel:
             self._runtime.release(_RELEASE_SESSION, session)
 
 
-def encode_query(
-    text: str, located: Located, *, library: str | None = None, exact: bool | None = None
+def encode_ids(
+    ids: list[int], located: Located, *, library: str | None = None, exact: bool | None = None
 ) -> bytes:
-    """Embed one query and leave freeing the model to the end of the process."""
-    return QuickModel(located, library=library, exact=exact).encode_query(text)
+    """Embed the tokens of one query and leave freeing the model to the end of the process."""
+    return QuickModel(located, library=library, exact=exact).encode_ids(ids)

@@ -1,4 +1,4 @@
-"""Which scripts a text is written in, since the bundled model reads English.
+"""How well a model can read a text: its scripts, and how often its words had to be cut.
 
 What follows for a query or a chunk (less weight, or keywords alone) is left to the caller.
 """
@@ -45,3 +45,11 @@ def script_shares(text: str) -> Shares:
 def latin_share(text: str) -> float:
     """Give the share of letters that are Latin; 1.0 for a text without letters."""
     return script_shares(text).latin
+
+
+def fertility(tokens: int, text: str) -> float:
+    """Give the tokens a word of `text` was cut into, 1.0 at best (Rust et al., ACL 2021).
+
+    English questions come to 1.1 to 1.6 with an English vocabulary, Spanish ones to 1.5 to 2.7.
+    """
+    return max(1.0, tokens / max(1, len(text.split())))

@@ -52,12 +52,16 @@ def judge(hits: Sequence[Hit], constants: Calibration | None) -> list[Hit]:
     return judged
 
 
-def apply_floor(hits: Sequence[Hit], *, min_score: float) -> list[Hit]:
-    """Drop hits below `min_score`; a literal match always stays."""
+def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:
+    """Drop hits whose confidence (or score so far) is below `min_score`; literal matches stay."""
+
+    def worth(hit: Hit) -> float | None:
+        return hit.score if on_score else hit.confidence
+
     return [
         hit
         for hit in hits
-        if hit.candidate.literal or hit.confidence is None or hit.confidence >= min_score
+        if hit.candidate.literal or (value := worth(hit)) is None or value >= min_score
     ]
 
 

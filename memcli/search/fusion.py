@@ -48,11 +48,11 @@ def fuse(
     *,
     method: str,
     weights: Weights,
+    text_share: float,
 ) -> list[Hit]:
     """Score candidates; with a weight of 0 a leg is out."""
     cosines = {c.chunk_id: best_cosine(c) for c in candidates}
     known = [cosine for cosine in cosines.values() if cosine is not None]
-    share = text_share(coverage)
     stand_in = _median(known) if known else 0.0
     best_vector = max(known, default=0.0)
     best_text = max((c.bm25 for c in candidates), default=0.0)
@@ -76,7 +76,7 @@ def fuse(
             score = weights.vector * vector + weights.text * text
         else:
             text = candidate.bm25 / best_text if best_text > 0 else 0.0
-            score = weights.vector * used + weights.text * share * text
+            score = weights.vector * used + weights.text * text_share * text
         hit = Hit(
             candidate=candidate,
             first=0,

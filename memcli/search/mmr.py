@@ -31,8 +31,13 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return common / union if union else 0.0
 
 
-def diversify(hits: Sequence[Hit], *, lambda_: float, limit: int) -> list[Hit]:
-    """Choose up to `limit` hits; the score stays, the order and the trace change."""
+def diversify(
+    hits: Sequence[Hit], *, lambda_: float, limit: int, least: float = -1.0, fold: bool = True
+) -> list[Hit]:
+    """Choose up to `limit` hits until the MMR falls below `least`, which lies in [-1, 1].
+
+    The score stays, the order and the trace change; `fold` leaves out near-duplicates.
+    """
     if not hits:
         return []
     best = max(hit.score for hit in hits) or 1.0
@@ -43,12 +48,14 @@ def diversify(hits: Sequence[Hit], *, lambda_: float, limit: int) -> list[Hit]:
     while left and len(chosen) < limit:
         values = {i: lambda_ * hits[i].score / best - (1 - lambda_) * nearest[i] for i in left}
         pick = max(left, key=lambda i: (values[i], -i))
+        if values[pick] < least:
+            break
         left.remove(pick)
         copies = []
         for i in left:
             similarity = jaccard(sets[pick], sets[i])
             nearest[i] = max(nearest[i], similarity)
-            if similarity >= DUPLICATE_JACCARD:
+            if fold and similarity >= DUPLICATE_JACCARD:
                 copies.append(i)
         left = [i for i in left if i not in copies]
         hit = hits[pick].moved(

@@ -1,16 +1,18 @@
 """The one path of a search: recall, fuse, focus, floor, decay, diversify, pack.
 
-Explanations, the bench and every output read the same hits; nothing is computed twice.
+Explanations, the bench and every output read the same hits; nothing is computed twice. What an
+observer sees are the hits as each stage left them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from memcli.config import Config
+from memcli.config import DEFAULT_ORIGIN, Config
 from memcli.embedding.script import latin_share
 from memcli.errors import ConfigError
+from memcli.search.convex import score_convex
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
@@ -19,15 +21,20 @@ from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.pack import pack
+from memcli.search.profiles import PROFILES, Profile
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
-from memcli.search.recall import part_tokens, recall
+from memcli.search.recall import Recalled, part_tokens, recall
+from memcli.search.two_pass import two_pass
 from memcli.store.reader import Reader
 from memcli.store.writer import Counts
 from memcli.types import Filters
 
 # Below this share of Latin letters the bundled model's vectors say nothing.
 LATIN_LIMIT = 0.5
+# From so many tokens a word on, meaning counts for less: the model was not taught the language,
+# or the query is made of identifiers.
+FERTILITY_LIMIT = 1.7
 # Below this share of embedded parts the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part.
@@ -41,6 +48,7 @@ class Options(NamedTuple):
 
     limit: int
     mode: str  # hybrid | lexical | dense
+    profile: Profile
     encoder: str  # its name in the configuration
     fusion: str  # scaled | weighted | rrf
     weights: Weights
@@ -48,10 +56,16 @@ class Options(NamedTuple):
     half_life_days: float
     decay_floor: float
     mmr_lambda: float
+    mmr_min: float
     min_score: float
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
+
+    def has(self, stage: str) -> bool:
+        """Tell whether a stage of `profiles.STAGES` takes part."""
+        return stage in self.profile.stages and stage not in self.without
 
 
 class Leg(NamedTuple):
@@ -85,23 +99,38 @@ class Vector(NamedTuple):
     blob: bytes | None
     fingerprint: str
     reason: str
+    fertility: float  # tokens a word of the query was cut into
+
+
+Observer = Callable[[str, Sequence[Hit]], None]
 
 
 def options_of(
     config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
 ) -> Options:
-    """Read the search settings."""
+    """Read the search settings; the profile's stand in for those nobody has set."""
+    profile = PROFILES[config("search.profile")]
+
+    def setting(name: str) -> Any:  # noqa: ANN401
+        is_set = config.values[name].origin != DEFAULT_ORIGIN
+        return config(name) if is_set else profile.settings.get(name, config(name))
+
+    limit, universe = setting("search.limit"), setting("search.universe")
+    if profile.by_limit:
+        universe = limit * setting("search.candidate_multiplier")
     return Options(
-        limit=config("search.limit"),
+        limit=limit,
         mode=config("search.mode"),
+        profile=profile,
         encoder=config("embedding.encoder"),
-        fusion=config("search.fusion"),
-        weights=_weights(config("search.vector_weight"), config("search.text_weight")),
-        universe=config("search.universe"),
-        half_life_days=config("search.half_life_days"),
-        decay_floor=config("search.decay_floor"),
-        mmr_lambda=config("search.mmr_lambda"),
-        min_score=config("search.min_score"),
+        fusion=setting("search.fusion"),
+        weights=_weights(setting("search.vector_weight"), setting("search.text_weight")),
+        universe=universe,
+        half_life_days=setting("search.half_life_days"),
+        decay_floor=setting("search.decay_floor"),
+        mmr_lambda=setting("search.mmr_lambda"),
+        mmr_min=setting("search.mmr_min"),
+        min_score=setting("search.min_score"),
         budget=budget,
         whole=whole,
         filters=filters,
@@ -124,9 +153,10 @@ def search(
     *,
     embed_query: Callable[[], Vector],
     age_days: Callable[[str], int],
+    observe: Observer = lambda _stage, _hits: None,
 ) -> Answer:
     """Answer a query from one state of the index."""
-    spans = [(span.start, span.end) for span in dates]
+    spans = [(span.start, span.end) for span in dates] if options.has("date") else []
     wants_lexical = options.mode != "dense"
     with reader.snapshot():
         counts = reader.counts()
@@ -136,37 +166,62 @@ def search(
             reader,
             query,
             lexical=wants_lexical,
-            vector=vector,
+            vector=vector.blob if vector else None,
             universe=options.universe,
             filters=options.filters,
             dates=spans,
         )
         fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
         revision = reader.meta("revision") or "0"
-        weights = _leg_weights(options.weights, lexical=wants_lexical, dense=dense.ran)
-        hits = fuse(found.candidates, found.coverage, method=options.fusion, weights=weights)
-        hits = nearest_first(hits, spans, FOCUS_POOL)
-        tokens = part_tokens(reader, [hit.candidate for hit in hits])
-    hits = focus(
-        hits,
-        tokens,
-        found.terms,
-        weights=weights,
-        text_share=text_share(found.coverage),
-        whole=options.whole,
-    )
+        weights = _leg_weights(options, vector, lexical=wants_lexical)
+        believed = text_share(found.coverage) if options.has("coverage") else 1.0
+        hits = fuse(
+            found.candidates,
+            found.coverage,
+            method=options.fusion,
+            weights=weights,
+            text_share=believed,
+        )
+        observe("fuse", hits)
+        if options.has("focus"):
+            hits = nearest_first(hits, spans, FOCUS_POOL)
+            observe("pool", hits)
+            tokens = part_tokens(reader, [hit.candidate for hit in hits])
+            hits = focus(
+                hits,
+                tokens,
+                found.terms,
+                weights=weights,
+                text_share=believed,
+                whole=options.whole,
+            )
+            observe("focus", hits)
+    hits = judge(_scored(hits, found, options, age_days), calibration(fingerprint))
     hits = apply_proximity(hits, spans=spans)
-    hits = judge(hits, calibration(fingerprint))
-    hits = apply_floor(hits, min_score=options.min_score)
-    answer_verdict = verdict(hits)
-    hits = apply_decay(
-        hits,
-        age_days=age_days,
-        half_life_days=options.half_life_days,
-        floor=options.decay_floor,
+    hits = apply_floor(
+        hits, min_score=options.min_score, on_score=options.profile.floor_on_score
     )
-    chosen = diversify(hits[:MMR_POOL], lambda_=options.mmr_lambda, limit=options.limit)
-    kept, dropped = pack(chosen, budget=options.budget)
+    observe("floor", hits)
+    answer_verdict = verdict(hits)
+    if options.has("decay"):
+        hits = apply_decay(
+            hits,
+            age_days=age_days,
+            half_life_days=options.half_life_days,
+            floor=options.decay_floor,
+        )
+        observe("decay", hits)
+    if options.has("mmr"):
+        hits = diversify(
+            hits[:MMR_POOL],
+            lambda_=options.mmr_lambda,
+            least=options.mmr_min,
+            limit=options.limit,
+            fold=options.has("fold"),
+        )
+        observe("mmr", hits)
+    kept, dropped = pack(hits[: options.limit], budget=options.budget)
+    observe("pack", kept)
     return Answer(
         hits=tuple(kept),
         verdict=answer_verdict,
@@ -179,10 +234,27 @@ def search(
     )
 
 
-def _leg_weights(weights: Weights, *, lexical: bool, dense: bool) -> Weights:
-    if not dense:
+def _scored(
+    hits: list[Hit], found: Recalled, options: Options, age_days: Callable[[str], int]
+) -> list[Hit]:
+    """Score anew where the profile has a formula of its own."""
+    if options.profile.score == "convex":
+        return score_convex(hits, age_days=age_days)
+    if options.profile.score == "two-pass":
+        return two_pass(hits, found.matched, age_days=age_days)
+    return hits
+
+
+def _leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> Weights:
+    """Weigh the legs that ran; what the model can hardly read leans on words."""
+    if vector is None:
         return Weights(0.0, 1.0)
-    return weights if lexical else Weights(1.0, 0.0)
+    if not lexical:
+        return Weights(1.0, 0.0)
+    if not options.has("fertility"):
+        return options.weights
+    trust = min(1.0, FERTILITY_LIMIT / vector.fertility)
+    return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
 
 
 def _dense_leg(
@@ -191,7 +263,7 @@ def _dense_leg(
     options: Options,
     embed_query: Callable[[], Vector],
     counts: Counts,
-) -> tuple[Leg, bytes | None]:
+) -> tuple[Leg, Vector | None]:
     """Decide whether vectors take part; each reason is said to the user."""
 
     def off(reason: str) -> tuple[Leg, None]:
@@ -213,4 +285,4 @@ def _dense_leg(
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:
         return off("the index holds vectors of another model. Try: memcli index")
-    return Leg(True, "", counts.embedded, counts.parts), vector.blob
+    return Leg(True, "", counts.embedded, counts.parts), vector

@@ -14,7 +14,7 @@ class QueryVector:
         """Take the encoder's name, the natural text, and the model file known to be sound."""
         self._encoder, self._text, self._verified = encoder, text, verified
         self._thread: Thread | None = None
-        self._vector = Vector(None, "", "the query could not be embedded")
+        self._vector = Vector(None, "", "the query could not be embedded", 1.0)
 
     def start(self) -> None:
         """Begin embedding."""
@@ -31,6 +31,8 @@ class QueryVector:
 
     def _embed(self) -> None:
         from memcli.embedding.query import embed_query
+        from memcli.embedding.script import fertility
 
         found = embed_query(self._encoder, self._text, verified=self._verified)
-        self._vector = Vector(found.vector, found.fingerprint, found.reason)
+        cut = fertility(found.tokens, self._text)
+        self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)

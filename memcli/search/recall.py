@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
+from memcli.markdown.comments import visible
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import ParsedQuery
 from memcli.store import text as fts
@@ -17,10 +18,11 @@ from memcli.types import Candidate, Filters
 
 
 class Recalled(NamedTuple):
-    """Candidates, and the share of the query's IDF that each one matches."""
+    """Candidates, and how much of the query each one matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
-    coverage: dict[int, float]
+    coverage: dict[int, float]  # share of its IDF
+    matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
 
@@ -40,36 +42,42 @@ def recall(
     literal = _literal(query) if lexical else None
     candidates = tuple(reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters)))
     if not candidates or not lexical:
-        return Recalled(candidates, {}, (), ())
+        return Recalled(candidates, {}, {}, (), ())
     total = reader.counts().chunks
     ids = [candidate.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
+    counted: dict[int, int] = {}
     terms: list[SoughtTerm] = []
     unmatched: list[str] = []
-    tokens = reader.tokens([term.text for term in query.sought])
-    for term, cut in zip(query.sought, tokens, strict=True):
+    asked = [fts.sought(term.text, prefix=term.kind == "prefix") for term in query.sought]
+    tokens = reader.tokens([text for text, _ in asked])
+    for term, (text, prefix), cut in zip(query.sought, asked, tokens, strict=True):
         expression = term.match
         if expression is None:
             continue
         frequency = reader.count_matches(expression)
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        terms.append(SoughtTerm(cut, idf))
+        terms.append(SoughtTerm(cut, idf, (text.split()[-1], cut[-1]) if prefix and cut else ()))
         if not frequency:
             unmatched.append(term.text)
             continue
         for chunk_id in reader.matching(expression, ids):
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
+            counted[chunk_id] = counted.get(chunk_id, 0) + 1
     sought = sum(term.idf for term in terms)
     coverage = {chunk: idf / sought for chunk, idf in held.items()} if sought else {}
-    return Recalled(candidates, coverage, tuple(terms), tuple(unmatched))
+    matched = {chunk: times / len(terms) for chunk, times in counted.items()}
+    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched))
 
 
 def part_tokens(
     reader: Reader, candidates: Sequence[Candidate]
 ) -> dict[int, list[tuple[str, ...]]]:
     """Cut every part of some candidates into tokens, by chunk id."""
-    texts = [c.text[part.start : part.end] for c in candidates for part in c.parts]
+    texts = [
+        fts.prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
+    ]
     cut = iter(reader.tokens(texts))
     return {c.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
 

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import IndexMissingError
-from memcli.markdown.comments import visible
 from memcli.store import schema, vectors
 from memcli.store.driver import connect, rows, translated
 from memcli.store.filters import select_chunks
 from memcli.store.records import Counts, read_counts, read_known
-from memcli.store.text import TOKENIZER, prepare
+from memcli.store.text import TOKENIZER
 from memcli.types import Candidate, Filters, Known, PartScore, Skip
 
 HEADING_WEIGHT = 1.0
@@ -125,22 +124,22 @@ class Reader:
             )
         }
 
-    def tokens(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Cut texts into tokens as the keyword index holds them, stemmed and folded."""
+    def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
+        """Cut texts that `store.text` has prepared into tokens, stemmed as the index holds them."""
         tokenizer = self._connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
         try:
             return [
                 tuple(
                     str(token)
                     for token in tokenizer(
-                        prepare(visible(text)).encode("utf-8", "replace"),
+                        text.encode("utf-8", "replace"),
                         apsw.FTS5_TOKENIZE_DOCUMENT,
                         None,
                         include_offsets=False,
                         include_colocated=False,
                     )
                 )
-                for text in texts
+                for text in prepared
             ]
         finally:
             del tokenizer  # it must not outlive the connection, as in a kept traceback

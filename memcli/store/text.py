@@ -99,14 +99,14 @@ def is_searchable(text: str) -> bool:
     return any(c.isalnum() or "\ue000" <= c <= "\uf8ff" for c in text)
 
 
-def phrase(term: str, *, prefix: bool = False) -> str | None:
-    """Give the quoted FTS5 phrase of a term, or None when no token would be left of it.
+def sought(term: str, *, prefix: bool = False) -> tuple[str, bool]:
+    """Give the text of a term as the index holds it, and whether its end may go on.
 
-    Example: `v0.1` -> `"v0.1"`; `東京都` -> `"東京 京都"`; `東` -> `"東"*`.
+    Example: `東京都` -> (`東京 京都`, False); `東` -> (`東`, True). Empty when no token is left.
     """
     folded = fold(term)
     if not is_searchable(folded):
-        return None
+        return "", False
     runs = _runs(folded)
     if runs and not is_searchable(folded[runs[-1].end() :]):
         # The last run may go on in the document, so its last unit alone is not asked for.
@@ -115,6 +115,17 @@ def phrase(term: str, *, prefix: bool = False) -> str | None:
         folded = " ".join([_spread(folded[: runs[-1].start()]), *last])
     elif runs:
         folded = _spread(folded)
+    return folded, prefix
+
+
+def phrase(term: str, *, prefix: bool = False) -> str | None:
+    """Give the quoted FTS5 phrase of a term, or None when no token would be left of it.
+
+    Example: `v0.1` -> `"v0.1"`; `東京都` -> `"東京 京都"`; `東` -> `"東"*`.
+    """
+    folded, prefix = sought(term, prefix=prefix)
+    if not folded:
+        return None
     quoted = _quote(folded) + ("*" if prefix else "")
     if prefix and folded.isascii() and folded.isalpha():
         return any_of([quoted, *_stems(folded)])

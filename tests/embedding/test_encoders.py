@@ -116,7 +116,7 @@ def test_kept_precision_gives_the_same_vectors_where_sums_are_exact() -> None:
     located = installed(INT8)
     exact = OnnxEncoder(located, exact=True).encode(TEXTS[:3])
     assert OnnxEncoder(located, exact=False).encode(TEXTS[:3]) == exact
-    assert quick.encode_query(TEXTS[0], located, exact=False) == exact[0]
+    assert QuickModel(located, exact=False).encode_query(TEXTS[0]) == exact[0]
 
 
 if FP32 in INSTALLED:
@@ -134,7 +134,8 @@ if FP32 in INSTALLED:
 def test_quick_works_in_a_thread(vectors: list[bytes]) -> None:
     results: list[bytes] = []
     located = installed(INT8)
-    thread = threading.Thread(target=lambda: results.append(quick.encode_query(TEXTS[0], located)))
+    thread = threading.Thread(
+        target=lambda: results.append(QuickModel(located).encode_query(TEXTS[0])))
     thread.start()
     thread.join()
     assert results == vectors[:1]
@@ -145,7 +146,7 @@ def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
         "import sys\n"
         "from memcli.embedding import models, quick\n"
         "located = models.locate(models=(models.INT8,))[0]\n"
-        f"print(quick.encode_query({TEXTS[0]!r}, located).hex())\n"
+        f"print(quick.QuickModel(located).encode_query({TEXTS[0]!r}).hex())\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'pathlib', 'hashlib'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -110,6 +110,8 @@ class _Searcher:
         self._reader = Reader(context.store)
 
     def __call__(self, query: Query) -> Sequence[Hit]:
+        from memcli.embedding.script import fertility
+        from memcli.embedding.wordpiece import SPECIAL_TOKENS
         from memcli.search.dates import find_dates
         from memcli.search.pipeline import Vector, search
         from memcli.search.query import parse
@@ -124,9 +126,10 @@ class _Searcher:
         def embed() -> Vector:
             if self._encoder is None or self._encoder.encoder is None:
                 reason = self._encoder.reason if self._encoder else ""
-                return Vector(None, "", reason)
+                return Vector(None, "", reason, 1.0)
             encoder = self._encoder.encoder
-            return Vector(encoder.encode_query(parsed.text), encoder.fingerprint, "")
+            cut = fertility(encoder.count(parsed.text) - SPECIAL_TOKENS, parsed.text)
+            return Vector(encoder.encode_query(parsed.text), encoder.fingerprint, "", cut)
 
         answer = search(
             self._reader,
