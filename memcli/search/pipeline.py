@@ -20,6 +20,7 @@ from memcli.search.focus import focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
+from memcli.search.newer import newer_first
 from memcli.search.pack import pack
 from memcli.search.profiles import PROFILES, Profile
 from memcli.search.proximity import apply_proximity, nearest_first
@@ -37,10 +38,9 @@ LATIN_LIMIT = 0.5
 FERTILITY_LIMIT = 1.7
 # Below this share of embedded parts the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
-# Chunks that are looked at part by part.
-FOCUS_POOL = 60
-# Hits that are compared for novelty; --limit lives within it.
-MMR_POOL = 100  # the highest --limit
+# Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
+# within both.
+FOCUS_POOL = MMR_POOL = 100
 
 
 class Options(NamedTuple):
@@ -198,9 +198,7 @@ def search(
             observe("focus", hits)
     hits = judge(_scored(hits, found, options, age_days), calibration(fingerprint))
     hits = apply_proximity(hits, spans=spans)
-    hits = apply_floor(
-        hits, min_score=options.min_score, on_score=options.profile.floor_on_score
-    )
+    hits = apply_floor(hits, min_score=options.min_score, on_score=options.profile.floor_on_score)
     observe("floor", hits)
     answer_verdict = verdict(hits)
     if options.has("decay"):
@@ -211,6 +209,9 @@ def search(
             floor=options.decay_floor,
         )
         observe("decay", hits)
+    if options.has("newer"):
+        hits = newer_first(hits)
+        observe("newer", hits)
     if options.has("mmr"):
         hits = diversify(
             hits[:MMR_POOL],

@@ -135,7 +135,8 @@ def test_quick_works_in_a_thread(vectors: list[bytes]) -> None:
     results: list[bytes] = []
     located = installed(INT8)
     thread = threading.Thread(
-        target=lambda: results.append(QuickModel(located).encode_query(TEXTS[0])))
+        target=lambda: results.append(QuickModel(located).encode_query(TEXTS[0]))
+    )
     thread.start()
     thread.join()
     assert results == vectors[:1]
