@@ -1,0 +1,283 @@
+"""Keep the index in step until a signal comes: `memcli index --watch`, the outer loop.
+
+What is due is decided by `indexing/watcher.py`; here are the clock, the signals, the events and
+the runs, which are those of `memcli index`. Ctrl-C ends it with 130, SIGTERM and SIGHUP with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from memcli.cli.commands.index_command import Options, bring_in_step, file_lists
+from memcli.cli.context import Context
+from memcli.cli.progress import Progress
+from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
+from memcli.cli.watch_output import Log
+from memcli.config import WORKSPACE_FILE, user_file
+from memcli.errors import BusyError, ExitCode, MemcliError
+from memcli.indexing import watcher
+from memcli.indexing.watch_record import (
+    Record,
+    lock_path,
+    remove_record,
+    watch_lock,
+    write_record,
+)
+from memcli.indexing.watch_sight import Sight
+
+if TYPE_CHECKING:
+    from memcli.embedding.registry import Opened
+
+# Another writer is waited for so long, then the run counts as failed and comes again.
+LOCK_WAIT_SECONDS = 5.0
+# Texts a run embeds before it looks up: a second or two with the bundled model.
+MOST_TEXTS = 128
+ENCODER_KEYS = ("embedding.encoder", "embedding.threads")
+# Whatever one run may raise because of a file, the disk or another process.
+SURVIVED = (MemcliError, OSError, ValueError, RuntimeError, MemoryError)
+
+Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
+
+
+def watch(wanted: Options, context: Context, reload: Callable[[], Context]) -> int:
+    """Watch the workspace; `reload` settles the configuration anew for each run."""
+    inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    stop = Stop(lambda: inbox.put((context.monotonic(), "")))
+    with stopped_by_signals(stop), ExitStack() as lock:
+        lock.enter_context(watch_lock(context.store, sleep=context.sleep))
+        session = _Session(wanted, context, reload, inbox, stop, lock)
+        try:
+            session.stay()
+        except Stopped:
+            session.log.stopped(signal.Signals(stop.number).name)
+        finally:
+            session.close()
+    return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.OK
+
+
+class _Session:
+    """One watcher at work."""
+
+    def __init__(
+        self,
+        wanted: Options,
+        context: Context,
+        reload: Callable[[], Context],
+        inbox: queue.SimpleQueue[Message],
+        stop: Stop,
+        lock: ExitStack,
+    ) -> None:
+        self.wanted = wanted._replace(wait=LOCK_WAIT_SECONDS)
+        self.context, self.reload, self.store = context, reload, context.store
+        self.inbox, self.stop, self.lock = inbox, stop, lock
+        self.clock = context.monotonic
+        settings = context.index_settings()
+        self.log = Log(context.terminal, settings.now_ns, as_json=wanted.as_json)
+        timing = watcher.Timing(
+            debounce=context.config("watch.debounce_ms") / 1000,
+            interval=context.config("watch.interval_minutes") * 60,
+        )
+        self.watcher = watcher.Watcher(timing, self.clock())
+        self.sight = Sight(
+            lambda hint: inbox.put((self.clock(), hint)),
+            places=(self.store, lock_path(self.store)),
+            files=(
+                os.path.join(context.config.workspace, WORKSPACE_FILE),
+                user_file(os.environ),
+            ),
+        )
+        self.encoder: Opened | None = None
+        self.embedding_since: float | None = None
+        self.embedded = 0
+        self.record = Record(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
+
+    def close(self) -> None:
+        """Stop listening and leave no record."""
+        self.sight.close()
+        remove_record(self.store, self.record.pid)
+
+    def stay(self) -> None:
+        """Do what is due, for ever."""
+        self.log.started(self.context.config.workspace, self.store, self.record.pid)
+        steps = {
+            watcher.LOOK: self.look,
+            watcher.PROBE: self.probe,
+            watcher.BEAT: self.beat,
+            watcher.EMBED: self.embed,
+        }
+        while True:
+            self.listen(0)
+            self.stop.check()
+            action = self.watcher.due(self.clock())
+            if action.kind == watcher.WAIT:
+                self.listen(action.seconds)
+            elif action.kind == watcher.RUN:
+                self.run(action.reason)
+            else:
+                steps[action.kind]()
+
+    def listen(self, seconds: float) -> None:
+        """Wait for an event, and take all that have come."""
+        before = self.watcher.waiting
+        try:
+            self.take(self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait())
+            while True:
+                self.take(self.inbox.get_nowait())
+        except queue.Empty:
+            pass
+        if self.watcher.waiting and not before:
+            self.beat()
+
+    def take(self, message: Message) -> None:
+        """Tell the watcher what was heard."""
+        at, document = message
+        if document is None:
+            self.watcher.unsure(at)
+        elif document:
+            self.watcher.touched(at, document)
+
+    def look(self) -> None:
+        """Look whether the files heard of are still being written."""
+        self.watcher.looked(self.clock(), self.sight.look(self.watcher.paths))
+
+    def probe(self) -> None:
+        """Look for what sends no events: replaced folders, a lost store, changed settings."""
+        started = self.clock()
+        changed = self.sight.probe()
+        if lock_path(self.store) in changed:
+            self.lock.close()
+            self.lock.enter_context(watch_lock(self.store, sleep=self.context.sleep))
+            self.sight.settle()
+        lost = not os.path.exists(self.store) and not self.watcher.waiting
+        if lost and not self.watcher.failures:
+            self.log.notice("the index is gone and will be built again")
+            self.watcher.unsure(started)
+        if changed:
+            self.watcher.unsure(started, hurry=True)
+        for path in self.sight.poll():
+            self.watcher.touched(started, path)
+        ended = self.clock()
+        self.watcher.probed(ended, cost=ended - started)
+
+    def run(self, reason: str) -> None:
+        """Bring the index in step, and survive whatever is in the way."""
+        started = self.clock()
+        self.beat()
+        self.watcher.began()
+        try:
+            before, self.context = self.context, self.reload()._replace(store=self.store)
+            if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
+                self.encoder = None
+            notice = self.sight.aim(self.context.index_settings(), retry=reason == "sweep")
+            if notice:
+                self.log.notice(notice)
+            with Progress(self.context.terminal) as bar:
+                done = bring_in_step(
+                    self.wanted,
+                    self.context,
+                    self.open_encoder,
+                    most=MOST_TEXTS,
+                    sleep=self.wait_for_lock,
+                    on_progress=lambda *stage: self.tick(bar, *stage),
+                )
+        except BrokenPipeError:
+            raise
+        except SURVIVED as error:
+            if self.record.last_sync is None and not isinstance(error, BusyError):
+                raise  # nothing has worked yet: whoever started it is still looking
+            self.watcher.failed(self.clock())
+            self.log.failed(error, self.watcher.retry_seconds)
+        else:
+            self.wanted = self.wanted._replace(full=False)
+            self.watcher.ended(self.clock(), pending=done.pending if self.can_embed else 0)
+            self.record = self.record._replace(
+                last_sync=self.log.now().isoformat(timespec="seconds")
+            )
+            self.log.synced(
+                reason, done.report, file_lists(done.report), chunks=done.chunks,
+                embedded=done.embedded, pending=done.pending, seconds=self.clock() - started,
+            )  # fmt: skip
+            self.sight.settle()
+        self.beat()
+
+    @property
+    def can_embed(self) -> bool:
+        """Tell whether there is an encoder."""
+        return self.encoder is not None and self.encoder.encoder is not None
+
+    def open_encoder(self) -> Opened:
+        """Open the encoder once, and say once why there is none."""
+        if self.encoder is None:
+            self.encoder = self.context.open_encoder()
+            if self.encoder.encoder is None and self.encoder.reason:
+                hint = f". Try: {self.encoder.hint}" if self.encoder.hint else ""
+                self.log.notice(
+                    f"vectors are off: {self.encoder.reason}; search goes by keywords{hint}"
+                )
+        return self.encoder
+
+    def embed(self) -> None:
+        """Make the next vectors of a long list; changed files go first."""
+        from memcli.indexing.indexer import embed
+        from memcli.indexing.lock import writer_lock
+        from memcli.store.writer import Writer
+
+        encoder = self.open_encoder().encoder
+        if encoder is None:
+            self.watcher.embedded(pending=0)
+            return
+        if self.embedding_since is None:
+            self.embedding_since, self.embedded = self.clock(), 0
+        try:
+            with (
+                writer_lock(self.store, wait_seconds=LOCK_WAIT_SECONDS, sleep=self.wait_for_lock),
+                Progress(self.context.terminal) as bar,
+            ):
+                opened, _ = Writer.open(self.store)
+                try:
+                    self.embedded += embed(
+                        opened,
+                        encoder,
+                        most=MOST_TEXTS,
+                        on_progress=lambda *stage: self.tick(bar, *stage),
+                    )
+                    pending = opened.unembedded(encoder.fingerprint)
+                finally:
+                    opened.close()
+        except SURVIVED as error:
+            self.watcher.failed(self.clock())
+            self.log.failed(error, self.watcher.retry_seconds)
+            self.beat()
+            return
+        self.watcher.embedded(pending=pending)
+        if not self.watcher.pending:
+            self.log.embedded(self.embedded, pending, self.clock() - self.embedding_since)
+            self.embedding_since = None
+
+    def tick(self, bar: Progress, stage: str, done: int, total: int) -> None:
+        """Between two documents: stop if asked to, draw, and show that the process lives."""
+        self.stop.check()
+        bar.update(stage, done, total)
+        if self.watcher.due_to_beat(self.clock()):
+            self.beat()
+
+    def wait_for_lock(self, seconds: float) -> None:
+        """Wait a moment for another writer."""
+        self.stop.check()
+        self.context.sleep(seconds)
+
+    def beat(self) -> None:
+        """Write the record that `status` shows."""
+        self.record = self.record._replace(
+            backlog=self.watcher.backlog,
+            mode="polling" if self.sight.polling else "events",
+            beat=self.log.now().isoformat(timespec="seconds"),
+            failure=self.log.failure,
+        )
+        write_record(self.store, self.record)
+        self.watcher.beaten(self.clock())
