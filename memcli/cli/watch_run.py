@@ -19,7 +19,7 @@ from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
 from memcli.config import WORKSPACE_FILE, user_file
-from memcli.errors import BusyError, ExitCode, MemcliError
+from memcli.errors import BusyError, ExitCode, MemcliError, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_record import (
     Record,
@@ -170,6 +170,9 @@ class _Session:
         self.beat()
         self.watcher.began()
         try:
+            workspace = self.context.config.workspace
+            if not os.path.isdir(workspace):
+                raise NotFoundError(f"the workspace {workspace} is not there; its rows stay")
             before, self.context = self.context, self.reload()._replace(store=self.store)
             if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
                 self.encoder = None
