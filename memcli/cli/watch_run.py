@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
-LOCK_WAIT_SECONDS = 5.0
+LOCK_WAIT_SECONDS = 1.0
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = ("embedding.encoder", "embedding.threads")

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from pathlib import Path
 from memcli.errors import MemcliError
 from memcli.store.reader import Reader
 
+pause = threading.Event().wait
 DEBOUNCE_SECONDS = 1.5
 GIVE_UP_SECONDS = 60.0
 COMMAND = (sys.executable, "-c", "from memcli.cli.main import main; main()")
@@ -88,7 +90,7 @@ class Bench:
         while found := self.differs():
             if time.monotonic() - since > GIVE_UP_SECONDS:
                 raise SystemExit(f"not in step after {GIVE_UP_SECONDS} s: {found}")
-            time.sleep(0.05)
+            pause(0.05)
         return time.monotonic() - since
 
     def cpu_seconds(self) -> float:
@@ -146,7 +148,7 @@ def atomic(bench: Bench) -> Iterator[tuple[str, float]]:
     save_atomically(path, "# Saved\n\nonce more\n")
     yield "one atomic save", bench.seconds_to_step(time.monotonic())
     path.write_text("")
-    time.sleep(0.3)
+    pause(0.3)
     path.write_text("# Slow\n\nwritten after a pause\n")
     yield "a slow save (empty for 0.3 s)", bench.seconds_to_step(time.monotonic())
 
@@ -211,7 +213,7 @@ def endless(bench: Bench) -> Iterator[tuple[str, float]]:
         if ("memory", "memory/other.md") in reader.known():
             noted = time.monotonic() - began
         reader.close()
-        time.sleep(0.1)
+        pause(0.1)
     yield "a file beside a log written 10 times a second (bound: 6 s)", noted
 
 
@@ -220,15 +222,16 @@ def lost(bench: Bench) -> Iterator[tuple[str, float]]:
     shutil.rmtree(bench.store.parent)
     yield "the store's folder deleted", bench.seconds_to_step(time.monotonic())
     away = bench.root.rename(bench.outside / "notes")
-    time.sleep(4)
+    pause(4)
     rows = Reader(str(bench.store))
     kept = len(rows.known())
     rows.close()
     assert kept == 50, f"{kept} rows are left of 50"
     (away / "memory" / "first-1.md").write_text("# One\n\nchanged while away\n")
     away.rename(bench.root)
-    yield "the workspace gone for 4 s and back, 50 rows kept", bench.seconds_to_step(
-        time.monotonic()
+    yield (
+        "the workspace gone for 4 s and back, 50 rows kept",
+        bench.seconds_to_step(time.monotonic()),
     )
     (bench.root / "memory" / "first-2.md").write_text("# Two\n\nchanged afterwards\n")
     yield "a file written afterwards", bench.seconds_to_step(time.monotonic())
@@ -236,9 +239,9 @@ def lost(bench: Bench) -> Iterator[tuple[str, float]]:
 
 def idle(bench: Bench) -> Iterator[tuple[str, float]]:
     """CPU of a watcher that has nothing to do, as a share of one processor."""
-    time.sleep(5)
+    pause(5)
     before, began = bench.cpu_seconds(), time.monotonic()
-    time.sleep(60)
+    pause(60)
     used, took = bench.cpu_seconds() - before, time.monotonic() - began
     yield f"idle CPU in % over {took:.0f} s ({used:.2f} s)", 100 * used / took
 
