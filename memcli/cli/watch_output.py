@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memcli.cli.terminal import Terminal
-from memcli.errors import MemcliError
+from memcli.errors import BusyError, MemcliError
 from memcli.indexing.indexer import Report
 from memcli.render.jsonio import dumps
 
@@ -74,9 +74,10 @@ class Log:
         if message == self._failure:
             return
         self._failure = message
-        tail = f". Try: {hint}" if hint else ""
+        what = "waiting" if isinstance(error, BusyError) else "failed"
+        tail = f". Try: {hint}" if hint and what == "failed" else ""
         self._line(
-            f"failed: {message}; trying again in {retry_seconds:g} s{tail}",
+            f"{what}: {message}; trying again in {retry_seconds:g} s{tail}",
             event="failed", code=code, message=message, hint=hint, retry_seconds=retry_seconds,
         )  # fmt: skip
 
