@@ -116,13 +116,17 @@ class Log:
 
     def _line(self, text: str, **record: Any) -> None:  # noqa: ANN401
         now = self.now()
-        if self._as_json:
-            head = {"schema": SCHEMA, "time": now.isoformat(timespec="milliseconds")}
-            self._terminal.write(dumps({**head, **record}) + "\n")
-            self._terminal.flush()
-        else:
-            self._terminal.say(f"{now:%H:%M:%S} {text}")
-            self._terminal.flush()
+        try:
+            if self._as_json:
+                head = {"schema": SCHEMA, "time": now.isoformat(timespec="milliseconds")}
+                self._terminal.write(dumps({**head, **record}) + "\n")
+                self._terminal.flush()
+            else:
+                self._terminal.say(f"{now:%H:%M:%S} {text}")
+        except BrokenPipeError:
+            raise
+        except OSError:  # a full disk under the log costs lines, not the watcher
+            return
 
 
 def _changes(report: Report) -> str:
