@@ -8,15 +8,20 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.indexing.indexer import Settings, embed, index
+from memcli.indexing.indexer import Settings, embed
 from memcli.indexing.lock import writer_lock
+from memcli.indexing.rebuild import rebuild
 from memcli.store.reader import Reader
-from memcli.store.writer import Counts
+from memcli.store.writer import Counts, Writer
 from memcli.types import Encoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_limits, make_settings, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
+
+
+def embed_by_words(writer: Writer) -> None:
+    embed(writer, HashingEncoder())
 
 
 def no_encoder() -> Encoder | None:
@@ -182,8 +187,7 @@ def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: P
         data[page : page + 4096] = b"\xff" * len(data[page : page + 4096])
     Path(place.store).write_bytes(data)
     writer = open_writer(place.store)
-    report = index(writer, place.settings, full=True)
-    embed(writer, HashingEncoder())
+    report = rebuild(writer, place.settings, embed_into=embed_by_words)
     writer.close()
     (notice,) = report.notices
     assert "is damaged" in notice

@@ -11,7 +11,8 @@ from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from memcli.indexing.indexer import Report
+    from memcli.indexing.indexer import Progress, Report
+    from memcli.store.writer import Writer
 
 
 class Options(NamedTuple):
@@ -64,26 +65,29 @@ def run(wanted: Options, context: Context) -> int:
         return _dry_run(wanted, context)
 
     from memcli.cli.progress import Progress
-    from memcli.embedding.query import identity
-    from memcli.indexing.indexer import embed, index
+    from memcli.indexing.indexer import index
     from memcli.indexing.lock import writer_lock
+    from memcli.indexing.rebuild import rebuild, sweep_stale
     from memcli.store.writer import Writer
 
     terminal = context.terminal
-    encoder = context.open_encoder()
-    embedded = pruned = 0
+    settings = context.index_settings()
+    pruned = 0
     with writer_lock(context.store, wait_seconds=wanted.wait, sleep=context.sleep):
         writer, notice = Writer.open(context.store)
         if notice:
             terminal.warn(notice)
         try:
             with Progress(terminal) as progress:
-                report = index(
-                    writer, context.index_settings(), full=wanted.full, on_progress=progress.update
-                )
-                if encoder.encoder is not None:
-                    embedded = embed(writer, encoder.encoder, on_progress=progress.update)
-                    writer.set_meta({"model": identity(context.config("embedding.encoder"))})
+                vectors = Vectors(context, progress.update)
+                if wanted.full:
+                    report = rebuild(
+                        writer, settings, embed_into=vectors.make, on_progress=progress.update
+                    )
+                else:
+                    sweep_stale(context.store, settings)
+                    report = index(writer, settings, on_progress=progress.update)
+                    vectors.make(writer)
             if wanted.prune:
                 pruned = writer.prune(unused_days=0)
             fingerprint = writer.meta("fingerprint")
@@ -91,10 +95,10 @@ def run(wanted: Options, context: Context) -> int:
             counts = writer.counts()
         finally:
             writer.close()
-    if encoder.encoder is None and encoder.reason:
-        terminal.warn(f"vectors are off: {encoder.reason}; search goes by keywords")
-        if encoder.hint:
-            terminal.say(f"Try: {encoder.hint}")
+    if vectors.problem:
+        terminal.warn(f"vectors are off: {vectors.problem}; search goes by keywords")
+        if vectors.hint:
+            terminal.say(f"Try: {vectors.hint}")
     _warn(report, context)
     if wanted.as_json:
         from memcli.render.jsonio import dumps
@@ -107,7 +111,7 @@ def run(wanted: Options, context: Context) -> int:
                     "store": context.store,
                     "files": _files(report),
                     "chunks": counts.chunks,
-                    "embedded": embedded,
+                    "embedded": vectors.made,
                     "pending": pending,
                     "pruned": pruned,
                 }
@@ -115,8 +119,36 @@ def run(wanted: Options, context: Context) -> int:
             + "\n"
         )
     else:
-        terminal.say(_summary(report, counts.chunks, embedded, pending))
+        terminal.say(_summary(report, counts.chunks, vectors.made, pending))
     return ExitCode.OK
+
+
+class Vectors:
+    """The vectors that a run makes; the encoder is opened only when texts wait for one."""
+
+    def __init__(self, context: Context, on_progress: Progress) -> None:
+        """Take the settings from the context."""
+        self._context, self._on_progress = context, on_progress
+        self.made = 0
+        self.problem = self.hint = ""
+
+    def make(self, writer: Writer) -> None:
+        """Embed what is new, or learn why that cannot be."""
+        from memcli.embedding.query import identity
+        from memcli.embedding.registry import configured_fingerprint
+        from memcli.indexing.indexer import embed, settle_vectors
+
+        name = self._context.config("embedding.encoder")
+        verified = writer.meta("model") == identity(name)
+        if verified and settle_vectors(writer, configured_fingerprint(name)):
+            return
+        opened = self._context.open_encoder()
+        if opened.encoder is None:
+            self.problem, self.hint = opened.reason, opened.hint
+            return
+        self.made = embed(writer, opened.encoder, on_progress=self._on_progress)
+        writer.set_meta({"model": identity(name)})
+        writer.mark_embedded()
 
 
 def _dry_run(wanted: Options, context: Context) -> int:
@@ -166,6 +198,8 @@ def _warn(report: Report, context: Context) -> None:
     terminal = context.terminal
     for skip in report.unlisted:
         terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+    for notice in report.notices:
+        terminal.warn(notice)
     for path in report.damaged:
         terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
     told = [s for s in report.skips if terminal.verbose or s.reason != "ignored"]
