@@ -99,5 +99,7 @@ def publish(main: Writer, side: Writer) -> None:
         raise DamagedError(
             f"the index built beside {main.path} is damaged: {fault}", hint="memcli index --full"
         )
+    main.check_present()
     with translated(main.path), main.connection.backup("main", side.connection, "main") as copy:
         copy.step()
+    main.check_present()

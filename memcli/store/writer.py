@@ -5,16 +5,17 @@ The caller holds the writer lock; nothing here reads a file or a clock.
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
-from memcli.markdown.parts import contexts, digest, embedded_text
-from memcli.store import records, schema, vectors
+from memcli.errors import StoreError
+from memcli.store import pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
+from memcli.store.pending import Pending
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
 from memcli.types import Document, Known
@@ -22,13 +23,6 @@ from memcli.types import Document, Known
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
-
-
-class Pending(NamedTuple):
-    """A text that has no vector yet."""
-
-    hash: bytes
-    text: str
 
 
 class Writer:
@@ -39,6 +33,7 @@ class Writer:
         self.path = path
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
+        self._file = os.stat(path)
 
     @classmethod
     def open(cls, path: str) -> tuple[Writer, str]:
@@ -65,11 +60,24 @@ class Writer:
                 yield
                 if revise:
                     self.put_meta("revision", str(int(self.meta("revision") or 0) + 1))
+                self.check_present()
                 self.connection.execute("COMMIT")
             except BaseException:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
                 raise
+
+    def check_present(self) -> None:
+        """Raise StoreError when the file is no longer where it was opened: nobody would read it."""
+        try:
+            if os.path.samestat(os.stat(self.path), self._file):
+                return
+        except OSError:
+            pass
+        raise StoreError(
+            f"the index {self.path} was deleted or replaced while it was written",
+            hint="memcli index",
+        )
 
     def meta(self, key: str) -> str | None:
         """Read a `meta` value."""
@@ -118,22 +126,8 @@ class Writer:
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts without a vector, newest documents first, each text once."""
-        found = self._rows(
-            'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
-            " d.title, c.heading_path, c.date"
-            " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
-            " JOIN documents d ON d.id = c.document_id"
-            " LEFT JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ?"
-            " WHERE v.id IS NULL ORDER BY d.date IS NOT NULL, d.date DESC, d.path, p.id LIMIT ?",
-            (fingerprint, limit),
-        )
-        texts: dict[bytes, str] = {}
-        for hash_, prefix, text, title, heading_path, date in found:
-            for context in contexts(title, json.loads(heading_path), date):
-                texts[hash_] = embedded_text(context, prefix, text)
-                if digest(texts[hash_]) == hash_:
-                    break
-        return [Pending(hash_, text) for hash_, text in texts.items()]
+        with translated(self.path):
+            return pending.read_pending(self.connection, fingerprint, limit)
 
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts without a vector."""
@@ -249,6 +243,7 @@ class Writer:
             self.connection.close(True)
         aside = set_aside(self.path)
         self.connection, self.vec_problem = open_migrated(self.path)
+        self._file = os.stat(self.path)
         return f"{fault}; it is kept as {aside} and the index is built anew"
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
