@@ -13,11 +13,12 @@ from memcli.indexing.planning import Plan as Plan
 from memcli.indexing.planning import Settings as Settings
 from memcli.indexing.planning import chunking_key as chunking_key
 from memcli.indexing.planning import plan as plan
+from memcli.indexing.planning import read
 from memcli.indexing.planning import settings_meta as settings_meta
 from memcli.indexing.planning import shown as shown
 from memcli.store.driver import DamagedError
 from memcli.store.records import Stamp
-from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, Source
+from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
     from memcli.store.writer import Writer
@@ -81,7 +82,7 @@ def apply(
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
         indexed_ns = settings.now_ns()
-        file = _read(settings, sources[stat.source], stat)
+        file = read(settings, stat)
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
@@ -103,6 +104,7 @@ def apply(
     for source, path in planned.diff.removed:
         removed[shown(source, path)] = known[source, path].hash
         writer.remove(source, path)
+    writer.set_meta({"mounts": planned.mounts}, revise=False)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
     return Report(
@@ -143,7 +145,7 @@ def bring_in_step(
 ) -> Report:
     """Do what `index` does on a store that is sound; DamagedError where it is not."""
     known = writer.known()
-    planned = plan(settings, known)
+    planned = plan(settings, known, writer.meta("mounts"))
     wanted = settings_meta(settings)
     if not known:  # a first run that is killed goes on where it was
         writer.set_meta(wanted)
@@ -200,18 +202,6 @@ def embed(
             writer.use_fingerprint(fingerprint, encoder.dimension)
         writer.mark_embedded()
     return done
-
-
-def _read(settings: Settings, source: Source, stat: FileStat) -> FileText | Skip:
-    from memcli.workspace.reading import read_file
-
-    return read_file(
-        source.root,
-        stat.path,
-        source=source.name,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
 
 
 def _put_skip(

@@ -1,4 +1,4 @@
-"""Find out what differs between the files and the index, without opening a file."""
+"""Find out what differs between the files and the index, and read what may have changed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.markdown import CHUNKER_VERSION
-from memcli.types import MEMORY_SOURCE, Diff, Known, Listing, Source
+from memcli.types import MEMORY_SOURCE, Diff, FileStat, FileText, Known, Listing, Skip, Source
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
+from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
+from memcli.workspace.mounts import missing, remember
 
 if TYPE_CHECKING:
     from memcli.markdown.parts import Limits
+
+
+GONE = "the folder is gone; memcli index --full takes that for meant"
 
 
 class Settings(NamedTuple):
@@ -29,6 +34,7 @@ class Plan(NamedTuple):
 
     listing: Listing
     diff: Diff
+    mounts: str  # to be remembered in `meta`
 
 
 def chunking_key(limits: Limits) -> str:
@@ -59,11 +65,43 @@ def shown(source: str, path: str) -> str:
     return path if source == MEMORY_SOURCE else f"{source}:{path}"
 
 
-def plan(settings: Settings, known: Mapping[tuple[str, str], Known]) -> Plan:
-    """Walk the sources and compare stats; no file is opened."""
+def plan(
+    settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None = None
+) -> Plan:
+    """Walk the sources and compare stats; no file is opened.
+
+    `mounts` is what `meta` remembers of mount points. What nobody could see is not removed: a
+    folder that cannot be listed, a mount that is missing, a `memory/` that has vanished.
+    """
+    sources, lost = _with_memory_folder(settings.sources, known)
     listing = discover(
-        settings.sources,
+        sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
+    )
+    unmounted = missing(sources, listing, mounts)
+    if lost or unmounted:
+        listing = listing._replace(unlisted=(*listing.unlisted, *lost, *unmounted))
+    return Plan(
+        listing, diff(listing, known, now_ns=settings.now_ns()), remember(listing, unmounted)
+    )
+
+
+def _with_memory_folder(
+    sources: tuple[Source, ...], known: Mapping[tuple[str, str], Known]
+) -> tuple[tuple[Source, ...], list[Skip]]:
+    """Keep to the folder `memory/` that the index knows, and report that it is gone."""
+    kept = [(keep_memory_folder(source, known), source) for source in sources]
+    lost = [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", GONE) for found, _ in kept if found]
+    return tuple(found or source for found, source in kept), lost
+
+
+def read(settings: Settings, stat: FileStat) -> FileText | Skip:
+    """Read a listed file, or learn why it cannot be read."""
+    from memcli.workspace.reading import read_file
+
+    return read_file(
+        next(source.root for source in settings.sources if source.name == stat.source),
+        stat.path,
+        source=stat.source,
         max_bytes=settings.max_bytes,
         follow_symlinks=settings.follow_symlinks,
     )
-    return Plan(listing, diff(listing, known))

@@ -51,7 +51,9 @@ def open_beside(main: Writer) -> Writer:
     except DamagedError:
         pass
     sweep(main.path)
-    return Writer(path, open_migrated(path))
+    side = Writer(path, open_migrated(path))
+    side.set_meta({"mounts": main.meta("mounts") or "[]"})
+    return side
 
 
 def take_over_vectors(main: Writer, side: Writer) -> None:

@@ -84,10 +84,10 @@ class Writer:
         found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         return found[0][0] if found else None
 
-    def set_meta(self, values: Mapping[str, str]) -> None:
+    def set_meta(self, values: Mapping[str, str], *, revise: bool = True) -> None:
         """Write `meta` values in a transaction of their own, if any differs."""
         if any(self.meta(key) != value for key, value in values.items()):
-            with self.transaction():
+            with self.transaction(revise=revise):
                 for key, value in values.items():
                     self.put_meta(key, value)
 

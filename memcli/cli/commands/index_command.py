@@ -157,12 +157,12 @@ def _dry_run(wanted: Options, context: Context) -> int:
     from memcli.indexing.indexer import plan, shown
     from memcli.store.reader import Reader
 
-    known = {}
+    known, mounts = {}, None
     if os.path.exists(context.store):
         reader = Reader(context.store)
-        known = reader.known()
+        known, mounts = reader.known(), reader.meta("mounts")
         reader.close()
-    planned = plan(context.index_settings(), known)
+    planned = plan(context.index_settings(), known, mounts)
     rows = [("added", f.source, f.path) for f in planned.diff.added]
     rows += [("changed", f.source, f.path) for f in planned.diff.suspect]
     rows += [("removed", source, path) for source, path in planned.diff.removed]
