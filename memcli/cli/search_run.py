@@ -60,7 +60,7 @@ def answer(
     if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
         vector.start()
     freshness = _freshness(context, wanted.mode, sync=sync, no_sync=no_sync)
-    if freshness.state == "empty":
+    if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, NOTHING)
     reader = Reader(context.store)
     try:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import queue
 import signal
-from collections.abc import Callable
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
-from memcli.cli.commands.index_command import Options, bring_in_step, file_lists
+from memcli.cli.commands.index_command import Options, file_lists
 from memcli.cli.context import Context
+from memcli.cli.index_run import Done, Job, Vectors, make_vectors, run_once
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
@@ -29,9 +29,6 @@ from memcli.indexing.watch_record import (
     write_record,
 )
 from memcli.indexing.watch_sight import Sight
-
-if TYPE_CHECKING:
-    from memcli.embedding.registry import Opened
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
 LOCK_WAIT_SECONDS = 1.0
@@ -72,7 +69,7 @@ class _Session:
         stop: Stop,
         lock: ExitStack,
     ) -> None:
-        self.wanted = wanted._replace(wait=LOCK_WAIT_SECONDS)
+        self.job = Job(wanted.full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
         self.context, self.reload, self.store = context, reload, context.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
         self.clock = context.monotonic
@@ -91,9 +88,11 @@ class _Session:
                 user_file(os.environ),
             ),
         )
-        self.encoder: Opened | None = None
+        self.bar = Progress(context.terminal)
+        self.vectors = Vectors(context, self.tick)
         self.embedding_since: float | None = None
         self.embedded = 0
+        self.told_vectors = False
         self.record = Record(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
 
     def close(self) -> None:
@@ -170,102 +169,88 @@ class _Session:
         self.beat()
         self.watcher.began()
         try:
-            workspace = self.context.config.workspace
-            if not os.path.isdir(workspace):
-                raise NotFoundError(f"the workspace {workspace} is not there; its rows stay")
-            before, self.context = self.context, self.reload()._replace(store=self.store)
-            if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
-                self.encoder = None
+            self.settle_settings()
             notice = self.sight.aim(self.context.index_settings(), retry=reason == "sweep")
             if notice:
                 self.log.notice(notice)
-            with Progress(self.context.terminal) as bar:
-                done = bring_in_step(
-                    self.wanted,
+            with self.drawing():
+                done = run_once(
                     self.context,
-                    self.open_encoder,
-                    most=MOST_TEXTS,
+                    self.job,
+                    self.vectors,
                     sleep=self.wait_for_lock,
-                    on_progress=lambda *stage: self.tick(bar, *stage),
+                    on_progress=self.tick,
                 )
         except BrokenPipeError:
             raise
         except SURVIVED as error:
             if self.record.last_sync is None and not isinstance(error, BusyError):
                 raise  # nothing has worked yet: whoever started it is still looking
-            self.watcher.failed(self.clock())
-            self.log.failed(error, self.watcher.retry_seconds)
+            self.fail(error)
         else:
-            self.wanted = self.wanted._replace(full=False)
-            self.watcher.ended(self.clock(), pending=done.pending if self.can_embed else 0)
-            self.record = self.record._replace(
-                last_sync=self.log.now().isoformat(timespec="seconds")
-            )
-            self.log.synced(
-                reason, done.report, file_lists(done.report), chunks=done.chunks,
-                embedded=done.embedded, pending=done.pending, seconds=self.clock() - started,
-            )  # fmt: skip
-            self.sight.settle()
+            self.succeed(reason, done, self.clock() - started)
         self.beat()
 
-    @property
-    def can_embed(self) -> bool:
-        """Tell whether there is an encoder."""
-        return self.encoder is not None and self.encoder.encoder is not None
+    def settle_settings(self) -> None:
+        """Read the settings again; another encoder is opened when it is needed."""
+        workspace = self.context.config.workspace
+        if not os.path.isdir(workspace):
+            raise NotFoundError(f"the workspace {workspace} is not there; its rows stay")
+        before, self.context = self.context, self.reload()._replace(store=self.store)
+        if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
+            self.vectors, self.told_vectors = Vectors(self.context, self.tick), False
 
-    def open_encoder(self) -> Opened:
-        """Open the encoder once, and say once why there is none."""
-        if self.encoder is None:
-            self.encoder = self.context.open_encoder()
-            if self.encoder.encoder is None and self.encoder.reason:
-                hint = f". Try: {self.encoder.hint}" if self.encoder.hint else ""
-                self.log.notice(
-                    f"vectors are off: {self.encoder.reason}; search goes by keywords{hint}"
-                )
-        return self.encoder
+    def succeed(self, reason: str, done: Done, seconds: float) -> None:
+        """Note and tell what a run did."""
+        self.job = self.job._replace(full=False)
+        opened = self.vectors.opened
+        can_embed = opened is None or opened.encoder is not None
+        self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
+        self.record = self.record._replace(last_sync=self.log.now().isoformat(timespec="seconds"))
+        self.log.synced(
+            reason, done.report, file_lists(done.report), chunks=done.chunks,
+            embedded=done.embedded, pending=done.pending, seconds=seconds,
+        )  # fmt: skip
+        if opened and not can_embed and not self.told_vectors:
+            self.told_vectors = True
+            hint = f". Try: {opened.hint}" if opened.hint else ""
+            self.log.notice(f"vectors are off: {opened.reason}; search goes by keywords{hint}")
+        self.sight.settle()
+
+    def fail(self, error: BaseException) -> None:
+        """Note and tell why a run failed."""
+        self.watcher.failed(self.clock())
+        self.log.failed(error, self.watcher.retry_seconds)
 
     def embed(self) -> None:
         """Make the next vectors of a long list; changed files go first."""
-        from memcli.indexing.indexer import embed
-        from memcli.indexing.lock import writer_lock
-        from memcli.store.writer import Writer
-
-        encoder = self.open_encoder().encoder
-        if encoder is None:
-            self.watcher.embedded(pending=0)
-            return
         if self.embedding_since is None:
-            self.embedding_since, self.embedded = self.clock(), 0
+            self.embedding_since, self.embedded = self.clock(), self.vectors.made
         try:
-            with (
-                writer_lock(self.store, wait_seconds=LOCK_WAIT_SECONDS, sleep=self.wait_for_lock),
-                Progress(self.context.terminal) as bar,
-            ):
-                opened, _ = Writer.open(self.store)
-                try:
-                    self.embedded += embed(
-                        opened,
-                        encoder,
-                        most=MOST_TEXTS,
-                        on_progress=lambda *stage: self.tick(bar, *stage),
-                    )
-                    pending = opened.unembedded(encoder.fingerprint)
-                finally:
-                    opened.close()
+            with self.drawing():
+                pending = make_vectors(
+                    self.context, self.job, self.vectors, sleep=self.wait_for_lock
+                )
         except SURVIVED as error:
-            self.watcher.failed(self.clock())
-            self.log.failed(error, self.watcher.retry_seconds)
+            self.fail(error)
             self.beat()
             return
         self.watcher.embedded(pending=pending)
         if not self.watcher.pending:
-            self.log.embedded(self.embedded, pending, self.clock() - self.embedding_since)
+            made = self.vectors.made - self.embedded
+            self.log.embedded(made, pending, self.clock() - self.embedding_since)
             self.embedding_since = None
 
-    def tick(self, bar: Progress, stage: str, done: int, total: int) -> None:
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Draw the progress of a run on a terminal."""
+        with Progress(self.context.terminal) as self.bar:
+            yield
+
+    def tick(self, stage: str, done: int, total: int) -> None:
         """Between two documents: stop if asked to, draw, and show that the process lives."""
         self.stop.check()
-        bar.update(stage, done, total)
+        self.bar.update(stage, done, total)
         if self.watcher.due_to_beat(self.clock()):
             self.beat()
 

@@ -18,6 +18,7 @@ from memcli.errors import BusyError, StoreError
 
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
+DAMAGED_SUFFIX = ".damaged-1"
 APPLICATION_ID = 0x6D656D63  # "memc"
 
 
@@ -141,3 +142,18 @@ def rows(
 ) -> list[tuple[Any, ...]]:
     """Run one statement to its end, so that no cursor keeps its read transaction."""
     return connection.execute(sql, bindings).fetchall()
+
+
+def set_aside(path: str) -> str:
+    """Move a damaged store out of the way; one such copy is kept."""
+    aside = path + DAMAGED_SUFFIX
+    os.replace(path, aside)
+    remove_files(path)
+    return aside
+
+
+def remove_files(path: str) -> None:
+    """Remove a store and what SQLite keeps beside it, as far as they exist."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.remove(path + suffix)

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index
@@ -14,7 +10,6 @@ from memcli.types import Source
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, touch, write
 
-PATHS = ("a.md", "2025-06-12.md", "sub/b.md", "sub/2025-01-02-x.md", "sub/deep/c.md")
 TEXTS: tuple[str | bytes, ...] = (
     "# Pool\n\nThe pool is full of coffee beans.\n\n## Later\n\nWe deploy on Fridays.\n",
     "fox\n\ntrain\n",
@@ -26,41 +21,6 @@ TEXTS: tuple[str | bytes, ...] = (
     b"\0\0\0\0not text",
     b"caf\xe9 train\n",
 )
-EDITS = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), st.sampled_from(PATHS), st.sampled_from(TEXTS)),
-        st.tuples(st.just("append"), st.sampled_from(PATHS), st.sampled_from(TEXTS[:3])),
-        st.tuples(st.just("rename"), st.sampled_from(PATHS), st.sampled_from(PATHS)),
-        st.tuples(st.just("delete"), st.sampled_from(PATHS), st.just("")),
-        st.tuples(st.just("touch"), st.sampled_from(PATHS), st.just("")),
-        st.tuples(st.just("folder"), st.sampled_from(["sub", "sub/deep"]), st.just("moved")),
-        st.tuples(st.just("index"), st.booleans(), st.just("")),
-    ),
-    max_size=14,
-)
-
-
-def edit(root: Path, action: str, path: str, value: str | bytes) -> None:
-    file = root / path
-    if action == "write":
-        write(root, path, value)
-    elif action == "folder":
-        target = root / str(value)
-        if file.is_dir() and not target.exists():
-            file.rename(target)
-    elif not file.is_file():
-        return
-    elif action == "append":
-        assert isinstance(value, str)
-        write(root, path, b"".join([file.read_bytes(), value.encode()]))
-    elif action == "rename":
-        target = root / str(value)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file.rename(target)
-    elif action == "delete":
-        file.unlink()
-    else:
-        touch(file)
 
 
 def run(root: Path, store: Path, *, vectors: bool = True) -> tuple[Report, int]:
@@ -76,27 +36,6 @@ def run(root: Path, store: Path, *, vectors: bool = True) -> tuple[Report, int]:
 def place(tmp_path: Path) -> tuple[Path, Path]:
     (tmp_path / "ws").mkdir()
     return tmp_path / "ws", tmp_path / "store" / "index.sqlite"
-
-
-@given(EDITS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_edits_leave_the_index_that_a_rebuild_gives(edits: list[tuple[str, str, str]]) -> None:
-    base = Path(tempfile.mkdtemp())
-    try:
-        root, store = base / "ws", base / "store" / "index.sqlite"
-        root.mkdir()
-        for action, path, value in edits:
-            if action == "index":
-                run(root, store, vectors=bool(path))
-                assert_sound(str(store))
-            else:
-                edit(root, action, path, value)
-        run(root, store)
-        assert_sound(str(store))
-        run(root, base / "new" / "index.sqlite")
-        assert dump(str(store)) == dump(str(base / "new" / "index.sqlite"))
-    finally:
-        shutil.rmtree(base)
 
 
 def test_a_second_run_changes_and_embeds_nothing(place: tuple[Path, Path]) -> None:

@@ -5,7 +5,6 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 
 import typer
@@ -15,8 +14,8 @@ from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from memcli.embedding.registry import Opened
-    from memcli.indexing.indexer import Progress, Report
+    from memcli.cli.index_run import Done
+    from memcli.indexing.indexer import Report
 
 
 class Options(NamedTuple):
@@ -27,16 +26,6 @@ class Options(NamedTuple):
     prune: bool
     wait: float
     as_json: bool
-
-
-class Done(NamedTuple):
-    """What one run did."""
-
-    report: Report
-    chunks: int
-    embedded: int
-    pending: int  # texts without a vector
-    pruned: int
 
 
 def command(
@@ -109,16 +98,23 @@ def run(wanted: Options, context: Context) -> int:
     if wanted.dry_run:
         return _dry_run(wanted, context)
 
-    from memcli.cli.progress import Progress as Bar
+    from memcli.cli.index_run import Job, Vectors, run_once
+    from memcli.cli.progress import Progress
 
     terminal = context.terminal
-    encoder = context.open_encoder()
-    with Bar(terminal) as bar:
-        done = bring_in_step(wanted, context, lambda: encoder, on_progress=bar.update)
-    if encoder.encoder is None and encoder.reason:
-        terminal.warn(f"vectors are off: {encoder.reason}; search goes by keywords")
-        if encoder.hint:
-            terminal.say(f"Try: {encoder.hint}")
+    with Progress(terminal) as progress:
+        vectors = Vectors(context, progress.update)
+        done = run_once(
+            context,
+            Job(wanted.full, wanted.prune, wanted.wait, texts=None),
+            vectors,
+            sleep=context.sleep,
+            on_progress=progress.update,
+        )
+    if vectors.opened and vectors.opened.encoder is None and vectors.opened.reason:
+        terminal.warn(f"vectors are off: {vectors.opened.reason}; search goes by keywords")
+        if vectors.opened.hint:
+            terminal.say(f"Try: {vectors.opened.hint}")
     _warn(done.report, context)
     if wanted.as_json:
         from memcli.render.jsonio import dumps
@@ -141,43 +137,6 @@ def run(wanted: Options, context: Context) -> int:
     else:
         terminal.say(_summary(done))
     return ExitCode.OK
-
-
-def bring_in_step(
-    wanted: Options,
-    context: Context,
-    open_encoder: Callable[[], Opened],
-    *,
-    most: int | None = None,
-    sleep: Callable[[float], None] | None = None,
-    on_progress: Progress,
-) -> Done:
-    """Index and embed under the writer lock; `most` bounds the texts that are embedded."""
-    from memcli.embedding.query import identity
-    from memcli.indexing.indexer import embed, index
-    from memcli.indexing.lock import writer_lock
-    from memcli.store.writer import Writer
-
-    embedded = pruned = 0
-    with writer_lock(context.store, wait_seconds=wanted.wait, sleep=sleep or context.sleep):
-        writer, notice = Writer.open(context.store)
-        if notice:
-            context.terminal.warn(notice)
-        try:
-            settings = context.index_settings()
-            report = index(writer, settings, full=wanted.full, on_progress=on_progress)
-            encoder = open_encoder().encoder
-            if encoder is not None:
-                embedded = embed(writer, encoder, most=most, on_progress=on_progress)
-                writer.set_meta({"model": identity(context.config("embedding.encoder"))})
-            if wanted.prune:
-                pruned = writer.prune(unused_days=0)
-            fingerprint = encoder.fingerprint if encoder else writer.meta("fingerprint")
-            pending = writer.unembedded(fingerprint) if fingerprint else 0
-            chunks = writer.counts().chunks
-        finally:
-            writer.close()
-    return Done(report, chunks, embedded, pending, pruned)
 
 
 def _dry_run(wanted: Options, context: Context) -> int:
@@ -226,10 +185,10 @@ def file_lists(report: Report) -> dict[str, Any]:
 
 def _warn(report: Report, context: Context) -> None:
     terminal = context.terminal
-    for notice in report.notices:
-        terminal.warn(notice)
     for skip in report.unlisted:
         terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+    for notice in report.notices:
+        terminal.warn(notice)
     for path in report.damaged:
         terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
     told = [s for s in report.skips if terminal.verbose or s.reason != "ignored"]

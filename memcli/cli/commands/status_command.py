@@ -95,7 +95,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     reader = Reader(context.store) if os.path.exists(context.store) else None
     try:
         known = reader.known() if reader else {}
-        planned = plan(settings, known)
+        planned = plan(settings, known, reader.meta("mounts") if reader else None)
         listing, diff = planned.listing, _settled(planned.diff, known, settings)
         skips = [*listing.skips]
         if reader:
