@@ -23,7 +23,7 @@ class Log:
         """Write to stdout as JSON, else to stderr as text."""
         self._terminal, self._now_ns, self._as_json = terminal, now_ns, as_json
         self._skips: set[tuple[str, str, str]] = set()
-        self._failure = ""
+        self._failure = self._told = ""
 
     def now(self) -> datetime:
         """Give the time of a line."""
@@ -41,7 +41,8 @@ class Log:
         pending: int, seconds: float,
     ) -> None:  # fmt: skip
         """Say what a run did; a run that changed nothing is told only of the start, or with -v."""
-        recovered, self._failure = bool(self._failure), ""
+        recovered = bool(self._failure)
+        self._failure = self._told = ""
         told = _changes(report)
         if told or embedded or recovered or reason == "start" or self._terminal.verbose:
             text = told or ("embedded" if embedded else f"in step, {report.unchanged} files")
@@ -71,9 +72,10 @@ class Log:
             code, message, hint = "os", error.strerror or str(error), ""
         else:
             code, message, hint = "bug", f"internal error: {type(error).__name__}: {error}", ""
-        if message == self._failure:
+        told, self._failure = self._told, message
+        self._told = code if code == BusyError.code else message  # whoever is busy
+        if told == self._told:
             return
-        self._failure = message
         what = "waiting" if isinstance(error, BusyError) else "failed"
         tail = f". Try: {hint}" if hint and what == "failed" else ""
         self._line(

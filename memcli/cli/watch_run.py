@@ -31,7 +31,7 @@ from memcli.indexing.watch_record import (
 from memcli.indexing.watch_sight import Sight
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
-LOCK_WAIT_SECONDS = 1.0
+LOCK_WAIT_SECONDS = 2.0
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = ("embedding.encoder", "embedding.threads")
@@ -219,7 +219,7 @@ class _Session:
 
     def fail(self, error: BaseException) -> None:
         """Note and tell why a run failed."""
-        self.watcher.failed(self.clock())
+        self.watcher.failed(self.clock(), busy=isinstance(error, BusyError))
         self.log.failed(error, self.watcher.retry_seconds)
 
     def embed(self) -> None:

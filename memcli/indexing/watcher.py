@@ -58,6 +58,7 @@ class Watcher:
         self.paths: set[str] = set()
         self.pending = 0  # texts without a vector
         self.failures = 0  # in a row
+        self._busy = False  # whether the last of them was another writer's
         self._running = 0  # files that the run at work has taken over
         self._unsure = False  # something changed, nobody knows where
         self._first = self._last = now
@@ -82,6 +83,8 @@ class Watcher:
     @property
     def retry_seconds(self) -> float:
         """Say how long a run that has just failed waits for the next try."""
+        if self._busy:
+            return FIRST_RETRY_SECONDS
         return min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (self.failures - 1))
 
     def touched(self, at: float, path: str) -> None:
@@ -171,12 +174,16 @@ class Watcher:
         """Note how many texts still have no vector; without progress they are left alone."""
         self.pending = pending if pending < self.pending else 0
 
-    def failed(self, now: float) -> None:
-        """Note that a run failed: nothing of what it was to do is known to be done."""
+    def failed(self, now: float, *, busy: bool = False) -> None:
+        """Note that a run failed: nothing of what it was to do is known to be done.
+
+        Where another writer was `busy`, patience does not grow: that passes by itself.
+        """
         if not self.waiting:
             self._first = now
         self._unsure, self._running = True, 0
         self.failures += 1
+        self._busy = busy
         self._retry_at = now + self.retry_seconds
 
     def probed(self, now: float, *, cost: float) -> None:

@@ -160,6 +160,14 @@ def test_failures_are_tried_again_with_growing_patience() -> None:
     assert watcher.waiting == 0
 
 
+def test_another_writer_is_tried_again_every_second() -> None:
+    watcher = ready()
+    for now in (1.0, 5.0, 9.0):
+        watcher.began()
+        watcher.failed(now, busy=True)
+        assert [at for at, _ in until(watcher, now, now + 2)] == [now + 1]
+
+
 def test_a_folder_that_comes_back_hastens_the_next_try() -> None:
     watcher = ready()
     for now in (1.0, 2.0, 4.0, 8.0, 16.0):
