@@ -33,7 +33,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
     folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
-    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
     _run("index", "-q")
     return folder
 
@@ -99,6 +99,16 @@ def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
     assert _run("status", "--check", "-q")[0] == 1, "a text waits for its vector"
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     assert _run("status", "--check", "-q")[0] == 0
+
+
+def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
+    notes: Path, tmp_path: Path
+) -> None:
+    notes.rename(tmp_path / "away")
+    notes.mkdir()
+    shown = _status()
+    assert (shown["state"], shown["unlisted"]) == ("fresh", ["memory"])
+    assert _run("status", "--check", "-q")[0] == 1
 
 
 def test_deep_runs_the_model_and_checks_the_file(notes: Path) -> None:

@@ -57,7 +57,7 @@ def run(context: Context, *, check: bool, deep: bool, as_json: bool) -> int:
     elif not (check and context.terminal.quiet):
         context.terminal.write(_text(record, context))
     waiting = record["vectors"]["pending"] > 0 and record["vectors"]["encoder"] != "none"
-    behind = record["state"] not in ("fresh", "empty") or waiting
+    behind = record["state"] not in ("fresh", "empty") or waiting or record["unlisted"]
     return ExitCode.NEGATIVE if check and behind else ExitCode.OK
 
 
@@ -109,7 +109,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         if reader is None:
             state = "not_indexed" if listing.files else "empty"
         else:
-            state = "stale" if behind else "fresh" if listing.files else "empty"
+            empty = not (listing.files or listing.unlisted)
+            state = "stale" if behind else "empty" if empty else "fresh"
         warnings = [f"{s.path or '.'} cannot be listed: {s.detail}" for s in listing.unlisted]
         if chunking not in (None, chunking_key(settings.limits)):
             warnings.append("chunks were cut by other settings. Try: memcli index")
@@ -161,6 +162,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
                 {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
                 for s in (*skips, *listing.unlisted)
             ],
+            "unlisted": [shown(s.source, s.path or ".") for s in listing.unlisted],
             "legs": {
                 "lexical": {"available": True},
                 "dense": {
