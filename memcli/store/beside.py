@@ -40,9 +40,22 @@ def sweep(store: str) -> None:
 
 def open_beside(main: Writer) -> Writer:
     """Open the half-built store beside another one, or a new one where it cannot be used."""
+    side = _usable(main)
+    if side is None:
+        sweep(main.path)
+        path = path_beside(main.path)
+        side = Writer(path, open_migrated(path, main.mounts), main.mounts)
+    side.set_meta({"mounts": main.meta("mounts") or "[]"})
+    return side
+
+
+def _usable(main: Writer) -> Writer | None:
+    """Open a copy that can be gone on with: sound, and not published already."""
     path = path_beside(main.path)
+    if not os.path.exists(path):
+        return None
     try:
-        side = Writer(path, open_migrated(path))
+        side = Writer(path, open_migrated(path, main.mounts), main.mounts)
         published = side.meta(PUBLISHED_AS)
         done = published is not None and int(main.meta("revision") or 0) >= int(published)
         if not done and side.integrity() == "ok":
@@ -50,10 +63,7 @@ def open_beside(main: Writer) -> Writer:
         side.close()
     except DamagedError:
         pass
-    sweep(main.path)
-    side = Writer(path, open_migrated(path))
-    side.set_meta({"mounts": main.meta("mounts") or "[]"})
-    return side
+    return None
 
 
 def take_over_vectors(main: Writer, side: Writer) -> None:

@@ -15,6 +15,7 @@ import apsw
 from memcli.errors import StoreError
 from memcli.store import pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
+from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
@@ -28,21 +29,21 @@ EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had it
 class Writer:
     """The one open store that may change it."""
 
-    def __init__(self, path: str, opened: Opened) -> None:
+    def __init__(self, path: str, opened: Opened, mounts: str = MOUNTS) -> None:
         """Wrap an open, migrated connection."""
-        self.path = path
+        self.path, self.mounts = path, mounts
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
         self._file = os.stat(path)
 
     @classmethod
-    def open(cls, path: str) -> tuple[Writer, str]:
+    def open(cls, path: str, *, mounts: str = MOUNTS) -> tuple[Writer, str]:
         """Open or create the store; a damaged file is set aside and named in the notice."""
         try:
-            return cls(path, open_migrated(path)), ""
+            return cls(path, open_migrated(path, mounts), mounts), ""
         except DamagedError as error:
             notice = f"{error.message}; it is kept as {set_aside(path)} and the index is built anew"
-        return cls(path, open_migrated(path)), notice
+        return cls(path, open_migrated(path, mounts), mounts), notice
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
@@ -242,7 +243,7 @@ class Writer:
         with suppress(apsw.Error):
             self.connection.close(True)
         aside = set_aside(self.path)
-        self.connection, self.vec_problem = open_migrated(self.path)
+        self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
         self._file = os.stat(self.path)
         return f"{fault}; it is kept as {aside} and the index is built anew"
 
@@ -276,9 +277,9 @@ class Writer:
         )
 
 
-def open_migrated(path: str) -> Opened:
+def open_migrated(path: str, mounts: str = MOUNTS) -> Opened:
     """Open or create a store with the newest tables; DamagedError where it is damaged."""
-    opened = connect(path, write=True)
+    opened = connect(path, write=True, mounts=mounts)
     with translated(path):
         schema.migrate(opened.connection, path)
     return opened
