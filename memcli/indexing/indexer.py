@@ -155,6 +155,7 @@ def bring_in_step(
     report = apply(writer, settings, planned, known, again=again, on_progress=on_progress)
     writer.set_meta(wanted)
     writer.settle()
+    writer.prune(unused_days=CACHE_DAYS)
     return report
 
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 
 from memcli.store import records
-from memcli.store.driver import DamagedError, remove_files, translated
+from memcli.store.driver import DamagedError, remove_files, rows, translated
 from memcli.store.writer import EMBEDDED_AT, Writer, open_migrated
 
 SUFFIX = ".next"
@@ -80,6 +80,12 @@ def take_over_vectors(main: Writer, side: Writer) -> None:
             "UPDATE vectors SET unused_since = unixepoch()"
             " WHERE unused_since IS NULL AND hash NOT IN (SELECT hash FROM parts)"
         )
+        # A copy that is gone on with searches by some vectors already; now by these too.
+        side.refresh((), [row[0] for row in rows(
+            side.connection,
+            "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
+            " LEFT JOIN slots s ON s.hash = p.hash WHERE s.id IS NULL",
+        )])  # fmt: skip
     inherited = {key: value for key in INHERITED if (value := main.meta(key)) is not None}
     side.set_meta(inherited)
     fingerprint, dimension = main.meta("fingerprint"), main.meta("dimension")

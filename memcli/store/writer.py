@@ -103,7 +103,7 @@ class Writer:
             gone = self._drop_chunks(document.source, document.path)
             records.put_document(self.connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
-            self._refresh(gone, living)
+            self.refresh(gone, living)
 
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
@@ -123,7 +123,7 @@ class Writer:
             self.connection.execute(
                 "DELETE FROM documents WHERE source = ? AND path = ?", (source, path)
             )
-            self._refresh(gone, ())
+            self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts without a vector, newest documents first, each text once."""
@@ -156,14 +156,19 @@ class Writer:
                 self.put_meta(EMBEDDED_AT, revision)
 
     def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store vectors of the fingerprint by hash of their text."""
+        """Store vectors of the fingerprint by hash of their text.
+
+        Those of another encoder than the index's own count as unused until it is switched.
+        """
         with self.transaction():
+            is_own = self.meta("fingerprint") == fingerprint
             self.connection.executemany(
-                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector) VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
+                f" VALUES (?, ?, ?, {'NULL' if is_own else 'unixepoch()'})",
                 [(fingerprint, hash_, vector) for hash_, vector in found],
             )
-            if self.meta("fingerprint") == fingerprint:
-                self._refresh((), [hash_ for hash_, _ in found])
+            if is_own:
+                self.refresh((), [hash_ for hash_, _ in found])
 
     def use_fingerprint(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
@@ -192,7 +197,7 @@ class Writer:
                 self.connection.execute("DELETE FROM slots")
                 self.put_meta("vec_behind", "1")
                 living = rows(self.connection, "SELECT DISTINCT hash FROM parts")
-                self._refresh((), [r[0] for r in living])
+                self.refresh((), [r[0] for r in living])
                 return
             vectors.rebuild(self.connection, f"vec_{number}", fingerprint, dimension)
             self.put_meta("vec_table", f"vec_{number}")
@@ -207,10 +212,12 @@ class Writer:
 
     def prune(self, *, unused_days: int) -> int:
         """Drop cached vectors that no part has used for some days; give how many."""
-        with self.transaction():
+        unused = "unused_since <= unixepoch() - ? * 86400"
+        if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", (unused_days,)):
+            return 0
+        with self.transaction(revise=False):
             self.connection.execute(
-                "DELETE FROM vectors WHERE unused_since <= unixepoch() - ? * 86400"
-                " AND (fingerprint IS NOT ?"
+                f"DELETE FROM vectors WHERE {unused} AND (fingerprint IS NOT ?"
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
                 (unused_days, self.meta("fingerprint")),
             )
@@ -264,7 +271,8 @@ class Writer:
             (key, value),
         )
 
-    def _refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
+    def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
+        """Search by the vectors of living texts and no more by those of gone ones."""
         fingerprint = self.meta("fingerprint")
         if fingerprint is None:
             return
