@@ -140,6 +140,22 @@ def test_a_full_disk_ends_the_run_and_the_old_index_answers(
     assert found_now == dump(place.store)
 
 
+def test_a_search_on_a_damaged_store_says_so_and_mends_it_unless_told_not_to(
+    place: Place,
+) -> None:
+    place.write("a")
+    for damage, code in ((b"garbage", "is damaged"), (b"", "is not complete")):
+        place.index()
+        Path(place.store).write_bytes(damage)
+        done = place.memcli("search", "fox", "--no-sync")
+        assert (done.returncode, done.stdout) == (4, "")
+        assert code in done.stderr
+        assert "Try: memcli index" in done.stderr
+        done = place.memcli("search", "fox", "-f", "paths")
+        assert (done.returncode, done.stdout) == (0, "memory/a.md\n")
+        assert ("kept as" in done.stderr) == bool(damage)
+
+
 def test_a_folder_that_cannot_be_written_is_read_and_no_more(place: Place) -> None:
     place.write("a")
     place.index()
