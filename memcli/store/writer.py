@@ -21,6 +21,8 @@ from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
 from memcli.types import Document, Known
 
+# Searches that follow one another without a gap would hold up a run for the usual timeout.
+CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
@@ -48,6 +50,7 @@ class Writer:
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
         with suppress(apsw.Error):
+            self.connection.set_busy_timeout(CLOSE_TIMEOUT_MS)
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         with translated(self.path):
             self.connection.close(True)

@@ -182,13 +182,15 @@ def test_a_killed_full_run_changes_no_answer_and_the_next_goes_on_with_it(
     assert len(kept) == (min(33, max(0, transactions - 3)) if not published else 33)
     stored: list[str] = []
     writer = open_writer(place.store)
-    rebuild(
+    report = rebuild(
         writer,
         place.settings,
         embed_into=place.embed,
         on_progress=lambda stage, done, total: stored.append(stage),
     )
     writer.close()
+    resumed = (f"went on with a full run that had read {len(kept)} files",)
+    assert report.notices == (resumed if kept and not published else ())
     assert stored.count("reading") == (33 if published else 33 - len(kept))
     assert place.side_files() == []
     assert_sound(place.store)
