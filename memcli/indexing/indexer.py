@@ -155,6 +155,7 @@ def bring_in_step(
     report = apply(writer, settings, planned, known, again=again, on_progress=on_progress)
     writer.set_meta(wanted)
     writer.settle()
+    writer.prune(unused_days=CACHE_DAYS)
     return report
 
 
@@ -180,8 +181,8 @@ def embed(
 ) -> int:
     """Make the vectors that are missing and search by them; give how many were made."""
     fingerprint = encoder.fingerprint
-    total = writer.unembedded(fingerprint)
-    total = total if most is None else min(most, total)
+    waiting = writer.unembedded(fingerprint)
+    total = waiting if most is None else min(most, waiting)
     switching = writer.meta("fingerprint") not in (None, fingerprint)
     if not switching or total == 0:
         writer.use_fingerprint(fingerprint, encoder.dimension)
@@ -197,7 +198,7 @@ def embed(
             writer.put_vectors(fingerprint, pairs)
             done += len(batch)
             on_progress("embedding", done, total)
-    if writer.unembedded(fingerprint) == 0:
+    if done == waiting:
         if switching:
             writer.use_fingerprint(fingerprint, encoder.dimension)
         writer.mark_embedded()

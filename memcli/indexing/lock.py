@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from memcli.errors import BusyError, StoreError
@@ -43,8 +43,9 @@ def writer_lock(
     """Hold the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError."""
     descriptor = _acquire(store + ".lock", wait_seconds, sleep)
     try:
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode())
+        with suppress(OSError):  # a full disk: the lock holds without its message
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
         yield
     finally:
         os.close(descriptor)

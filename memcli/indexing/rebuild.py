@@ -48,6 +48,9 @@ def rebuild(
     sweep_stale(main.path, settings)
     side = beside.open_beside(main)
     try:
+        begun = len(side.known())
+        if begun:
+            notices = (*notices, f"went on with a full run that had read {begun} files")
         report = bring_in_step(side, settings, on_progress=on_progress)
         hidden = _hidden(known, side.known(), report)
         beside.take_over_documents(main, side, hidden)
@@ -58,7 +61,7 @@ def rebuild(
     finally:
         side.close()
     beside.sweep(main.path)
-    return _compared(report, known, now)
+    return _compared(report, known, now)._replace(notices=notices)
 
 
 def sweep_stale(store: str, settings: Settings) -> None:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 
 from memcli.store import records
-from memcli.store.driver import DamagedError, remove_files, translated
+from memcli.store.driver import DamagedError, remove_files, rows, translated
 from memcli.store.writer import EMBEDDED_AT, Writer, open_migrated
 
 SUFFIX = ".next"
@@ -40,9 +40,22 @@ def sweep(store: str) -> None:
 
 def open_beside(main: Writer) -> Writer:
     """Open the half-built store beside another one, or a new one where it cannot be used."""
+    side = _usable(main)
+    if side is None:
+        sweep(main.path)
+        path = path_beside(main.path)
+        side = Writer(path, open_migrated(path, main.mounts), main.mounts)
+    side.set_meta({"mounts": main.meta("mounts") or "[]"})
+    return side
+
+
+def _usable(main: Writer) -> Writer | None:
+    """Open a copy that can be gone on with: sound, and not published already."""
     path = path_beside(main.path)
+    if not os.path.exists(path):
+        return None
     try:
-        side = Writer(path, open_migrated(path))
+        side = Writer(path, open_migrated(path, main.mounts), main.mounts)
         published = side.meta(PUBLISHED_AS)
         done = published is not None and int(main.meta("revision") or 0) >= int(published)
         if not done and side.integrity() == "ok":
@@ -50,10 +63,7 @@ def open_beside(main: Writer) -> Writer:
         side.close()
     except DamagedError:
         pass
-    sweep(main.path)
-    side = Writer(path, open_migrated(path))
-    side.set_meta({"mounts": main.meta("mounts") or "[]"})
-    return side
+    return None
 
 
 def take_over_vectors(main: Writer, side: Writer) -> None:
@@ -70,6 +80,12 @@ def take_over_vectors(main: Writer, side: Writer) -> None:
             "UPDATE vectors SET unused_since = unixepoch()"
             " WHERE unused_since IS NULL AND hash NOT IN (SELECT hash FROM parts)"
         )
+        # A copy that is gone on with searches by some vectors already; now by these too.
+        side.refresh((), [row[0] for row in rows(
+            side.connection,
+            "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
+            " LEFT JOIN slots s ON s.hash = p.hash WHERE s.id IS NULL",
+        )])  # fmt: skip
     inherited = {key: value for key in INHERITED if (value := main.meta(key)) is not None}
     side.set_meta(inherited)
     fingerprint, dimension = main.meta("fingerprint"), main.meta("dimension")

@@ -15,11 +15,14 @@ import apsw
 from memcli.errors import StoreError
 from memcli.store import pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
+from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
 from memcli.types import Document, Known
 
+# Searches that follow one another without a gap would hold up a run for the usual timeout.
+CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
@@ -28,25 +31,26 @@ EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had it
 class Writer:
     """The one open store that may change it."""
 
-    def __init__(self, path: str, opened: Opened) -> None:
+    def __init__(self, path: str, opened: Opened, mounts: str = MOUNTS) -> None:
         """Wrap an open, migrated connection."""
-        self.path = path
+        self.path, self.mounts = path, mounts
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
         self._file = os.stat(path)
 
     @classmethod
-    def open(cls, path: str) -> tuple[Writer, str]:
+    def open(cls, path: str, *, mounts: str = MOUNTS) -> tuple[Writer, str]:
         """Open or create the store; a damaged file is set aside and named in the notice."""
         try:
-            return cls(path, open_migrated(path)), ""
+            return cls(path, open_migrated(path, mounts), mounts), ""
         except DamagedError as error:
             notice = f"{error.message}; it is kept as {set_aside(path)} and the index is built anew"
-        return cls(path, open_migrated(path)), notice
+        return cls(path, open_migrated(path, mounts), mounts), notice
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
         with suppress(apsw.Error):
+            self.connection.set_busy_timeout(CLOSE_TIMEOUT_MS)
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         with translated(self.path):
             self.connection.close(True)
@@ -102,7 +106,7 @@ class Writer:
             gone = self._drop_chunks(document.source, document.path)
             records.put_document(self.connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
-            self._refresh(gone, living)
+            self.refresh(gone, living)
 
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
@@ -122,7 +126,7 @@ class Writer:
             self.connection.execute(
                 "DELETE FROM documents WHERE source = ? AND path = ?", (source, path)
             )
-            self._refresh(gone, ())
+            self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts without a vector, newest documents first, each text once."""
@@ -155,14 +159,19 @@ class Writer:
                 self.put_meta(EMBEDDED_AT, revision)
 
     def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store vectors of the fingerprint by hash of their text."""
+        """Store vectors of the fingerprint by hash of their text.
+
+        Those of another encoder than the index's own count as unused until it is switched.
+        """
         with self.transaction():
+            is_own = self.meta("fingerprint") == fingerprint
             self.connection.executemany(
-                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector) VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
+                f" VALUES (?, ?, ?, {'NULL' if is_own else 'unixepoch()'})",
                 [(fingerprint, hash_, vector) for hash_, vector in found],
             )
-            if self.meta("fingerprint") == fingerprint:
-                self._refresh((), [hash_ for hash_, _ in found])
+            if is_own:
+                self.refresh((), [hash_ for hash_, _ in found])
 
     def use_fingerprint(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
@@ -191,7 +200,7 @@ class Writer:
                 self.connection.execute("DELETE FROM slots")
                 self.put_meta("vec_behind", "1")
                 living = rows(self.connection, "SELECT DISTINCT hash FROM parts")
-                self._refresh((), [r[0] for r in living])
+                self.refresh((), [r[0] for r in living])
                 return
             vectors.rebuild(self.connection, f"vec_{number}", fingerprint, dimension)
             self.put_meta("vec_table", f"vec_{number}")
@@ -206,10 +215,12 @@ class Writer:
 
     def prune(self, *, unused_days: int) -> int:
         """Drop cached vectors that no part has used for some days; give how many."""
-        with self.transaction():
+        unused = "unused_since <= unixepoch() - ? * 86400"
+        if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", (unused_days,)):
+            return 0
+        with self.transaction(revise=False):
             self.connection.execute(
-                "DELETE FROM vectors WHERE unused_since <= unixepoch() - ? * 86400"
-                " AND (fingerprint IS NOT ?"
+                f"DELETE FROM vectors WHERE {unused} AND (fingerprint IS NOT ?"
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
                 (unused_days, self.meta("fingerprint")),
             )
@@ -242,7 +253,7 @@ class Writer:
         with suppress(apsw.Error):
             self.connection.close(True)
         aside = set_aside(self.path)
-        self.connection, self.vec_problem = open_migrated(self.path)
+        self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
         self._file = os.stat(self.path)
         return f"{fault}; it is kept as {aside} and the index is built anew"
 
@@ -263,7 +274,8 @@ class Writer:
             (key, value),
         )
 
-    def _refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
+    def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
+        """Search by the vectors of living texts and no more by those of gone ones."""
         fingerprint = self.meta("fingerprint")
         if fingerprint is None:
             return
@@ -276,9 +288,9 @@ class Writer:
         )
 
 
-def open_migrated(path: str) -> Opened:
+def open_migrated(path: str, mounts: str = MOUNTS) -> Opened:
     """Open or create a store with the newest tables; DamagedError where it is damaged."""
-    opened = connect(path, write=True)
+    opened = connect(path, write=True, mounts=mounts)
     with translated(path):
         schema.migrate(opened.connection, path)
     return opened

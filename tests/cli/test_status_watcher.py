@@ -104,8 +104,7 @@ def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
 def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
     notes: Path, tmp_path: Path
 ) -> None:
-    notes.rename(tmp_path / "away")
-    notes.mkdir()
+    (notes / "memory").rename(tmp_path / "away")
     shown = _status()
     assert (shown["state"], shown["unlisted"]) == ("fresh", ["memory"])
     assert _run("status", "--check", "-q")[0] == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -22,6 +23,7 @@ from memcli.indexing.rebuild import rebuild
 from memcli.search.dates import find_dates
 from memcli.search.pipeline import Vector, options_of, search
 from memcli.search.query import parse
+from memcli.store.beside import path_beside
 from memcli.store.reader import Reader
 from memcli.store.writer import Writer
 from memcli.types import Filters, Source
@@ -77,6 +79,10 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
         return found
     finally:
         reader.close()
+
+
+class Stopped(Exception):
+    pass
 
 
 class Workspace(RuleBasedStateMachine):
@@ -207,6 +213,20 @@ class Workspace(RuleBasedStateMachine):
         rebuild(writer, self.settings, embed_into=self.embed)
         writer.close()
         self.compare(vectors=True)
+
+    @rule(texts=st.integers(0, 3))
+    def run_in_full_that_ends_while_embedding(self, texts: int) -> None:
+        def stop(side: Writer) -> None:
+            embed(side, self.encoder, most=texts)
+            raise Stopped
+
+        writer = open_writer(self.store)
+        if writer.known():
+            with contextlib.suppress(Stopped):
+                rebuild(writer, self.settings, embed_into=stop)
+            os.utime(path_beside(self.store), ns=(self.clock, self.clock))
+        writer.close()
+        assert_sound(self.store)
 
     @rule(texts=st.integers(1, 3))
     def run_that_ends_while_embedding(self, texts: int) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index
+from memcli.store.driver import connect, rows
 from memcli.types import Source
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, touch, write
@@ -131,3 +132,61 @@ def test_a_change_of_a_source_reaches_its_stored_documents(place: tuple[Path, Pa
     writer.close()
     ((*_, trust, _, _, always, _, _),) = dump(str(store))["documents"]
     assert (trust, always) == ("untrusted", 0)
+
+
+def test_a_vector_that_nothing_uses_is_kept_for_thirty_days(place: tuple[Path, Path]) -> None:
+    root, store = place
+    file = write(root, "a.md", TEXTS[1])
+    run(root, store)
+    file.unlink()
+    run(root, store)
+
+    def cached() -> int:
+        connection = connect(str(store), write=False).connection
+        try:
+            return int(rows(connection, "SELECT count(*) FROM vectors")[0][0])
+        finally:
+            connection.close()
+
+    for days, left in ((29, 2), (30, 0)):
+        writer = open_writer(str(store))
+        writer.connection.execute(
+            "UPDATE vectors SET unused_since = unixepoch() - 5 - ? * 86400", (days,)
+        )
+        writer.close()
+        run(root, store)
+        assert cached() == left
+
+
+def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, Path]) -> None:
+    root, store = place
+    write(root, "a.md", TEXTS[0])
+    run(root, store)
+    other = HashingEncoder(32)
+    writer = open_writer(str(store))
+    assert embed(writer, other, most=1) == 1
+    assert writer.meta("fingerprint") == HashingEncoder().fingerprint
+    assert writer.prune(unused_days=30) == 0
+    assert embed(writer, other, most=1) == 1  # it goes on where it was
+    assert writer.meta("fingerprint") == other.fingerprint
+    assert writer.prune(unused_days=0) == 2  # those of the first encoder
+    assert embed(writer, HashingEncoder(), most=1) == 1
+    assert embed(writer, other) == 0
+    assert writer.prune(unused_days=0) == 1
+    assert writer.counts().embedded == 2
+    writer.close()
+    assert_sound(str(store))
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kept: int) -> None:
+    root, store = place
+    for number in range(kept):
+        write(root, f"{number}.md", TEXTS[number])
+    run(root, store)
+    writer = open_writer(str(store))
+    writer.connection.execute("DROP INDEX vectors_unused; PRAGMA user_version = 1")
+    writer.close()
+    report, embedded = run(root, store)
+    assert (report.unchanged, embedded) == (kept, 0)
+    assert_sound(str(store))

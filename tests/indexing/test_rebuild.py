@@ -46,7 +46,13 @@ def transaction(self, *, revise=True):
             os.kill(os.getpid(), signal.SIGKILL)
 
 Writer.transaction = transaction
-beside.remove_files = lambda path: os.kill(os.getpid(), signal.SIGKILL)
+published = beside.publish
+
+def publish(main, side):
+    published(main, side)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+beside.publish = publish
 writer, _ = Writer.open(sys.argv[3])
 rebuild(
     writer, make_settings(Path(sys.argv[2])), embed_into=lambda w: embed(w, HashingEncoder(32))
@@ -173,18 +179,52 @@ def test_a_killed_full_run_changes_no_answer_and_the_next_goes_on_with_it(
     kept = set(half.known())
     half.close()
     os.utime(path_beside(place.store), ns=(FAR_FUTURE_NS, FAR_FUTURE_NS))  # of today
-    assert len(kept) == (min(33, max(0, transactions - 2)) if not published else 33)
+    assert len(kept) == (min(33, max(0, transactions - 3)) if not published else 33)
     stored: list[str] = []
     writer = open_writer(place.store)
-    rebuild(
+    report = rebuild(
         writer,
         place.settings,
         embed_into=place.embed,
         on_progress=lambda stage, done, total: stored.append(stage),
     )
     writer.close()
+    resumed = (f"went on with a full run that had read {len(kept)} files",)
+    assert report.notices == (resumed if kept and not published else ())
     assert stored.count("reading") == (33 if published else 33 - len(kept))
     assert place.side_files() == []
+    assert_sound(place.store)
+    assert dump(place.store) == before
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_a_full_run(place: Place, *, embedded: int) -> None:
+    """Leave a half-built copy of today that has made some vectors."""
+
+    def stop(side: Writer) -> None:
+        embed(side, ENCODER, most=embedded)
+        raise Stopped
+
+    writer = open_writer(place.store)
+    with pytest.raises(Stopped):
+        rebuild(writer, place.settings, embed_into=stop)
+    writer.close()
+    os.utime(path_beside(place.store), ns=(FAR_FUTURE_NS, FAR_FUTURE_NS))
+
+
+def test_vectors_that_were_made_meanwhile_are_searched_too(place: Place) -> None:
+    write(place.root, "a.md", "the fox\n")
+    place.run()
+    write(place.root, "b.md", "the train\n\nthe pool\n")
+    stop_a_full_run(place, embedded=1)
+    write(place.root, "c.md", "the river\n")
+    place.run()
+    before = dump(place.store)
+    assert place.run(full=True).unchanged == 3
+    assert place.embedded == 0
     assert_sound(place.store)
     assert dump(place.store) == before
 

@@ -67,6 +67,7 @@ def command(
     """Bring the index in step with the files.
 
     Keyword rows come first, file by file, so a search finds words while vectors are made.
+    --full builds a new index beside the old one, which answers until the new one is whole.
 
     Examples: memcli index      memcli index --watch
     """
