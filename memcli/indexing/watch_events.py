@@ -26,7 +26,8 @@ _LIMITS = {
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 
 
-def _observer() -> Any:  # noqa: ANN401  # watchdog picks a class by platform
+def system_observer() -> Any:  # noqa: ANN401  # watchdog picks a class by platform
+    """Make an observer of the system's own events."""
     from watchdog.observers import Observer
 
     return Observer()
@@ -39,7 +40,7 @@ class Events:
         self,
         hear: Callable[[str, bool], None],
         overflow: Callable[[], None],
-        open_observer: Callable[[], Any] = _observer,
+        open_observer: Callable[[], Any] = system_observer,
     ) -> None:
         """Pass on what happens, from other threads: a path, and whether it is a folder."""
         self._hear, self._overflow = hear, overflow

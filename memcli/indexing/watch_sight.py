@@ -10,7 +10,7 @@ from typing import Any
 
 from memcli.indexing import watch_folders as folders
 from memcli.indexing.indexer import Settings
-from memcli.indexing.watch_events import Events
+from memcli.indexing.watch_events import Events, system_observer
 from memcli.indexing.watcher import Stamp
 from memcli.types import FileStat
 from memcli.workspace.discover import discover
@@ -25,7 +25,7 @@ class Sight:
         *,
         places: Iterable[str],
         files: Iterable[str],
-        open_observer: Callable[[], Any] | None = None,
+        open_observer: Callable[[], Any] = system_observer,
     ) -> None:
         """Pass hints to `put`, also from other threads.
 
@@ -35,11 +35,7 @@ class Sight:
         self._places, self._files = tuple(places), tuple(files)
         self._scopes: tuple[folders.Scope, ...] = ()
         self._settings: Settings | None = None
-        self._events = (
-            Events(self._hear, lambda: put(None), open_observer)
-            if open_observer
-            else Events(self._hear, lambda: put(None))
-        )
+        self._events = Events(self._hear, lambda: put(None), open_observer)
         self._seen: Mapping[str, folders.Identity] = {}
         self._listing: Mapping[tuple[str, str], FileStat] = {}
         self._again = False

@@ -90,7 +90,7 @@ class Bench:
         while found := self.differs():
             if time.monotonic() - since > GIVE_UP_SECONDS:
                 raise SystemExit(f"not in step after {GIVE_UP_SECONDS} s: {found}")
-            pause(0.05)
+            pause(0.2)  # looking costs processor time that the watcher needs
         return time.monotonic() - since
 
     def cpu_seconds(self) -> float:

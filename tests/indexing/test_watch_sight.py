@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memcli.indexing.watch_events import MANY_EVENTS, Events
+from memcli.indexing.watch_events import MANY_EVENTS, Events, system_observer
 from memcli.indexing.watch_sight import Sight
 from memcli.workspace.locate import default_source
 from tests.support import make_settings, write
@@ -42,7 +42,7 @@ class Deaf:
 class Seen:
     """A sight of a workspace and the hints it gave."""
 
-    def __init__(self, root: Path, open_observer: Any = None) -> None:
+    def __init__(self, root: Path, open_observer: Any = system_observer) -> None:
         self.hints: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.settings = make_settings(root, default_source(str(root)))
         self.sight = Sight(self.hints.put, places=(), files=(), open_observer=open_observer)
