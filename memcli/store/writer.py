@@ -135,6 +135,8 @@ class Writer:
 
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts without a vector."""
+        if self.is_embedded(fingerprint):
+            return 0
         found = self._rows(
             "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v"
             " ON v.hash = p.hash AND v.fingerprint = ? WHERE v.id IS NULL",

@@ -173,6 +173,7 @@ def main() -> None:
         if run.random.random() < 0.5:  # often a killed run follows a killed run
             run.settle(compare=rounds % REBUILT_EVERY == 0)
         rounds += 1
+        sys.stderr.write(f"\r{killed.total()} kills")
     run.settle(compare=True)
     run.complete("index --full")
     run.settle(compare=True)
