@@ -44,6 +44,8 @@ class Sight:
     def _hear(self, path: str, is_folder: bool) -> None:
         document, matters = folders.heard(self._scopes, path, is_folder=is_folder)
         if matters:
+            # watchdog 6 is deaf in a folder that was moved in and then renamed.
+            self._again = self._again or is_folder
             self._put(document)
 
     def close(self) -> None:

@@ -92,6 +92,11 @@ def test_a_tree_moved_in_is_heard_of_and_then_watched(
     assert seen.sight.aim(seen.settings, retry=False) == ""
     write(notes, "memory/tree/deep/b.md", "# B\n\nmore\n")
     assert seen.next("memory:memory/tree/deep/b.md")
+    (notes / "memory" / "tree").rename(notes / "memory" / "renamed")
+    seen.next(None)
+    assert seen.sight.aim(seen.settings, retry=False) == ""
+    write(notes, "memory/renamed/deep/b.md", "# B\n\nagain\n")
+    assert seen.next("memory:memory/renamed/deep/b.md")
 
 
 def test_noise_is_not_heard_of(notes: Path, seen: Seen) -> None:
