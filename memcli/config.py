@@ -74,6 +74,10 @@ KEYS: tuple[Key, ...] = (
     Key("sync.files", int, 20, "Changed files a search brings in.", low=0),
     Key("sync.parts", int, 8, "Texts a search embeds.", low=0),
     Key("sync.first", int, 2000, "Most files a search indexes from nothing.", low=0),
+    Key("watch.debounce_ms", int, 1500, "Quiet after a change before index --watch acts.",
+        low=0, high=3_600_000),
+    Key("watch.interval_minutes", float, 10.0, "Time between full looks of index --watch; 0: none.",
+        low=0, high=10_000),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 

@@ -61,6 +61,7 @@ class Listing(NamedTuple):
     files: tuple[FileStat, ...]
     skips: tuple[Skip, ...]
     unlisted: tuple[Skip, ...]
+    mounts: tuple[tuple[str, str], ...] = ()  # (source, folder path) of mount points
 
 
 class Known(NamedTuple):

@@ -5,6 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("long", max_examples=4000)
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
 

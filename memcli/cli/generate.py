@@ -18,7 +18,7 @@ EXIT_MEANINGS = {
     "USAGE": "the command line or the configuration cannot be used",
     "NOT_FOUND": "no such workspace, document, heading or record",
     "NO_INDEX": "the index is missing, or cannot be opened or written, where it is needed",
-    "BUSY": "another process is writing the index",
+    "BUSY": "another process is writing the index, or watches it already (`index --watch`)",
     "NO_LEG": "vectors were required (`--require-dense`) and could not take part",
     "BUG": "a bug in memcli; `--debug` shows where",
     "INTERRUPTED": "interrupted (Ctrl-C); what was done is kept",

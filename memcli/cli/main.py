@@ -32,6 +32,7 @@ Usage: memcli COMMAND [OPTIONS]
   memcli search "why did the pool run dry"      find passages, best first
   memcli search ERR_POOL_EXHAUSTED --json       the same for a program
   memcli index                                  bring the index in step, embed what is new
+  memcli index --watch                          stay, and index whatever changes
   memcli status                                 what is indexed, what is behind and why
 
 Commands:

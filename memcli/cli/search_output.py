@@ -70,6 +70,9 @@ def _say(found: Found, context: Context) -> None:
         terminal.warn(notice)
     if freshness.state == "empty":
         return
+    if freshness.state == "not_indexed":
+        terminal.warn(f"nothing is indexed yet ({freshness.reason}). Try: memcli search --sync")
+        return
     if freshness.state == "stale":
         reason = f" ({freshness.reason})" if freshness.reason else ""
         files = (

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.cli.context import Context
-from memcli.errors import UsageError
+from memcli.errors import IndexMissingError, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, options_of, search
 from memcli.search.query import ParsedQuery, parse
@@ -60,7 +59,7 @@ def answer(
     if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
         vector.start()
     freshness = _freshness(context, wanted.mode, sync=sync, no_sync=no_sync)
-    if freshness.state == "empty":
+    if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, NOTHING)
     reader = Reader(context.store)
     try:
@@ -92,9 +91,10 @@ def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Fre
 
 def _verified(context: Context) -> str | None:
     """Read which model file was verified when the index was made."""
-    if not os.path.exists(context.store):
+    try:
+        reader = Reader(context.store)
+    except (IndexMissingError, StoreError):  # freshness says it, or mends it
         return None
-    reader = Reader(context.store)
     try:
         return reader.meta("model")
     finally:

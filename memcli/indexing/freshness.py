@@ -7,17 +7,20 @@ in a bounded number of files and texts: counts, not time, so that answers are re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError, StoreError
-from memcli.indexing.indexer import Plan, Settings, apply, embed, index, plan, settings_meta
+from memcli.indexing.indexer import Report, apply, embed, index
 from memcli.indexing.lock import writer_lock
+from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
 from memcli.store.driver import DamagedError
 from memcli.store.reader import Reader
 from memcli.store.schema import IncompleteError
-from memcli.types import Encoder
+from memcli.types import Encoder, FileText, Known, Listing, Skip
 
+NOTICES = 5  # files and folders that are named; the rest is counted
+LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
 SETTLE_PAGES = 250  # of the keyword index: 10 to 20 ms
 CHANGED_SETTINGS = "settings that the whole index depends on have changed. Try: memcli index"
 
@@ -53,7 +56,7 @@ def freshen(
         planned = plan(settings, {})
         files = len(planned.listing.files)
         if files == 0:
-            return Freshness("empty", 0, "", _unlisted(planned))
+            return _state(planned, False)
         if files > bounds.first:
             raise IndexMissingError(
                 f"{files} files are not indexed yet, too many for a search to do in passing",
@@ -61,44 +64,86 @@ def freshen(
             )
     else:
         try:
-            planned, again = _look(store, settings)
+            planned, again, _ = _look(store, settings)
         except (DamagedError, IncompleteError):
             planned, again, first = plan(settings, {}), False, True
         if again and len(planned.listing.files) > bounds.first:
-            return Freshness("stale", _behind(planned), CHANGED_SETTINGS, _unlisted(planned))
+            return _state(planned, again)
         if not _behind(planned) and not again:
-            empty = not planned.listing.files and not planned.listing.unlisted
-            return Freshness("empty" if empty else "fresh", 0, "", _unlisted(planned))
+            return _state(planned, again)
     try:
         with writer_lock(store, wait_seconds=bounds.wait_seconds, sleep=sleep):
             return _bring_in(store, settings, bounds, open_encoder, whole=first or again)
     except (BusyError, StoreError) as error:
-        if first:
+        if first and isinstance(error, StoreError):
             raise
-        return Freshness("stale", _behind(planned), error.message, _unlisted(planned))
+        return _as_it_is(store, settings, len(planned.listing.files), error.message)
+
+
+def _as_it_is(store: str, settings: Settings, files: int, reason: str) -> Freshness:
+    """Let what there is answer; somebody else may be building the first index just now."""
+    try:
+        found = look(store, settings)
+    except (IndexMissingError, IncompleteError):
+        return Freshness("not_indexed", files, reason, ())
+    return found._replace(reason=reason) if found.pending else found
 
 
 def look(store: str, settings: Settings) -> Freshness:
     """Say how far the index is behind without changing anything."""
     if not os.path.exists(store):
         raise IndexMissingError(f"there is no index at {store}", hint="memcli index")
-    planned, again = _look(store, settings)
-    behind = _behind(planned)
-    if again:
-        return Freshness("stale", behind, CHANGED_SETTINGS, _unlisted(planned))
-    state = "stale" if behind else "fresh" if planned.listing.files else "empty"
-    return Freshness(state, behind, "not synced" if behind else "", _unlisted(planned))
+    planned, again, known = _look(store, settings)
+    return _state(settled(planned, known, settings), again)
 
 
-def _look(store: str, settings: Settings) -> tuple[Plan, bool]:
+def _look(store: str, settings: Settings) -> tuple[Plan, bool, Mapping[tuple[str, str], Known]]:
     """Compare the files, and the settings that every stored document depends on."""
     reader = Reader(store)
     try:
         wanted = settings_meta(settings)
         again = any(reader.meta(key) != value for key, value in wanted.items())
-        return plan(settings, reader.known()), again
+        known = reader.known()
+        return plan(settings, known, reader.meta("mounts")), again, known
     finally:
         reader.close()
+
+
+def _state(planned: Plan, again: bool) -> Freshness:
+    behind, unseen = _behind(planned), _unseen(planned.listing)
+    if again:
+        return Freshness("stale", behind, CHANGED_SETTINGS, unseen)
+    if behind:
+        return Freshness("stale", behind, "not synced", unseen)
+    empty = not planned.listing.files and not planned.listing.unlisted
+    return Freshness("empty" if empty else "fresh", 0, "", unseen)
+
+
+def settled(planned: Plan, known: Mapping[tuple[str, str], Known], settings: Settings) -> Plan:
+    """Hash the files whose stat proves nothing: those with the same bytes have not changed.
+
+    Beyond some hundred the rest stays suspect. What cannot be read is moved to the skips.
+    """
+    if not planned.diff.suspect:
+        return planned
+    changed, unread, same = [], [], 0
+    for at, stat in enumerate(planned.diff.suspect):
+        file = read(settings, stat) if at < LOOKED_AT else None
+        if isinstance(file, Skip) and file.reason == "unreadable":
+            unread.append(file)
+        elif file is not None and _hash(file) == known[stat.source, stat.path].hash:
+            same += 1
+        else:
+            changed.append(stat)
+    unchanged = planned.diff.unchanged + same
+    return planned._replace(
+        listing=planned.listing._replace(skips=(*planned.listing.skips, *unread)),
+        diff=planned.diff._replace(suspect=tuple(changed), unchanged=unchanged),
+    )
+
+
+def _hash(file: FileText | Skip) -> bytes:
+    return b"" if isinstance(file, Skip) else file.hash
 
 
 def _bring_in(
@@ -119,7 +164,7 @@ def _bring_in(
             notices += report.notices
         else:
             known = writer.known()
-            planned = plan(settings, known)
+            planned = plan(settings, known, writer.meta("mounts"))
             report = apply(writer, settings, planned, known, most=bounds.files)
             writer.settle(SETTLE_PAGES)
         if bounds.parts and (report.added or report.changed or report.moved):
@@ -130,13 +175,18 @@ def _bring_in(
         writer.close()
     reason = f"more than {bounds.files} files have changed" if report.deferred else ""
     state = "stale" if report.deferred else "fresh"
-    notices += [f"{skip.path or '.'}: {skip.detail}" for skip in report.unlisted]
-    return Freshness(state, report.deferred, reason, tuple(notices))
+    return Freshness(state, report.deferred, reason, (*notices, *_unseen(report)))
 
 
 def _behind(planned: Plan) -> int:
-    return len(planned.diff.added) + len(planned.diff.suspect) + len(planned.diff.removed)
+    found = planned.diff
+    return len(found.added) + len(found.suspect) + len(found.removed)
 
 
-def _unlisted(planned: Plan) -> tuple[str, ...]:
-    return tuple(f"{skip.path or '.'}: {skip.detail}" for skip in planned.listing.unlisted)
+def _unseen(found: Listing | Report) -> tuple[str, ...]:
+    """Say what could not be seen: folders that were not listed, files that were not read."""
+    skips = [*found.unlisted, *(skip for skip in found.skips if skip.reason == "unreadable")]
+    told = [f"{skip.path or '.'}: {skip.detail}" for skip in skips[:NOTICES]]
+    if len(skips) > NOTICES:
+        told.append(f"{len(skips) - NOTICES} more cannot be read. Try: memcli status")
+    return tuple(told)

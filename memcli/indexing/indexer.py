@@ -9,25 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.markdown import CHUNKER_VERSION
+from memcli.indexing.planning import Plan as Plan
+from memcli.indexing.planning import Settings as Settings
+from memcli.indexing.planning import chunking_key as chunking_key
+from memcli.indexing.planning import plan as plan
+from memcli.indexing.planning import read
+from memcli.indexing.planning import settings_meta as settings_meta
+from memcli.indexing.planning import shown as shown
 from memcli.store.driver import DamagedError
 from memcli.store.records import Stamp
-from memcli.types import (
-    MEMORY_SOURCE,
-    Diff,
-    Encoder,
-    FileStat,
-    FileText,
-    Known,
-    Listing,
-    Skip,
-    Source,
-)
-from memcli.workspace.diff import diff
-from memcli.workspace.discover import discover
+from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
-    from memcli.markdown.parts import Limits
     from memcli.store.writer import Writer
 
 # One transaction for so many vectors: other writers wait at most a second or two.
@@ -36,26 +29,10 @@ EMBED_BATCH = 32
 LOOKS = 20
 # Texts listed at a time: each listing looks at every part.
 LISTED = 4096
+# Days that a vector no text uses is kept for a revert.
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
-
-
-class Settings(NamedTuple):
-    """What the indexer needs to know besides the files."""
-
-    sources: tuple[Source, ...]
-    limits: Limits
-    max_bytes: int
-    follow_symlinks: bool
-    now_ns: Callable[[], int]  # wall clock, compared with mtimes
-
-
-class Plan(NamedTuple):
-    """What differs between files and index."""
-
-    listing: Listing
-    diff: Diff
 
 
 class Report(NamedTuple):
@@ -71,44 +48,6 @@ class Report(NamedTuple):
     damaged: tuple[str, ...]  # files with bytes that had to be replaced
     deferred: int  # changed files left for a later run
     notices: tuple[str, ...] = ()
-
-
-def chunking_key(limits: Limits) -> str:
-    """Name everything that decides where chunks and parts are cut."""
-    return f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
-
-
-def sources_key(sources: tuple[Source, ...]) -> str:
-    """Name what the sources say of their documents besides where they are."""
-    told = [
-        (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
-         s.evergreen)
-        for s in sources
-    ]  # fmt: skip
-    return repr(told)
-
-
-def settings_meta(settings: Settings) -> dict[str, str]:
-    """Give the `meta` values that stored documents depend on besides their files."""
-    return {
-        "chunking": chunking_key(settings.limits),
-        "sources": sources_key(settings.sources),
-    }
-
-
-def shown(source: str, path: str) -> str:
-    """Name a document in messages: the path, behind the source unless that is the memory."""
-    return path if source == MEMORY_SOURCE else f"{source}:{path}"
-
-
-def plan(settings: Settings, known: Mapping[tuple[str, str], Known]) -> Plan:
-    """Walk the sources and compare stats; no file is opened."""
-    listing = discover(
-        settings.sources,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
-    return Plan(listing, diff(listing, known))
 
 
 def apply(
@@ -143,7 +82,7 @@ def apply(
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
         indexed_ns = settings.now_ns()
-        file = _read(settings, sources[stat.source], stat)
+        file = read(settings, stat)
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
@@ -165,7 +104,8 @@ def apply(
     for source, path in planned.diff.removed:
         removed[shown(source, path)] = known[source, path].hash
         writer.remove(source, path)
-    moved = _moves(added, removed)
+    writer.set_meta({"mounts": planned.mounts}, revise=False)
+    moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
     return Report(
         added=tuple(sorted(added.keys() - news)),
@@ -184,38 +124,52 @@ def index(
     writer: Writer,
     settings: Settings,
     *,
-    full: bool = False,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Bring the keyword rows of the whole workspace in step; `full` stores every file anew.
+    """Bring the keyword rows of the whole workspace in step.
 
     A damaged store is set aside and built again.
     """
-    fault = ""
     try:
-        if full and (found := writer.integrity()) != "ok":
-            fault = f"the index {writer.path} is damaged: {found}"
-        else:
-            return _index(writer, settings, full, on_progress)
+        return bring_in_step(writer, settings, on_progress=on_progress)
     except DamagedError as error:
-        fault = error.message
-    notice = writer.start_over(fault)
-    return _index(writer, settings, full, on_progress)._replace(notices=(notice,))
+        notice = writer.start_over(error.message)
+    return bring_in_step(writer, settings, on_progress=on_progress)._replace(notices=(notice,))
 
 
-def _index(writer: Writer, settings: Settings, full: bool, on_progress: Progress) -> Report:
+def bring_in_step(
+    writer: Writer,
+    settings: Settings,
+    *,
+    on_progress: Progress = lambda stage, done, total: None,
+) -> Report:
+    """Do what `index` does on a store that is sound; DamagedError where it is not."""
     known = writer.known()
-    planned = plan(settings, known)
+    planned = plan(settings, known, writer.meta("mounts"))
     wanted = settings_meta(settings)
     if not known:  # a first run that is killed goes on where it was
         writer.set_meta(wanted)
-    again = full or any(writer.meta(key) != value for key, value in wanted.items())
+    again = any(writer.meta(key) != value for key, value in wanted.items())
     if again:
         planned = planned._replace(diff=_everything(planned, known))
     report = apply(writer, settings, planned, known, again=again, on_progress=on_progress)
     writer.set_meta(wanted)
     writer.settle()
+    writer.prune(unused_days=CACHE_DAYS)
     return report
+
+
+def settle_vectors(writer: Writer, fingerprint: str | None) -> bool:
+    """Finish what needs no encoder; tell whether every text now has its vector."""
+    if fingerprint is None or writer.meta("fingerprint") != fingerprint:
+        return False
+    if writer.is_embedded(fingerprint):
+        return True
+    if writer.unembedded(fingerprint):
+        return False
+    writer.use_fingerprint(fingerprint, int(writer.meta("dimension") or 0))
+    writer.mark_embedded()
+    return True
 
 
 def embed(
@@ -227,8 +181,8 @@ def embed(
 ) -> int:
     """Make the vectors that are missing and search by them; give how many were made."""
     fingerprint = encoder.fingerprint
-    total = writer.unembedded(fingerprint)
-    total = total if most is None else min(most, total)
+    waiting = writer.unembedded(fingerprint)
+    total = waiting if most is None else min(most, waiting)
     switching = writer.meta("fingerprint") not in (None, fingerprint)
     if not switching or total == 0:
         writer.use_fingerprint(fingerprint, encoder.dimension)
@@ -244,21 +198,11 @@ def embed(
             writer.put_vectors(fingerprint, pairs)
             done += len(batch)
             on_progress("embedding", done, total)
-    if switching and writer.unembedded(fingerprint) == 0:
-        writer.use_fingerprint(fingerprint, encoder.dimension)
+    if done == waiting:
+        if switching:
+            writer.use_fingerprint(fingerprint, encoder.dimension)
+        writer.mark_embedded()
     return done
-
-
-def _read(settings: Settings, source: Source, stat: FileStat) -> FileText | Skip:
-    from memcli.workspace.reading import read_file
-
-    return read_file(
-        source.root,
-        stat.path,
-        source=source.name,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
 
 
 def _put_skip(
@@ -288,7 +232,9 @@ def _everything(planned: Plan, known: Mapping[tuple[str, str], Known]) -> Diff:
     )
 
 
-def _moves(added: Mapping[str, bytes], removed: Mapping[str, bytes]) -> tuple[tuple[str, str], ...]:
+def pair_moves(
+    added: Mapping[str, bytes], removed: Mapping[str, bytes]
+) -> tuple[tuple[str, str], ...]:
     """Pair paths that vanished and appeared with the same bytes."""
     by_hash: dict[bytes, list[str]] = {}
     for path in sorted(removed):

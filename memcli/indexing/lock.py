@@ -1,19 +1,39 @@
 """One writer at a time: an advisory lock on a file beside the store.
 
-The system frees the lock when its holder dies, however it dies; the pid inside is only for
-messages. A child made by fork would keep it, so nothing here forks.
+The system frees the lock when its holder dies, however it dies; the pid inside and the file's
+time, when the lock was taken, are only for messages. A child made by fork would keep it, so
+nothing here forks.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from memcli.errors import BusyError, StoreError
 
 RETRY_SECONDS = 0.05
+
+
+# What flock and locking say of a lock that somebody else holds.
+_HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
+
+
+class Owner(NamedTuple):
+    """Who holds the lock."""
+
+    pid: int  # 0 where it cannot be read
+    since: float  # when it was taken, in seconds since 1970
+
+    def __str__(self) -> str:
+        """Name the owner in a message, such as `pid 17, since 2026-02-10 09:00:00`."""
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since))
+        return f"pid {self.pid}, since {since}" if self.pid else f"since {since}"
 
 
 @contextmanager
@@ -21,47 +41,80 @@ def writer_lock(
     store: str, *, wait_seconds: float, sleep: Callable[[float], None]
 ) -> Iterator[None]:
     """Hold the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError."""
-    path = store + ".lock"
+    descriptor = _acquire(store + ".lock", wait_seconds, sleep)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
-        raise StoreError(
-            f"the index folder {os.path.dirname(path)} cannot be written: {error.strerror}",
-            hint="set MEMCLI_STORE to a file in a folder that can be written",
-        ) from error
-    try:
-        waited = 0.0
-        while not _try_lock(descriptor):
-            if waited >= wait_seconds:
-                owner = os.read(descriptor, 32).decode("ascii", "replace").strip()
-                raise BusyError(
-                    f"another memcli{f' (pid {owner})' if owner else ''} is writing the index",
-                    hint="run the command again when it is done",
-                )
-            sleep(RETRY_SECONDS)
-            waited += RETRY_SECONDS
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode())
+        with suppress(OSError):  # a full disk: the lock holds without its message
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
         yield
     finally:
         os.close(descriptor)
 
 
-def owner_pid(store: str) -> int | None:
+def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> int:
+    """Open the lock file and lock it."""
+    waited = 0.0
+    while True:
+        descriptor = _open(path)
+        try:
+            if _try_lock(descriptor):
+                if _is_at(path, descriptor):
+                    return descriptor
+            elif waited >= wait_seconds:
+                raise BusyError(
+                    f"another memcli ({_owner(descriptor)}) is writing the index",
+                    hint="memcli index --wait 600",
+                )
+            else:
+                sleep(RETRY_SECONDS)
+                waited += RETRY_SECONDS
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # held by another, or deleted since it was opened: open it again
+
+
+def _open(path: str) -> int:
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"the index folder {os.path.dirname(path)} cannot be written: {error.strerror}",
+            hint="set MEMCLI_STORE to a file in a folder that can be written",
+        ) from error
+
+
+def owner(store: str) -> Owner | None:
     """Tell which process holds the lock now, None when nobody does."""
     try:
         descriptor = os.open(store + ".lock", os.O_RDWR)
     except OSError:
         return None
     try:
-        if _try_lock(descriptor):
-            return None
-        text = os.read(descriptor, 32).decode("ascii", "replace").strip()
-        return int(text) if text.isdigit() else 0
+        return None if _try_lock(descriptor) else _owner(descriptor)
     finally:
         os.close(descriptor)
+
+
+def owner_pid(store: str) -> int | None:
+    """Give the pid of the lock's owner, None when there is none."""
+    found = owner(store)
+    return None if found is None else found.pid
+
+
+def _owner(descriptor: int) -> Owner:
+    text = os.read(descriptor, 32).decode("ascii", "replace").strip()
+    return Owner(int(text) if text.isdecimal() else 0, os.fstat(descriptor).st_mtime)
+
+
+def _is_at(path: str, descriptor: int) -> bool:
+    """Tell that the locked file is the one that others will find."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -76,6 +129,11 @@ def _try_lock(descriptor: int) -> bool:
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise StoreError(
+            f"the folder of the index allows no locks: {error.strerror}",
+            hint="set MEMCLI_STORE to a file on a local disk",
+        ) from error
     return True

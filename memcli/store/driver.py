@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import BusyError, StoreError
+from memcli.store.network import MOUNTS, is_network
 
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
+DAMAGED_SUFFIX = ".damaged-1"
 APPLICATION_ID = 0x6D656D63  # "memc"
 
 
@@ -34,15 +36,15 @@ class Opened(NamedTuple):
     vec_problem: str
 
 
-def connect(path: str, *, write: bool) -> Opened:
-    """Open the store at `path`; a reader needs it to exist and never changes it."""
+def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Opened:
+    """Open the store at `path`; a reader needs it to exist and never changes it.
+
+    A store on a network mount, as the table `mounts` has it, goes without a write-ahead log.
+    """
     if write:
-        folder = os.path.dirname(path)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         if not os.path.exists(path):
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            _create(path)
     else:
         flags = apsw.SQLITE_OPEN_READONLY
     with translated(path):
@@ -55,11 +57,25 @@ def connect(path: str, *, write: bool) -> Opened:
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         if write:
-            connection.execute("PRAGMA journal_mode = WAL")
+            is_remote = is_network(os.path.dirname(path), mounts)
+            connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
     return Opened(connection, problem)
+
+
+def _create(path: str) -> None:
+    """Make an empty file that nobody else may read."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise StoreError(
+            f"the index {path} cannot be made: {error.strerror}",
+            hint="set MEMCLI_STORE to a file in a folder that can be written",
+        ) from error
 
 
 @contextmanager
@@ -90,12 +106,12 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _open(path: str, flags: int) -> apsw.Connection:
-    """Open, also in a folder that cannot be written, where WAL needs `immutable`."""
+    """Open, also where nothing can be written, not even the side files that WAL needs to read."""
     try:
         connection = apsw.Connection(path, flags=flags)
         connection.execute("PRAGMA schema_version").fetchall()
         return connection
-    except (apsw.ReadOnlyError, apsw.CantOpenError):
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
         wal = f"{path}-wal"
         settled = not os.path.exists(wal) or os.path.getsize(wal) == 0
         if flags & apsw.SQLITE_OPEN_READWRITE or not settled or not os.path.exists(path):
@@ -141,3 +157,18 @@ def rows(
 ) -> list[tuple[Any, ...]]:
     """Run one statement to its end, so that no cursor keeps its read transaction."""
     return connection.execute(sql, bindings).fetchall()
+
+
+def set_aside(path: str) -> str:
+    """Move a damaged store out of the way; one such copy is kept."""
+    aside = path + DAMAGED_SUFFIX
+    os.replace(path, aside)
+    remove_files(path)
+    return aside
+
+
+def remove_files(path: str) -> None:
+    """Remove a store and what SQLite keeps beside it, as far as they exist."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.remove(path + suffix)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
 from memcli.markdown.comments import visible
 from memcli.store.driver import rows
 from memcli.store.text import prepare
-from memcli.types import Chunk, Document, FileStat, Known
+from memcli.types import Chunk, Document, FileStat, Known, Part
 
 
 class Stamp(NamedTuple):
@@ -128,3 +128,48 @@ def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:
             " FROM documents",
         )
     }
+
+
+def read_document(
+    connection: apsw.Connection, source: str, path: str
+) -> tuple[Document, Stamp, str]:
+    """Read one document back as it was put: the document, its stamp and its skip reason."""
+    ((id_, *stamp, skip), document) = _read_row(connection, source, path)
+    size, mtime_ns, ctime_ns, inode, hash_, indexed_ns = stamp
+    chunks = tuple(_read_chunk(connection, row) for row in rows(
+        connection,
+        "SELECT id, ordinal, anchor, heading_path, start_line, end_line, start_byte, end_byte,"
+        " tokens, text, text_hash, date, links FROM chunks WHERE document_id = ? ORDER BY ordinal",
+        (id_,),
+    ))  # fmt: skip
+    stat = FileStat(source, path, size, mtime_ns, ctime_ns, inode)
+    return document._replace(chunks=chunks), Stamp(stat, hash_, indexed_ns), skip
+
+
+def _read_row(
+    connection: apsw.Connection, source: str, path: str
+) -> tuple[tuple[Any, ...], Document]:
+    (row,) = rows(
+        connection,
+        "SELECT id, size, mtime_ns, ctime_ns, inode, hash, indexed_ns, skip, title, date, kind,"
+        " scope, source_kind, trust, authority, importance, always, front_matter"
+        " FROM documents WHERE source = ? AND path = ?",
+        (source, path),
+    )
+    *told, always, front_matter = row[8:]
+    return row[:8], Document._make((source, path, *told, bool(always), front_matter, ()))
+
+
+def _read_chunk(connection: apsw.Connection, row: tuple[Any, ...]) -> Chunk:
+    id_, ordinal, anchor, heading_path, *middle, text, text_hash, date, links = row
+    parts = rows(
+        connection,
+        'SELECT start_line, end_line, start, "end", prefix, hash FROM parts'
+        " WHERE chunk_id = ? ORDER BY id",
+        (id_,),
+    )
+    links_, parts_ = tuple(json.loads(links)), tuple(Part(*part) for part in parts)
+    return Chunk._make(
+        (ordinal, anchor, tuple(json.loads(heading_path)), *middle, text, text_hash, date,
+         links_, parts_)
+    )  # fmt: skip

@@ -62,6 +62,10 @@ CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
 """
 
 
+# Lets a run that prunes pass over the vectors in use.
+_V2 = "CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL"
+
+
 class IncompleteError(StoreError):
     """The file was created, but its tables were not."""
 
@@ -69,7 +73,7 @@ class IncompleteError(StoreError):
 
 
 # Migration n leads from user_version n to n + 1.
-MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1,)
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2)
 
 
 def version(connection: apsw.Connection) -> int:

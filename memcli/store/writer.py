@@ -5,105 +5,114 @@ The caller holds the writer lock; nothing here reads a file or a clock.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
-from memcli.markdown.parts import contexts, digest, embedded_text
-from memcli.store import records, schema, vectors
-from memcli.store.driver import DamagedError, Opened, connect, rows, translated
+from memcli.errors import StoreError
+from memcli.store import pending, records, schema, vectors
+from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
+from memcli.store.network import MOUNTS
+from memcli.store.pending import Pending
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
 from memcli.types import Document, Known
 
+# Searches that follow one another without a gap would hold up a run for the usual timeout.
+CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
-DAMAGED_SUFFIX = ".damaged-1"
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
-
-
-class Pending(NamedTuple):
-    """A text that has no vector yet."""
-
-    hash: bytes
-    text: str
+EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
 
 
 class Writer:
     """The one open store that may change it."""
 
-    def __init__(self, path: str, opened: Opened) -> None:
+    def __init__(self, path: str, opened: Opened, mounts: str = MOUNTS) -> None:
         """Wrap an open, migrated connection."""
-        self.path = path
-        self._connection = opened.connection
+        self.path, self.mounts = path, mounts
+        self.connection = opened.connection
         self.vec_problem = opened.vec_problem
+        self._file = os.stat(path)
 
     @classmethod
-    def open(cls, path: str) -> tuple[Writer, str]:
+    def open(cls, path: str, *, mounts: str = MOUNTS) -> tuple[Writer, str]:
         """Open or create the store; a damaged file is set aside and named in the notice."""
-        notice = ""
         try:
-            opened = _open_migrated(path)
+            return cls(path, open_migrated(path, mounts), mounts), ""
         except DamagedError as error:
-            aside = set_aside(path)
-            notice = f"{error.message}; it is kept as {aside} and the index is built anew"
-            opened = _open_migrated(path)
-        return cls(path, opened), notice
+            notice = f"{error.message}; it is kept as {set_aside(path)} and the index is built anew"
+        return cls(path, open_migrated(path, mounts), mounts), notice
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and close."""
+        """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
+        with suppress(apsw.Error):
+            self.connection.set_busy_timeout(CLOSE_TIMEOUT_MS)
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         with translated(self.path):
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._connection.close()
+            self.connection.close(True)
 
     @contextmanager
     def transaction(self, *, revise: bool = True) -> Iterator[None]:
         """Run statements as one change; unless no answer can differ it raises the revision."""
         with translated(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 if revise:
-                    self._put_meta("revision", str(int(self.meta("revision") or 0) + 1))
-                self._connection.execute("COMMIT")
+                    self.put_meta("revision", str(int(self.meta("revision") or 0) + 1))
+                self.check_present()
+                self.connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
                 raise
+
+    def check_present(self) -> None:
+        """Raise StoreError when the file is no longer where it was opened: nobody would read it."""
+        try:
+            if os.path.samestat(os.stat(self.path), self._file):
+                return
+        except OSError:
+            pass
+        raise StoreError(
+            f"the index {self.path} was deleted or replaced while it was written",
+            hint="memcli index",
+        )
 
     def meta(self, key: str) -> str | None:
         """Read a `meta` value."""
         found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         return found[0][0] if found else None
 
-    def set_meta(self, values: Mapping[str, str]) -> None:
+    def set_meta(self, values: Mapping[str, str], *, revise: bool = True) -> None:
         """Write `meta` values in a transaction of their own, if any differs."""
         if any(self.meta(key) != value for key, value in values.items()):
-            with self.transaction():
+            with self.transaction(revise=revise):
                 for key, value in values.items():
-                    self._put_meta(key, value)
+                    self.put_meta(key, value)
 
     def known(self) -> dict[tuple[str, str], Known]:
         """Give what is remembered of every document."""
         with translated(self.path):
-            return records.read_known(self._connection)
+            return records.read_known(self.connection)
 
     def put_document(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         """Store a document's keyword rows in place of what was known of it."""
         with self.transaction():
             gone = self._drop_chunks(document.source, document.path)
-            records.put_document(self._connection, document, stamp, skip)
+            records.put_document(self.connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
-            self._refresh(gone, living)
+            self.refresh(gone, living)
 
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
         stat = stamp.stat
         with self.transaction(revise=False):
-            self._connection.execute(
+            self.connection.execute(
                 "UPDATE documents SET size=?, mtime_ns=?, ctime_ns=?, inode=?, indexed_ns=? "
                 "WHERE id=?",
                 (stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stamp.indexed_ns,
@@ -114,32 +123,20 @@ class Writer:
         """Remove every row of a document."""
         with self.transaction():
             gone = self._drop_chunks(source, path)
-            self._connection.execute(
+            self.connection.execute(
                 "DELETE FROM documents WHERE source = ? AND path = ?", (source, path)
             )
-            self._refresh(gone, ())
+            self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts without a vector, newest documents first, each text once."""
-        found = self._rows(
-            'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
-            " d.title, c.heading_path, c.date"
-            " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
-            " JOIN documents d ON d.id = c.document_id"
-            " LEFT JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ?"
-            " WHERE v.id IS NULL ORDER BY d.date IS NOT NULL, d.date DESC, d.path, p.id LIMIT ?",
-            (fingerprint, limit),
-        )
-        texts: dict[bytes, str] = {}
-        for hash_, prefix, text, title, heading_path, date in found:
-            for context in contexts(title, json.loads(heading_path), date):
-                texts[hash_] = embedded_text(context, prefix, text)
-                if digest(texts[hash_]) == hash_:
-                    break
-        return [Pending(hash_, text) for hash_, text in texts.items()]
+        with translated(self.path):
+            return pending.read_pending(self.connection, fingerprint, limit)
 
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts without a vector."""
+        if self.is_embedded(fingerprint):
+            return 0
         found = self._rows(
             "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v"
             " ON v.hash = p.hash AND v.fingerprint = ? WHERE v.id IS NULL",
@@ -147,15 +144,36 @@ class Writer:
         )
         return int(found[0][0])
 
+    def is_embedded(self, fingerprint: str | None) -> bool:
+        """Tell, without a look at the texts, that each has its vector and search uses them."""
+        return (
+            fingerprint is not None
+            and self.meta("fingerprint") == fingerprint
+            and self.meta(EMBEDDED_AT) == (self.meta("revision") or "0")
+            and (self.meta("vec_behind") != "1" or bool(self.vec_problem))
+        )
+
+    def mark_embedded(self) -> None:
+        """Remember that every text has its vector, until the next change."""
+        revision = self.meta("revision") or "0"
+        if self.meta(EMBEDDED_AT) != revision:
+            with self.transaction(revise=False):
+                self.put_meta(EMBEDDED_AT, revision)
+
     def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store vectors of the fingerprint by hash of their text."""
+        """Store vectors of the fingerprint by hash of their text.
+
+        Those of another encoder than the index's own count as unused until it is switched.
+        """
         with self.transaction():
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector) VALUES (?, ?, ?)",
+            is_own = self.meta("fingerprint") == fingerprint
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
+                f" VALUES (?, ?, ?, {'NULL' if is_own else 'unixepoch()'})",
                 [(fingerprint, hash_, vector) for hash_, vector in found],
             )
-            if self.meta("fingerprint") == fingerprint:
-                self._refresh((), [hash_ for hash_, _ in found])
+            if is_own:
+                self.refresh((), [hash_ for hash_, _ in found])
 
     def use_fingerprint(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
@@ -170,43 +188,45 @@ class Writer:
             or (
                 table
                 and self.meta("vec_behind") != "1"
-                and not vectors.is_churned(self._connection, table)
+                and not vectors.is_churned(self.connection, table)
             )
         ):
             return
         with self.transaction():
             number = int((table or "vec_0").rsplit("_", 1)[1]) + 1
             if not same:
-                vectors.switch_cache(self._connection, fingerprint)
-            self._put_meta("fingerprint", fingerprint)
-            self._put_meta("dimension", str(dimension))
+                vectors.switch_cache(self.connection, fingerprint)
+            self.put_meta("fingerprint", fingerprint)
+            self.put_meta("dimension", str(dimension))
             if self.vec_problem:
-                self._connection.execute("DELETE FROM slots")
-                self._put_meta("vec_behind", "1")
-                living = rows(self._connection, "SELECT DISTINCT hash FROM parts")
-                self._refresh((), [r[0] for r in living])
+                self.connection.execute("DELETE FROM slots")
+                self.put_meta("vec_behind", "1")
+                living = rows(self.connection, "SELECT DISTINCT hash FROM parts")
+                self.refresh((), [r[0] for r in living])
                 return
-            vectors.rebuild(self._connection, f"vec_{number}", fingerprint, dimension)
-            self._put_meta("vec_table", f"vec_{number}")
-            self._put_meta("vec_behind", "0")
+            vectors.rebuild(self.connection, f"vec_{number}", fingerprint, dimension)
+            self.put_meta("vec_table", f"vec_{number}")
+            self.put_meta("vec_behind", "0")
             if table:
-                self._connection.execute(f"DROP TABLE {table}")
+                self.connection.execute(f"DROP TABLE {table}")
 
     def counts(self) -> Counts:
         """Count documents, chunks, parts and embedded parts."""
         with translated(self.path):
-            return records.read_counts(self._connection)
+            return records.read_counts(self.connection)
 
     def prune(self, *, unused_days: int) -> int:
         """Drop cached vectors that no part has used for some days; give how many."""
-        with self.transaction():
-            self._connection.execute(
-                "DELETE FROM vectors WHERE unused_since <= unixepoch() - ? * 86400"
-                " AND (fingerprint IS NOT ?"
+        unused = "unused_since <= unixepoch() - ? * 86400"
+        if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", (unused_days,)):
+            return 0
+        with self.transaction(revise=False):
+            self.connection.execute(
+                f"DELETE FROM vectors WHERE {unused} AND (fingerprint IS NOT ?"
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
                 (unused_days, self.meta("fingerprint")),
             )
-            return self._connection.changes()
+            return self.connection.changes()
 
     def settle(self, pages: int = MERGE_PAGES) -> None:
         """Merge the keyword index after a batch of changes until deleted words are gone.
@@ -218,12 +238,12 @@ class Writer:
             return
         with self.transaction(revise=False):
             for _ in range(2):  # a merge that changes less than two rows had nothing to do
-                before = self._connection.total_changes()
-                self._connection.execute(
+                before = self.connection.total_changes()
+                self.connection.execute(
                     "INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (-pages,)
                 )
-                if self._connection.total_changes() - before < 2:
-                    self._put_meta(WORDS_LEFT, "0")
+                if self.connection.total_changes() - before < 2:
+                    self.put_meta(WORDS_LEFT, "0")
                     break
 
     def integrity(self) -> str:
@@ -233,52 +253,46 @@ class Writer:
     def start_over(self, fault: str) -> str:
         """Set a damaged store aside and go on with an empty one; say so."""
         with suppress(apsw.Error):
-            self._connection.close(True)
+            self.connection.close(True)
         aside = set_aside(self.path)
-        self._connection, self.vec_problem = _open_migrated(self.path)
+        self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
+        self._file = os.stat(self.path)
         return f"{fault}; it is kept as {aside} and the index is built anew"
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with translated(self.path):
-            return rows(self._connection, sql, bindings)
+            return rows(self.connection, sql, bindings)
 
     def _drop_chunks(self, source: str, path: str) -> list[bytes]:
-        gone = records.drop_chunks(self._connection, source, path)
+        gone = records.drop_chunks(self.connection, source, path)
         if gone:
-            self._put_meta(WORDS_LEFT, "1")
+            self.put_meta(WORDS_LEFT, "1")
         return gone
 
-    def _put_meta(self, key: str, value: str) -> None:
-        self._connection.execute(
+    def put_meta(self, key: str, value: str) -> None:
+        """Write a `meta` value inside a transaction of the caller."""
+        self.connection.execute(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
             (key, value),
         )
 
-    def _refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
+    def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
+        """Search by the vectors of living texts and no more by those of gone ones."""
         fingerprint = self.meta("fingerprint")
         if fingerprint is None:
             return
         table = self.meta("vec_table")
         usable = bool(table) and not self.vec_problem and self.meta("vec_behind") != "1"
         if not usable:
-            self._put_meta("vec_behind", "1")
+            self.put_meta("vec_behind", "1")
         vectors.refresh_slots(
-            self._connection, table if usable else None, fingerprint, gone=gone, living=living
+            self.connection, table if usable else None, fingerprint, gone=gone, living=living
         )
 
 
-def set_aside(path: str) -> str:
-    """Move a damaged store out of the way; one such copy is kept."""
-    aside = path + DAMAGED_SUFFIX
-    os.replace(path, aside)
-    for suffix in ("-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.remove(path + suffix)
-    return aside
-
-
-def _open_migrated(path: str) -> Opened:
-    opened = connect(path, write=True)
+def open_migrated(path: str, mounts: str = MOUNTS) -> Opened:
+    """Open or create a store with the newest tables; DamagedError where it is damaged."""
+    opened = connect(path, write=True, mounts=mounts)
     with translated(path):
         schema.migrate(opened.connection, path)
     return opened

@@ -13,12 +13,16 @@ RACY_NS = 2_000_000_000
 ROOT = "."
 
 
-def diff(listing: Listing, known: Mapping[tuple[str, str], Known]) -> Diff:
+def diff(
+    listing: Listing, known: Mapping[tuple[str, str], Known], *, now_ns: int | None = None
+) -> Diff:
     """Sort every listed and every known document into added, suspect, unchanged, removed.
 
     Known documents below a folder that could not be listed, and those that could not
-    be read, are not removed: nobody saw that they are gone.
+    be read, are not removed: nobody saw that they are gone. A row from after `now_ns` proves
+    nothing, because the clock has been put back: times may come a second time.
     """
+    latest = 1 << 63 if now_ns is None else now_ns
     added: list[FileStat] = []
     suspect: list[FileStat] = []
     unchanged = 0
@@ -39,6 +43,7 @@ def diff(listing: Listing, known: Mapping[tuple[str, str], Known]) -> Diff:
             and ctime_ns == old_ctime
             and inode == old_inode
             and abs(indexed_ns - old_mtime) > RACY_NS
+            and indexed_ns <= latest
         ):
             unchanged += 1
         else:

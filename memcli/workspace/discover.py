@@ -41,6 +41,7 @@ def discover(
         tuple(file for walk in walks for file in sorted(walk.files, key=by_path)),
         tuple(skip for walk in walks for skip in sorted(walk.skips)),
         tuple(skip for walk in walks for skip in sorted(walk.unlisted)),
+        tuple((walk.source.name, path) for walk in walks for path in walk.mounts),
     )
 
 
@@ -59,6 +60,8 @@ class _Walk:
         self.unlisted: list[Skip] = []
         self.links: list[tuple[str, str]] = []  # (path, real path of the link)
         self.walked: set[str] = set()  # real paths of folders, with a slash
+        self.mounts: list[str] = []
+        self.device: int  # of the folder that is listed now
         self.rules: Rules
 
     def run(self) -> None:
@@ -75,9 +78,12 @@ class _Walk:
                 # Without its ignore file the source would give away what was kept out.
                 self.unlist(ROOT, f"{IGNORE_FILE}: {openat.reason(error)}")
                 return
-            real = (
-                "" if self.taken is None else openat.real_path(self.source.root).rstrip("/") + "/"
-            )
+            self.device = openat.device(root)
+            if openat.is_mounted(root, self.source.root):
+                self.mounts.append(ROOT)
+            real = ""
+            if self.taken is not None:
+                real = openat.real_path(self.source.root).rstrip("/") + "/"
             self.folder(root, "", real, 0)
             nothing = not (self.files or self.skips or self.unlisted or self.links)
             if nothing and self.source.name != MEMORY_SOURCE and openat.is_empty(root):
@@ -162,9 +168,13 @@ class _Walk:
         except OSError as error:
             self.unlist(path, openat.reason(error))
             return
+        above, self.device = self.device, openat.device(handle)
+        if self.device != above:
+            self.mounts.append(path)
         try:
             self.folder(handle, f"{path}/", real, depth + 1)
         finally:
+            self.device = above
             openat.close(handle)
 
     def file(self, entry: os.DirEntry[str], prefix: str, real: str) -> None:

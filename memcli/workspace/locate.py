@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memcli.errors import NotFoundError
 from memcli.types import MEMORY_SOURCE, Source
@@ -16,6 +16,7 @@ _HINT = 'memcli search "…" -w FOLDER'
 
 _ROOT_FILES = (MEMORY_FILE, "USER.md")
 _MARKDOWN_GLOBS = ("**/*.md", "**/*.markdown")
+_MEMORY_INCLUDE = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDOWN_GLOBS))
 
 
 def locate(explicit: str | None, env_value: str | None, cwd: str) -> str:
@@ -70,7 +71,7 @@ def default_source(
 ) -> Source:
     """Give the source `memory` of a workspace; without a folder `memory/` it is searched whole."""
     if os.path.isdir(os.path.join(root, MEMORY_FOLDER)):
-        include = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDOWN_GLOBS))
+        include = _MEMORY_INCLUDE
     else:
         include = _MARKDOWN_GLOBS
     return Source(
@@ -80,3 +81,18 @@ def default_source(
         exclude=tuple(exclude),
         evergreen=tuple(evergreen),
     )
+
+
+def keep_memory_folder(source: Source, known: Iterable[tuple[str, str]]) -> Source | None:
+    """Give the default source as it was while its folder `memory/` existed, if the index knows it.
+
+    None where the source is as it should be. Without this a folder that vanished for a moment
+    would put the whole workspace in the place of the memory.
+    """
+    count = len(_MARKDOWN_GLOBS)
+    if source.name != MEMORY_SOURCE or source.include[:count] != _MARKDOWN_GLOBS:
+        return None
+    below = f"{MEMORY_FOLDER}/"
+    if not any(name == MEMORY_SOURCE and path.startswith(below) for name, path in known):
+        return None
+    return source._replace(include=(*_MEMORY_INCLUDE, *source.include[count:]))

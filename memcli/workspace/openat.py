@@ -84,6 +84,19 @@ def close(folder: int | str) -> None:
         os.close(folder)
 
 
+def device(folder: int | str) -> int:
+    """Give the device that a folder is on."""
+    return (os.fstat(folder) if isinstance(folder, int) else os.stat(folder)).st_dev
+
+
+def is_mounted(root: int | str, path: str) -> bool:
+    """Tell whether a root is on another device than the folder above it."""
+    try:
+        return device(root) != os.stat(os.path.join(path, os.pardir)).st_dev
+    except OSError:
+        return False
+
+
 def inode(status: os.stat_result) -> int:
     """Give the inode, or 0 where a folder listing does not know it (Windows)."""
     return status.st_ino if HAS_DIR_FD else 0

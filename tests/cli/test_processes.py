@@ -83,7 +83,7 @@ def test_a_second_writer_is_told_at_once_when_it_will_not_wait(notes: Path) -> N
     assert (done.returncode, done.stdout) == (5, "")
     error = json.loads(done.stderr)
     assert error["code"] == "busy"
-    assert f"(pid {os.getpid()})" in error["message"]
+    assert f"(pid {os.getpid()}, since 20" in error["message"]
 
 
 def test_a_second_writer_waits_its_turn(notes: Path) -> None:

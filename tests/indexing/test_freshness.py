@@ -8,15 +8,20 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.indexing.indexer import Settings, embed, index
+from memcli.indexing.indexer import Settings, embed
 from memcli.indexing.lock import writer_lock
+from memcli.indexing.rebuild import rebuild
 from memcli.store.reader import Reader
-from memcli.store.writer import Counts
+from memcli.store.writer import Counts, Writer
 from memcli.types import Encoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_limits, make_settings, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
+
+
+def embed_by_words(writer: Writer) -> None:
+    embed(writer, HashingEncoder())
 
 
 def no_encoder() -> Encoder | None:
@@ -105,7 +110,7 @@ def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
     place.freshen(BOUNDS._replace(parts=0))
     place.write(*names)
     write(place.root, "j.md", "new text\n")
-    assert look(place.store, place.settings).pending == 10
+    assert look(place.store, place.settings).pending == 1
     assert place.freshen(BOUNDS._replace(files=1)) == Freshness("fresh", 0, "", ())
     place.write(*(f"{name}{number}" for name in names for number in range(3)))
     answer = place.freshen(BOUNDS._replace(files=1))
@@ -182,8 +187,7 @@ def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: P
         data[page : page + 4096] = b"\xff" * len(data[page : page + 4096])
     Path(place.store).write_bytes(data)
     writer = open_writer(place.store)
-    report = index(writer, place.settings, full=True)
-    embed(writer, HashingEncoder())
+    report = rebuild(writer, place.settings, embed_into=embed_by_words)
     writer.close()
     (notice,) = report.notices
     assert "is damaged" in notice

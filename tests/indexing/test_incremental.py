@@ -1,20 +1,16 @@
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index
+from memcli.store.driver import connect, rows
 from memcli.types import Source
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, touch, write
 
-PATHS = ("a.md", "2025-06-12.md", "sub/b.md", "sub/2025-01-02-x.md", "sub/deep/c.md")
 TEXTS: tuple[str | bytes, ...] = (
     "# Pool\n\nThe pool is full of coffee beans.\n\n## Later\n\nWe deploy on Fridays.\n",
     "fox\n\ntrain\n",
@@ -26,41 +22,6 @@ TEXTS: tuple[str | bytes, ...] = (
     b"\0\0\0\0not text",
     b"caf\xe9 train\n",
 )
-EDITS = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), st.sampled_from(PATHS), st.sampled_from(TEXTS)),
-        st.tuples(st.just("append"), st.sampled_from(PATHS), st.sampled_from(TEXTS[:3])),
-        st.tuples(st.just("rename"), st.sampled_from(PATHS), st.sampled_from(PATHS)),
-        st.tuples(st.just("delete"), st.sampled_from(PATHS), st.just("")),
-        st.tuples(st.just("touch"), st.sampled_from(PATHS), st.just("")),
-        st.tuples(st.just("folder"), st.sampled_from(["sub", "sub/deep"]), st.just("moved")),
-        st.tuples(st.just("index"), st.booleans(), st.just("")),
-    ),
-    max_size=14,
-)
-
-
-def edit(root: Path, action: str, path: str, value: str | bytes) -> None:
-    file = root / path
-    if action == "write":
-        write(root, path, value)
-    elif action == "folder":
-        target = root / str(value)
-        if file.is_dir() and not target.exists():
-            file.rename(target)
-    elif not file.is_file():
-        return
-    elif action == "append":
-        assert isinstance(value, str)
-        write(root, path, b"".join([file.read_bytes(), value.encode()]))
-    elif action == "rename":
-        target = root / str(value)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file.rename(target)
-    elif action == "delete":
-        file.unlink()
-    else:
-        touch(file)
 
 
 def run(root: Path, store: Path, *, vectors: bool = True) -> tuple[Report, int]:
@@ -76,27 +37,6 @@ def run(root: Path, store: Path, *, vectors: bool = True) -> tuple[Report, int]:
 def place(tmp_path: Path) -> tuple[Path, Path]:
     (tmp_path / "ws").mkdir()
     return tmp_path / "ws", tmp_path / "store" / "index.sqlite"
-
-
-@given(EDITS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_edits_leave_the_index_that_a_rebuild_gives(edits: list[tuple[str, str, str]]) -> None:
-    base = Path(tempfile.mkdtemp())
-    try:
-        root, store = base / "ws", base / "store" / "index.sqlite"
-        root.mkdir()
-        for action, path, value in edits:
-            if action == "index":
-                run(root, store, vectors=bool(path))
-                assert_sound(str(store))
-            else:
-                edit(root, action, path, value)
-        run(root, store)
-        assert_sound(str(store))
-        run(root, base / "new" / "index.sqlite")
-        assert dump(str(store)) == dump(str(base / "new" / "index.sqlite"))
-    finally:
-        shutil.rmtree(base)
 
 
 def test_a_second_run_changes_and_embeds_nothing(place: tuple[Path, Path]) -> None:
@@ -192,3 +132,61 @@ def test_a_change_of_a_source_reaches_its_stored_documents(place: tuple[Path, Pa
     writer.close()
     ((*_, trust, _, _, always, _, _),) = dump(str(store))["documents"]
     assert (trust, always) == ("untrusted", 0)
+
+
+def test_a_vector_that_nothing_uses_is_kept_for_thirty_days(place: tuple[Path, Path]) -> None:
+    root, store = place
+    file = write(root, "a.md", TEXTS[1])
+    run(root, store)
+    file.unlink()
+    run(root, store)
+
+    def cached() -> int:
+        connection = connect(str(store), write=False).connection
+        try:
+            return int(rows(connection, "SELECT count(*) FROM vectors")[0][0])
+        finally:
+            connection.close()
+
+    for days, left in ((29, 2), (30, 0)):
+        writer = open_writer(str(store))
+        writer.connection.execute(
+            "UPDATE vectors SET unused_since = unixepoch() - 5 - ? * 86400", (days,)
+        )
+        writer.close()
+        run(root, store)
+        assert cached() == left
+
+
+def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, Path]) -> None:
+    root, store = place
+    write(root, "a.md", TEXTS[0])
+    run(root, store)
+    other = HashingEncoder(32)
+    writer = open_writer(str(store))
+    assert embed(writer, other, most=1) == 1
+    assert writer.meta("fingerprint") == HashingEncoder().fingerprint
+    assert writer.prune(unused_days=30) == 0
+    assert embed(writer, other, most=1) == 1  # it goes on where it was
+    assert writer.meta("fingerprint") == other.fingerprint
+    assert writer.prune(unused_days=0) == 2  # those of the first encoder
+    assert embed(writer, HashingEncoder(), most=1) == 1
+    assert embed(writer, other) == 0
+    assert writer.prune(unused_days=0) == 1
+    assert writer.counts().embedded == 2
+    writer.close()
+    assert_sound(str(store))
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kept: int) -> None:
+    root, store = place
+    for number in range(kept):
+        write(root, f"{number}.md", TEXTS[number])
+    run(root, store)
+    writer = open_writer(str(store))
+    writer.connection.execute("DROP INDEX vectors_unused; PRAGMA user_version = 1")
+    writer.close()
+    report, embedded = run(root, store)
+    assert (report.unchanged, embedded) == (kept, 0)
+    assert_sound(str(store))

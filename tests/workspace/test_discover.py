@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import ConfigError
-from memcli.types import FileStat, Skip
+from memcli.types import FileStat, Listing, Skip
 from memcli.workspace.discover import MAX_DEPTH, discover
 from memcli.workspace.ignore import load_rules
 
@@ -253,18 +253,18 @@ def test_missing_root(tmp_path: Path) -> None:
         gone = source(tmp_path / "gone", name=name)
         listing = discover([gone], max_bytes=LIMIT)
         expected = Skip(name, ".", "unreadable", "No such file or directory")
-        assert listing == ((), (), (expected,))
+        assert listing == Listing((), (), (expected,))
     make(tmp_path, "file")
     listing = discover([source(tmp_path / "file")], max_bytes=LIMIT)
     assert listing.unlisted[0].detail == "Not a directory"
 
 
 def test_an_empty_further_source_may_be_an_unmounted_one(tmp_path: Path) -> None:
-    assert walk(tmp_path) == ((), (), ())
+    assert walk(tmp_path) == Listing((), (), ())
     listing = discover([source(tmp_path, name="disk")], max_bytes=LIMIT)
     assert brief(listing.unlisted) == [(".", "unreadable", "the folder is empty; not mounted?")]
     make(tmp_path, "x.txt")
-    assert discover([source(tmp_path, name="disk")], max_bytes=LIMIT) == ((), (), ())
+    assert discover([source(tmp_path, name="disk")], max_bytes=LIMIT) == Listing((), (), ())
 
 
 def test_several_sources(tmp_path: Path) -> None:

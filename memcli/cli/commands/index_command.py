@@ -1,4 +1,7 @@
-"""`memcli index`: bring the index in step with the files, then embed what is new."""
+"""`memcli index`: bring the index in step with the files, then embed what is new.
+
+With --watch it goes on doing so; that is `cli/watch_run.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
-from memcli.errors import ExitCode
+from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from memcli.cli.index_run import Done
     from memcli.indexing.indexer import Report
 
 
@@ -35,6 +39,19 @@ def command(
     wait: Annotated[
         float, typer.Option("--wait", metavar="SECONDS", help="Wait for another writer.")
     ] = 60.0,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and index whatever changes; Ctrl-C ends it.")
+    ] = False,
+    debounce: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--debounce", metavar="MS", help="With --watch: quiet before a run (1500)."),
+    ] = None,
+    interval: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--interval", metavar="MINUTES", help="With --watch: time between full looks (10)."
+        ),
+    ] = None,
     encoder: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--encoder", metavar="NAME", help="bundled or none."),
@@ -50,12 +67,31 @@ def command(
     """Bring the index in step with the files.
 
     Keyword rows come first, file by file, so a search finds words while vectors are made.
+    --full builds a new index beside the old one, which answers until the new one is whole.
 
-    Examples: memcli index      memcli index -w notes --json
+    Examples: memcli index      memcli index --watch
     """
     shared = Shared(workspace, quiet, verbose, color, now)
-    context = make_context(shared, {"embedding.encoder": encoder})
-    return run(Options(full, dry_run, prune, wait, as_json), context)
+    wanted = Options(full, dry_run, prune, wait, as_json)
+    flags = {
+        "embedding.encoder": encoder,
+        "watch.debounce_ms": debounce,
+        "watch.interval_minutes": interval,
+    }
+    if not watch:
+        if debounce is not None or interval is not None:
+            raise UsageError("--debounce and --interval need --watch", hint="memcli index --watch")
+        return run(wanted, make_context(shared, flags))
+    if dry_run or prune:
+        raise UsageError(
+            f"--watch and --{'dry-run' if dry_run else 'prune'} do not go together",
+            hint="memcli index --help",
+        )
+    from memcli.cli.watch_run import watch as stay
+
+    context = make_context(shared, flags)
+    pinned = shared._replace(workspace=context.config.workspace)
+    return stay(wanted, context, lambda: make_context(pinned, flags))
 
 
 def run(wanted: Options, context: Context) -> int:
@@ -63,39 +99,24 @@ def run(wanted: Options, context: Context) -> int:
     if wanted.dry_run:
         return _dry_run(wanted, context)
 
+    from memcli.cli.index_run import Job, Vectors, run_once
     from memcli.cli.progress import Progress
-    from memcli.embedding.query import identity
-    from memcli.indexing.indexer import embed, index
-    from memcli.indexing.lock import writer_lock
-    from memcli.store.writer import Writer
 
     terminal = context.terminal
-    encoder = context.open_encoder()
-    embedded = pruned = 0
-    with writer_lock(context.store, wait_seconds=wanted.wait, sleep=context.sleep):
-        writer, notice = Writer.open(context.store)
-        if notice:
-            terminal.warn(notice)
-        try:
-            with Progress(terminal) as progress:
-                report = index(
-                    writer, context.index_settings(), full=wanted.full, on_progress=progress.update
-                )
-                if encoder.encoder is not None:
-                    embedded = embed(writer, encoder.encoder, on_progress=progress.update)
-                    writer.set_meta({"model": identity(context.config("embedding.encoder"))})
-            if wanted.prune:
-                pruned = writer.prune(unused_days=0)
-            fingerprint = writer.meta("fingerprint")
-            pending = writer.unembedded(fingerprint) if fingerprint else 0
-            counts = writer.counts()
-        finally:
-            writer.close()
-    if encoder.encoder is None and encoder.reason:
-        terminal.warn(f"vectors are off: {encoder.reason}; search goes by keywords")
-        if encoder.hint:
-            terminal.say(f"Try: {encoder.hint}")
-    _warn(report, context)
+    with Progress(terminal) as progress:
+        vectors = Vectors(context, progress.update)
+        done = run_once(
+            context,
+            Job(wanted.full, wanted.prune, wanted.wait, texts=None),
+            vectors,
+            sleep=context.sleep,
+            on_progress=progress.update,
+        )
+    if vectors.opened and vectors.opened.encoder is None and vectors.opened.reason:
+        terminal.warn(f"vectors are off: {vectors.opened.reason}; search goes by keywords")
+        if vectors.opened.hint:
+            terminal.say(f"Try: {vectors.opened.hint}")
+    _warn(done.report, context)
     if wanted.as_json:
         from memcli.render.jsonio import dumps
 
@@ -105,17 +126,17 @@ def run(wanted: Options, context: Context) -> int:
                     "schema": "memcli.index/1",
                     "workspace": context.config.workspace,
                     "store": context.store,
-                    "files": _files(report),
-                    "chunks": counts.chunks,
-                    "embedded": embedded,
-                    "pending": pending,
-                    "pruned": pruned,
+                    "files": file_lists(done.report),
+                    "chunks": done.chunks,
+                    "embedded": done.embedded,
+                    "pending": done.pending,
+                    "pruned": done.pruned,
                 }
             )
             + "\n"
         )
     else:
-        terminal.say(_summary(report, counts.chunks, embedded, pending))
+        terminal.say(_summary(done))
     return ExitCode.OK
 
 
@@ -148,7 +169,8 @@ def _dry_run(wanted: Options, context: Context) -> int:
     return ExitCode.OK
 
 
-def _files(report: Report) -> dict[str, Any]:
+def file_lists(report: Report) -> dict[str, Any]:
+    """Describe a run's files as `memcli.index/1` does."""
     return {
         "added": list(report.added),
         "changed": list(report.changed),
@@ -166,6 +188,8 @@ def _warn(report: Report, context: Context) -> None:
     terminal = context.terminal
     for skip in report.unlisted:
         terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+    for notice in report.notices:
+        terminal.warn(notice)
     for path in report.damaged:
         terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
     told = [s for s in report.skips if terminal.verbose or s.reason != "ignored"]
@@ -177,7 +201,8 @@ def _warn(report: Report, context: Context) -> None:
         terminal.warn(f"skipped {len(told)} files; memcli index -v or memcli status says why")
 
 
-def _summary(report: Report, chunks: int, embedded: int, pending: int) -> str:
+def _summary(done: Done) -> str:
+    report, pending = done.report, done.pending
     counts = [
         (len(report.added), "added"),
         (len(report.changed), "changed"),
@@ -187,4 +212,4 @@ def _summary(report: Report, chunks: int, embedded: int, pending: int) -> str:
     ]
     files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
     tail = f", {pending} texts wait for a vector" if pending else ""
-    return f"Indexed: {files}; {chunks} chunks, {embedded} texts embedded{tail}."
+    return f"Indexed: {files}; {done.chunks} chunks, {done.embedded} texts embedded{tail}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -15,9 +16,12 @@ from memcli.types import Diff, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Settings
+    from memcli.indexing.watch_record import Record
     from memcli.store.reader import SourceCounts
 
 SHOWN_SKIPS = 10
+# A watcher writes its record every 30 seconds, also in the middle of a run.
+SILENT_SECONDS = 120.0
 
 
 def command(
@@ -52,7 +56,8 @@ def run(context: Context, *, check: bool, deep: bool, as_json: bool) -> int:
         context.terminal.write(dumps(record) + "\n")
     elif not (check and context.terminal.quiet):
         context.terminal.write(_text(record, context))
-    behind = record["state"] not in ("fresh", "empty") or record["vectors"]["pending"] > 0
+    waiting = record["vectors"]["pending"] > 0 and record["vectors"]["encoder"] != "none"
+    behind = record["state"] not in ("fresh", "empty") or waiting or record["unlisted"]
     return ExitCode.NEGATIVE if check and behind else ExitCode.OK
 
 
@@ -83,13 +88,14 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     """Gather the status as `memcli.status/1` has it."""
     from memcli.indexing.indexer import chunking_key, plan, shown
     from memcli.indexing.lock import owner_pid
+    from memcli.indexing.watch_record import living_watcher
     from memcli.store.reader import Reader
 
     settings = context.index_settings()
     reader = Reader(context.store) if os.path.exists(context.store) else None
     try:
         known = reader.known() if reader else {}
-        planned = plan(settings, known)
+        planned = plan(settings, known, reader.meta("mounts") if reader else None)
         listing, diff = planned.listing, _settled(planned.diff, known, settings)
         skips = [*listing.skips]
         if reader:
@@ -103,7 +109,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         if reader is None:
             state = "not_indexed" if listing.files else "empty"
         else:
-            state = "stale" if behind else "fresh" if listing.files else "empty"
+            empty = not (listing.files or listing.unlisted)
+            state = "stale" if behind else "empty" if empty else "fresh"
         warnings = [f"{s.path or '.'} cannot be listed: {s.detail}" for s in listing.unlisted]
         if chunking not in (None, chunking_key(settings.limits)):
             warnings.append("chunks were cut by other settings. Try: memcli index")
@@ -128,6 +135,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         vec_problem = reader.vec_problem if reader else ""
         if vec_problem:
             warnings.append(f"{vec_problem}: vectors are compared one by one")
+        watcher = living_watcher(context.store)
+        warnings += _watcher_warnings(watcher, settings.now_ns() / 1e9)
         integrity = reader.integrity() if reader and deep else None
         return {
             "schema": "memcli.status/1",
@@ -138,6 +147,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
                 "integrity": integrity,
                 "writer_pid": owner_pid(context.store),
             },
+            "watcher": watcher and watcher._asdict(),
             "state": state,
             "sources": [
                 _source(source, listing.files, by_source.get(source.name))
@@ -152,6 +162,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
                 {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
                 for s in (*skips, *listing.unlisted)
             ],
+            "unlisted": [shown(s.source, s.path or ".") for s in listing.unlisted],
             "legs": {
                 "lexical": {"available": True},
                 "dense": {
@@ -211,6 +222,29 @@ def _settled(diff: Diff, known: Mapping[tuple[str, str], Known], settings: Setti
     return diff._replace(suspect=changed, unchanged=diff.unchanged + same)
 
 
+def _watcher_warnings(watcher: Record | None, now: float) -> list[str]:
+    """Say when a watcher lives and yet does not do its work."""
+    if watcher is None:
+        return []
+    warnings = []
+    silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
+    if silent > SILENT_SECONDS:
+        warnings.append(
+            f"the watcher (pid {watcher.pid}) has not stirred since {watcher.beat};"
+            " end it and run memcli index --watch"
+        )
+    if watcher.failure:
+        warnings.append(f"the watcher's last run failed: {watcher.failure}")
+    return warnings
+
+
+def _watcher_line(watcher: dict[str, Any]) -> str:
+    since = f" since {watcher['since']}" if watcher["since"] else ""
+    synced = f", last sync {watcher['last_sync']}" if watcher["last_sync"] else ", no sync yet"
+    mode = ", polling" if watcher["mode"] == "polling" else ""
+    return f"watcher    pid {watcher['pid']}{since}{synced}, backlog {watcher['backlog']}{mode}"
+
+
 def _size(path: str) -> int:
     return sum(os.path.getsize(path + s) for s in ("", "-wal") if os.path.exists(path + s))
 
@@ -224,6 +258,8 @@ def _text(record: dict[str, Any], context: Context) -> str:
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")
+    if record["watcher"] is not None:
+        lines.append(_watcher_line(record["watcher"]))
     if store["integrity"] is not None:
         lines.append(f"integrity  {store['integrity']}")
     for source in record["sources"]:

@@ -1,0 +1,121 @@
+"""One run of `memcli index`, as the command and the watcher do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memcli.cli.context import Context
+
+if TYPE_CHECKING:
+    from memcli.embedding.registry import Opened
+    from memcli.indexing.indexer import Progress, Report
+    from memcli.store.writer import Writer
+
+
+class Job(NamedTuple):
+    """What a run is to do besides bringing the index in step."""
+
+    full: bool
+    prune: bool
+    wait_seconds: float  # for another writer
+    texts: int | None  # most that are embedded; None: all
+
+
+class Done(NamedTuple):
+    """What a run did."""
+
+    report: Report
+    chunks: int
+    embedded: int
+    pending: int  # texts without a vector
+    pruned: int
+
+
+class Vectors:
+    """The vectors that runs make; the encoder is opened once, when texts wait for one."""
+
+    def __init__(self, context: Context, on_progress: Progress) -> None:
+        """Take the settings from the context."""
+        self._context, self._on_progress = context, on_progress
+        self._opened: Opened | None = None
+        self.made = 0
+
+    @property
+    def opened(self) -> Opened | None:
+        """Give the encoder or why there is none; None while it was not needed."""
+        return self._opened
+
+    def make(self, writer: Writer, most: int | None = None) -> None:
+        """Embed what is new, or learn why that cannot be."""
+        from memcli.embedding.query import identity
+        from memcli.embedding.registry import configured_fingerprint
+        from memcli.indexing.indexer import embed, settle_vectors
+
+        name = self._context.config("embedding.encoder")
+        verified = writer.meta("model") == identity(name)
+        if verified and settle_vectors(writer, configured_fingerprint(name)):
+            return
+        if self._opened is None:
+            self._opened = self._context.open_encoder()
+        if self._opened.encoder is not None:
+            writer.set_meta({"model": identity(name)})
+            self.made += embed(
+                writer, self._opened.encoder, most=most, on_progress=self._on_progress
+            )
+
+    def pending(self, writer: Writer) -> int:
+        """Count the texts that have no vector of the encoder, else of the index's own."""
+        encoder = self._opened and self._opened.encoder
+        fingerprint = encoder.fingerprint if encoder else writer.meta("fingerprint")
+        return writer.unembedded(fingerprint) if fingerprint else 0
+
+
+def run_once(
+    context: Context,
+    job: Job,
+    vectors: Vectors,
+    *,
+    sleep: Callable[[float], None],
+    on_progress: Progress,
+) -> Done:
+    """Bring the index in step under the writer lock."""
+    from memcli.indexing.indexer import index
+    from memcli.indexing.lock import writer_lock
+    from memcli.indexing.rebuild import rebuild, sweep_stale
+    from memcli.store.writer import Writer
+
+    settings, before, pruned = context.index_settings(), vectors.made, 0
+    with writer_lock(context.store, wait_seconds=job.wait_seconds, sleep=sleep):
+        writer, notice = Writer.open(context.store)
+        if notice:
+            context.terminal.warn(notice)
+        try:
+            if job.full:
+                report = rebuild(writer, settings, embed_into=vectors.make, on_progress=on_progress)
+            else:
+                sweep_stale(context.store, settings)
+                report = index(writer, settings, on_progress=on_progress)
+                vectors.make(writer, job.texts)
+            if job.prune:
+                pruned = writer.prune(unused_days=0)
+            pending, chunks = vectors.pending(writer), writer.counts().chunks
+        finally:
+            writer.close()
+    return Done(report, chunks, vectors.made - before, pending, pruned)
+
+
+def make_vectors(
+    context: Context, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
+) -> int:
+    """Embed the next texts under the writer lock; give how many still wait."""
+    from memcli.indexing.lock import writer_lock
+    from memcli.store.writer import Writer
+
+    with writer_lock(context.store, wait_seconds=job.wait_seconds, sleep=sleep):
+        writer, _ = Writer.open(context.store)
+        try:
+            vectors.make(writer, job.texts)
+            return vectors.pending(writer)
+        finally:
+            writer.close()

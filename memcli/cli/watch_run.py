@@ -1,0 +1,271 @@
+"""Keep the index in step until a signal comes: `memcli index --watch`, the outer loop.
+
+What is due is decided by `indexing/watcher.py`; here are the clock, the signals, the events and
+the runs, which are those of `memcli index`. Ctrl-C ends it with 130, SIGTERM and SIGHUP with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from memcli.cli.commands.index_command import Options, file_lists
+from memcli.cli.context import Context
+from memcli.cli.index_run import Done, Job, Vectors, make_vectors, run_once
+from memcli.cli.progress import Progress
+from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
+from memcli.cli.watch_output import Log
+from memcli.config import WORKSPACE_FILE, user_file
+from memcli.errors import BusyError, ExitCode, MemcliError, NotFoundError
+from memcli.indexing import watcher
+from memcli.indexing.watch_record import (
+    Record,
+    lock_path,
+    remove_record,
+    watch_lock,
+    write_record,
+)
+from memcli.indexing.watch_sight import Sight
+
+# Another writer is waited for so long, then the run counts as failed and comes again.
+LOCK_WAIT_SECONDS = 2.0
+# Texts a run embeds before it looks up: a second or two with the bundled model.
+MOST_TEXTS = 128
+ENCODER_KEYS = ("embedding.encoder", "embedding.threads")
+# Whatever one run may raise because of a file, the disk or another process.
+SURVIVED = (MemcliError, OSError, ValueError, RuntimeError, MemoryError)
+
+Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
+
+
+def watch(wanted: Options, context: Context, reload: Callable[[], Context]) -> int:
+    """Watch the workspace; `reload` settles the configuration anew for each run."""
+    inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    stop = Stop(lambda: inbox.put((context.monotonic(), "")))
+    with stopped_by_signals(stop), ExitStack() as lock:
+        lock.enter_context(watch_lock(context.store, sleep=context.sleep))
+        session = _Session(wanted, context, reload, inbox, stop, lock)
+        try:
+            session.stay()
+        except Stopped:
+            session.log.stopped(signal.Signals(stop.number).name)
+        finally:
+            session.close()
+    return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.OK
+
+
+class _Session:
+    """One watcher at work."""
+
+    def __init__(
+        self,
+        wanted: Options,
+        context: Context,
+        reload: Callable[[], Context],
+        inbox: queue.SimpleQueue[Message],
+        stop: Stop,
+        lock: ExitStack,
+    ) -> None:
+        self.job = Job(wanted.full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
+        self.context, self.reload, self.store = context, reload, context.store
+        self.inbox, self.stop, self.lock = inbox, stop, lock
+        self.clock = context.monotonic
+        settings = context.index_settings()
+        self.log = Log(context.terminal, settings.now_ns, as_json=wanted.as_json)
+        timing = watcher.Timing(
+            debounce=context.config("watch.debounce_ms") / 1000,
+            interval=context.config("watch.interval_minutes") * 60,
+        )
+        self.watcher = watcher.Watcher(timing, self.clock())
+        self.sight = Sight(
+            lambda hint: inbox.put((self.clock(), hint)),
+            places=(self.store, lock_path(self.store)),
+            files=(
+                os.path.join(context.config.workspace, WORKSPACE_FILE),
+                user_file(os.environ),
+            ),
+        )
+        self.bar = Progress(context.terminal)
+        self.vectors = Vectors(context, self.tick)
+        self.embedding_since: float | None = None
+        self.embedded = 0
+        self.told_vectors = False
+        self.record = Record(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
+
+    def close(self) -> None:
+        """Stop listening and leave no record."""
+        self.sight.close()
+        remove_record(self.store, self.record.pid)
+
+    def stay(self) -> None:
+        """Do what is due, for ever."""
+        self.log.started(self.context.config.workspace, self.store, self.record.pid)
+        steps = {
+            watcher.LOOK: self.look,
+            watcher.PROBE: self.probe,
+            watcher.BEAT: self.beat,
+            watcher.EMBED: self.embed,
+        }
+        while True:
+            self.listen(0)
+            self.stop.check()
+            action = self.watcher.due(self.clock())
+            if action.kind == watcher.WAIT:
+                self.listen(action.seconds)
+            elif action.kind == watcher.RUN:
+                self.run(action.reason)
+            else:
+                steps[action.kind]()
+
+    def listen(self, seconds: float) -> None:
+        """Wait for an event, and take all that have come."""
+        before = self.watcher.waiting
+        try:
+            self.take(self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait())
+            while True:
+                self.take(self.inbox.get_nowait())
+        except queue.Empty:
+            pass
+        if self.watcher.waiting and not before:
+            self.beat()
+
+    def take(self, message: Message) -> None:
+        """Tell the watcher what was heard."""
+        at, document = message
+        if document is None:
+            self.watcher.unsure(at)
+        elif document:
+            self.watcher.touched(at, document)
+
+    def look(self) -> None:
+        """Look whether the files heard of are still being written."""
+        self.watcher.looked(self.clock(), self.sight.look(self.watcher.paths))
+
+    def probe(self) -> None:
+        """Look for what sends no events: replaced folders, a lost store, changed settings."""
+        started = self.clock()
+        changed = self.sight.probe()
+        if lock_path(self.store) in changed:
+            self.lock.close()
+            self.lock.enter_context(watch_lock(self.store, sleep=self.context.sleep))
+            self.sight.settle()
+        lost = not os.path.exists(self.store) and not self.watcher.waiting
+        if lost and not self.watcher.failures:
+            self.log.notice("the index is gone and will be built again")
+            self.watcher.unsure(started)
+        if changed:
+            self.watcher.unsure(started, hurry=True)
+        for path in self.sight.poll():
+            self.watcher.touched(started, path)
+        ended = self.clock()
+        self.watcher.probed(ended, cost=ended - started)
+
+    def run(self, reason: str) -> None:
+        """Bring the index in step, and survive whatever is in the way."""
+        started = self.clock()
+        self.beat()
+        self.watcher.began()
+        try:
+            self.settle_settings()
+            notice = self.sight.aim(self.context.index_settings(), retry=reason == "sweep")
+            if notice:
+                self.log.notice(notice)
+            with self.drawing():
+                done = run_once(
+                    self.context,
+                    self.job,
+                    self.vectors,
+                    sleep=self.wait_for_lock,
+                    on_progress=self.tick,
+                )
+        except BrokenPipeError:
+            raise
+        except SURVIVED as error:
+            if self.record.last_sync is None and not isinstance(error, BusyError):
+                raise  # nothing has worked yet: whoever started it is still looking
+            self.fail(error)
+        else:
+            self.succeed(reason, done, self.clock() - started)
+        self.beat()
+
+    def settle_settings(self) -> None:
+        """Read the settings again; another encoder is opened when it is needed."""
+        workspace = self.context.config.workspace
+        if not os.path.isdir(workspace):
+            raise NotFoundError(f"the workspace {workspace} is not there; its rows stay")
+        before, self.context = self.context, self.reload()._replace(store=self.store)
+        if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
+            self.vectors, self.told_vectors = Vectors(self.context, self.tick), False
+
+    def succeed(self, reason: str, done: Done, seconds: float) -> None:
+        """Note and tell what a run did."""
+        self.job = self.job._replace(full=False)
+        opened = self.vectors.opened
+        can_embed = opened is None or opened.encoder is not None
+        self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
+        self.record = self.record._replace(last_sync=self.log.now().isoformat(timespec="seconds"))
+        self.log.synced(
+            reason, done.report, file_lists(done.report), chunks=done.chunks,
+            embedded=done.embedded, pending=done.pending, seconds=seconds,
+        )  # fmt: skip
+        if opened and not can_embed and not self.told_vectors:
+            self.told_vectors = True
+            hint = f". Try: {opened.hint}" if opened.hint else ""
+            self.log.notice(f"vectors are off: {opened.reason}; search goes by keywords{hint}")
+        self.sight.settle()
+
+    def fail(self, error: BaseException) -> None:
+        """Note and tell why a run failed."""
+        self.watcher.failed(self.clock(), busy=isinstance(error, BusyError))
+        self.log.failed(error, self.watcher.retry_seconds)
+
+    def embed(self) -> None:
+        """Make the next vectors of a long list; changed files go first."""
+        if self.embedding_since is None:
+            self.embedding_since, self.embedded = self.clock(), self.vectors.made
+        try:
+            with self.drawing():
+                pending = make_vectors(
+                    self.context, self.job, self.vectors, sleep=self.wait_for_lock
+                )
+        except SURVIVED as error:
+            self.fail(error)
+            self.beat()
+            return
+        self.watcher.embedded(pending=pending)
+        if not self.watcher.pending:
+            made = self.vectors.made - self.embedded
+            self.log.embedded(made, pending, self.clock() - self.embedding_since)
+            self.embedding_since = None
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Draw the progress of a run on a terminal."""
+        with Progress(self.context.terminal) as self.bar:
+            yield
+
+    def tick(self, stage: str, done: int, total: int) -> None:
+        """Between two documents: stop if asked to, draw, and show that the process lives."""
+        self.stop.check()
+        self.bar.update(stage, done, total)
+        if self.watcher.due_to_beat(self.clock()):
+            self.beat()
+
+    def wait_for_lock(self, seconds: float) -> None:
+        """Wait a moment for another writer."""
+        self.stop.check()
+        self.context.sleep(seconds)
+
+    def beat(self) -> None:
+        """Write the record that `status` shows."""
+        self.record = self.record._replace(
+            backlog=self.watcher.backlog,
+            mode="polling" if self.sight.polling else "events",
+            beat=self.log.now().isoformat(timespec="seconds"),
+            failure=self.log.failure,
+        )
+        write_record(self.store, self.record)
+        self.watcher.beaten(self.clock())

@@ -1,0 +1,107 @@
+"""Find out what differs between the files and the index, and read what may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from memcli.markdown import CHUNKER_VERSION
+from memcli.types import MEMORY_SOURCE, Diff, FileStat, FileText, Known, Listing, Skip, Source
+from memcli.workspace.diff import diff
+from memcli.workspace.discover import discover
+from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
+from memcli.workspace.mounts import missing, remember
+
+if TYPE_CHECKING:
+    from memcli.markdown.parts import Limits
+
+
+GONE = "the folder is gone; memcli index --full takes that for meant"
+
+
+class Settings(NamedTuple):
+    """What the indexer needs to know besides the files."""
+
+    sources: tuple[Source, ...]
+    limits: Limits
+    max_bytes: int
+    follow_symlinks: bool
+    now_ns: Callable[[], int]  # wall clock, compared with mtimes
+
+
+class Plan(NamedTuple):
+    """What differs between files and index."""
+
+    listing: Listing
+    diff: Diff
+    mounts: str  # to be remembered in `meta`
+
+
+def chunking_key(limits: Limits) -> str:
+    """Name everything that decides where chunks and parts are cut."""
+    return f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
+
+
+def sources_key(sources: tuple[Source, ...]) -> str:
+    """Name what the sources say of their documents besides where they are."""
+    told = [
+        (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
+         s.evergreen)
+        for s in sources
+    ]  # fmt: skip
+    return repr(told)
+
+
+def settings_meta(settings: Settings) -> dict[str, str]:
+    """Give the `meta` values that stored documents depend on besides their files."""
+    return {
+        "chunking": chunking_key(settings.limits),
+        "sources": sources_key(settings.sources),
+    }
+
+
+def shown(source: str, path: str) -> str:
+    """Name a document in messages: the path, behind the source unless that is the memory."""
+    return path if source == MEMORY_SOURCE else f"{source}:{path}"
+
+
+def plan(
+    settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None = None
+) -> Plan:
+    """Walk the sources and compare stats; no file is opened.
+
+    `mounts` is what `meta` remembers of mount points. What nobody could see is not removed: a
+    folder that cannot be listed, a mount that is missing, a `memory/` that has vanished.
+    """
+    sources, lost = _with_memory_folder(settings.sources, known)
+    listing = discover(
+        sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
+    )
+    unmounted = missing(sources, listing, mounts)
+    if lost or unmounted:
+        listing = listing._replace(unlisted=(*listing.unlisted, *lost, *unmounted))
+    return Plan(
+        listing, diff(listing, known, now_ns=settings.now_ns()), remember(listing, unmounted)
+    )
+
+
+def _with_memory_folder(
+    sources: tuple[Source, ...], known: Mapping[tuple[str, str], Known]
+) -> tuple[tuple[Source, ...], list[Skip]]:
+    """Keep to the folder `memory/` that the index knows, and report that it is gone."""
+    kept = [(keep_memory_folder(source, known), source) for source in sources]
+    lost = [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", GONE) for found, _ in kept if found]
+    return tuple(found or source for found, source in kept), lost
+
+
+def read(settings: Settings, stat: FileStat) -> FileText | Skip:
+    """Read a listed file, or learn why it cannot be read."""
+    from memcli.workspace.reading import read_file
+
+    return read_file(
+        next(source.root for source in settings.sources if source.name == stat.source),
+        stat.path,
+        source=stat.source,
+        max_bytes=settings.max_bytes,
+        follow_symlinks=settings.follow_symlinks,
+    )

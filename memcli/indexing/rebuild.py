@@ -1,0 +1,103 @@
+"""Build the whole index anew beside the one that answers, and put it in its place at once.
+
+Killed, it goes on where it was: the half-built store is an index like any other, which the next
+full run brings in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves, shown
+from memcli.store import beside
+from memcli.store.driver import DamagedError
+from memcli.types import Known, Listing
+from memcli.workspace.diff import diff
+
+if TYPE_CHECKING:
+    from memcli.indexing.indexer import Settings
+    from memcli.store.writer import Writer
+
+# A half-built store older than this has forgotten why it was begun.
+STALE_NS = 24 * 3600 * 1_000_000_000
+
+Key = tuple[str, str]
+
+
+def rebuild(
+    main: Writer,
+    settings: Settings,
+    *,
+    embed_into: Callable[[Writer], None],
+    on_progress: Progress = lambda stage, done, total: None,
+) -> Report:
+    """Read every file anew; `main` answers from what it has until all is done.
+
+    `embed_into` makes the vectors that are missing. A damaged store is set aside first.
+    """
+    notices: tuple[str, ...] = ()
+    if fault := _fault(main):
+        notices = (main.start_over(fault),)
+    known = main.known()
+    if not known:  # nothing answers yet, so nothing need be kept
+        beside.sweep(main.path)
+        report = index(main, settings, on_progress=on_progress)
+        embed_into(main)
+        return report._replace(notices=(*notices, *report.notices))
+    sweep_stale(main.path, settings)
+    side = beside.open_beside(main)
+    try:
+        begun = len(side.known())
+        if begun:
+            notices = (*notices, f"went on with a full run that had read {begun} files")
+        report = bring_in_step(side, settings, on_progress=on_progress)
+        hidden = _hidden(known, side.known(), report)
+        beside.take_over_documents(main, side, hidden)
+        beside.take_over_vectors(main, side)
+        embed_into(side)
+        now = side.known()
+        beside.publish(main, side)
+    finally:
+        side.close()
+    beside.sweep(main.path)
+    return _compared(report, known, now)._replace(notices=notices)
+
+
+def sweep_stale(store: str, settings: Settings) -> None:
+    """Remove what a full run left behind that nobody has gone on with for a day."""
+    age = beside.age_ns(store, settings.now_ns())
+    if age is not None and age > STALE_NS:
+        beside.sweep(store)
+
+
+def _fault(main: Writer) -> str:
+    try:
+        found = main.integrity()
+    except DamagedError as error:
+        return error.message
+    return "" if found == "ok" else f"the index {main.path} is damaged: {found}"
+
+
+def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report) -> list[Key]:
+    """List the documents that are not gone: their folder or file could not be read."""
+    unseen = Listing((), report.skips, report.unlisted)
+    lost = {key: row for key, row in known.items() if key not in now}
+    return sorted(lost.keys() - set(diff(unseen, lost).removed))
+
+
+def _compared(report: Report, before: Mapping[Key, Known], now: Mapping[Key, Known]) -> Report:
+    """Say what a run has changed by the bytes of each file before and now."""
+    added = {shown(*key): now[key].hash for key in now.keys() - before.keys()}
+    removed = {shown(*key): before[key].hash for key in before.keys() - now.keys()}
+    both = now.keys() & before.keys()
+    changed = {shown(*key) for key in both if now[key].hash != before[key].hash}
+    moved = pair_moves(added, removed)
+    olds, news = {old for old, _ in moved}, {new for _, new in moved}
+    return report._replace(
+        added=tuple(sorted(added.keys() - news)),
+        changed=tuple(sorted(changed)),
+        moved=moved,
+        removed=tuple(sorted(removed.keys() - olds)),
+        unchanged=len(both) - len(changed),
+    )

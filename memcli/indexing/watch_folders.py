@@ -1,0 +1,208 @@
+"""Say which folders to watch and which events matter; leaves watching to others.
+
+Ignored folders are not watched: a version control or package folder can hold more folders than
+the system has watches, and its traffic would wake the watcher for nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from memcli.errors import ConfigError
+from memcli.indexing.watcher import Stamp
+from memcli.types import FileStat, Source
+from memcli.workspace.ignore import IGNORE_FILE, Rules, is_markdown, load_rules
+
+# Each watch is a thread, and with some versions of the watching library an inotify instance,
+# of which Linux gives 128 a user.
+MOST_WATCHES = 32
+
+Identity = tuple[int, ...] | None  # of a place: device, inode; of a file: its stamp
+
+
+class Folder(NamedTuple):
+    """A folder to watch, alone or with everything below it."""
+
+    path: str  # real path
+    recursive: bool
+
+
+class Scope(NamedTuple):
+    """What of one source is watched, and what its events mean."""
+
+    name: str
+    root: str  # real path
+    rules: Rules
+    any_markdown: bool  # links may lead to files under other names
+
+    def hears(self, path: str, *, is_folder: bool) -> bool:
+        """Tell whether an event at a path below the root can change what is indexed."""
+        if is_folder:
+            leads = self.any_markdown or self.rules.leads_into(f"{path}/")
+            return leads and not self.rules.hides(path, True)
+        if self.any_markdown:
+            return is_markdown(path) and not self.rules.hides(path, False)
+        return self.rules.accepts(path)
+
+
+def scopes(sources: Iterable[Source], *, follow_symlinks: bool) -> tuple[Scope, ...]:
+    """Read the rules of each source; where they cannot be read, the run will say why."""
+    found = []
+    for source in sources:
+        rules = Rules(source)
+        with suppress(OSError, ConfigError):
+            rules = load_rules(source)
+        found.append(Scope(source.name, os.path.realpath(source.root), rules, follow_symlinks))
+    return tuple(found)
+
+
+def folders_to_watch(scopes: Iterable[Scope]) -> tuple[Folder, ...]:
+    """List the folders that may hold documents, without those that are ignored.
+
+    Where that takes too many watches, ignored folders are watched with the rest.
+    """
+    found: list[Folder] = []
+    for scope in scopes:
+        reach = [("", True)] if scope.any_markdown else scope.rules.reach
+        narrow: list[Folder] = []
+        for prefix, below in reach:
+            path = os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep) or os.sep
+            if os.path.isdir(path):
+                narrow += _below(scope, path, prefix)[1] if below else [Folder(path, False)]
+        if len(narrow) > MOST_WATCHES:
+            narrow = [
+                Folder(os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep), below)
+                for prefix, below in reach
+            ]
+        found += narrow
+    return _without_repeats(found)
+
+
+def _below(scope: Scope, path: str, prefix: str) -> tuple[bool, list[Folder]]:
+    """Cover a tree; also tell whether nothing in it is ignored, so that one watch will do."""
+    whole, found = True, []
+    for name in _subfolders(path):
+        if scope.rules.why_ignored(prefix + name, name, True):
+            whole = False
+            continue
+        clean, folders = _below(scope, os.path.join(path, name), f"{prefix}{name}/")
+        whole = whole and clean
+        found += folders
+    return whole, [Folder(path, True)] if whole else [Folder(path, False), *found]
+
+
+def _subfolders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _without_repeats(folders: Iterable[Folder]) -> tuple[Folder, ...]:
+    """Drop folders that lie in a recursive one."""
+    kept: list[Folder] = []
+    for folder in sorted(set(folders), key=lambda f: (f.path, not f.recursive)):
+        inside = any(
+            k.recursive and (folder.path == k.path or folder.path.startswith(_slashed(k.path)))
+            for k in kept
+        )
+        if not inside and not any(k.path == folder.path for k in kept):
+            kept.append(folder)
+    return tuple(kept)
+
+
+def _slashed(path: str) -> str:
+    return path.rstrip(os.sep) + os.sep
+
+
+def count_folders(folders: Iterable[Folder]) -> int:
+    """Count the folders that a complete set of watches covers."""
+    return sum(
+        sum(1 for _ in _readable(folder.path)) if folder.recursive else 1 for folder in folders
+    )
+
+
+def _readable(path: str) -> Iterator[str]:
+    """Walk the folders that may be watched: those that may be read."""
+    waiting = [path]
+    while waiting:
+        folder = waiting.pop()
+        if os.access(folder, os.R_OK):
+            yield folder
+            waiting += [os.path.join(folder, name) for name in _subfolders(folder)]
+
+
+def heard(scopes: Sequence[Scope], path: str, *, is_folder: bool) -> tuple[str | None, bool]:
+    """Translate an event's absolute path: (document as `source:path`, whether it matters)."""
+    for scope in scopes:
+        if path == scope.root:
+            return None, is_folder
+        top = _slashed(scope.root)
+        if path.startswith(top):
+            inside = path[len(top) :].replace(os.sep, "/")
+            if scope.hears(inside, is_folder=is_folder):
+                return (None if is_folder else f"{scope.name}:{inside}"), True
+    return None, False
+
+
+def stamps(scopes: Iterable[Scope], paths: Iterable[str]) -> dict[str, Stamp]:
+    """Look at documents given as `source:path`."""
+    roots = {scope.name: scope.root for scope in scopes}
+    found: dict[str, Stamp] = {}
+    for key in paths:
+        name, _, path = key.partition(":")
+        found[key] = stamp(os.path.join(roots.get(name, ""), path))
+    return found
+
+
+def stamp(path: str) -> Stamp:
+    """Look at a file; None when it is not there."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identity]:
+    """Look at what no event tells of: places that are replaced or mounted, files elsewhere."""
+    found: dict[str, Identity] = {path: stamp(path) for path in files}
+    for path in places:
+        try:
+            status = os.stat(path)
+        except OSError:
+            found[path] = None
+        else:
+            found[path] = status.st_dev, status.st_ino
+    return found
+
+
+def probed_folders(scopes: Iterable[Scope]) -> tuple[str, ...]:
+    """List the folders whose coming and going must be noticed: roots and what globs lead to."""
+    paths = []
+    for scope in scopes:
+        prefixes = {prefix for prefix, _ in scope.rules.reach} | {""}
+        paths += [os.path.join(scope.root, *p.split("/")).rstrip(os.sep) for p in prefixes]
+    return tuple(sorted(set(paths)))
+
+
+def ignore_files(scopes: Iterable[Scope]) -> tuple[str, ...]:
+    """List the ignore files of the sources, there or not."""
+    return tuple(os.path.join(scope.root, IGNORE_FILE) for scope in scopes)
+
+
+def changed_files(
+    before: Mapping[tuple[str, str], FileStat], after: Mapping[tuple[str, str], FileStat]
+) -> list[str]:
+    """Compare two listings by stat alone and name what differs as `source:path`."""
+    differing = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+    return sorted(f"{source}:{path}" for source, path in differing)
+
+
+def by_path(files: Iterable[FileStat]) -> dict[tuple[str, str], FileStat]:
+    """Put a listing in order for comparing."""
+    return {(file.source, file.path): file for file in files}

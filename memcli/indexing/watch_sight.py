@@ -1,0 +1,116 @@
+"""See what changes in a workspace: by events, by comparing identities, else by listing it.
+
+A hint is `source:path`, or None where anything may differ. Nothing here decides when to index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from memcli.indexing import watch_folders as folders
+from memcli.indexing.indexer import Settings
+from memcli.indexing.watch_events import Events, system_observer
+from memcli.indexing.watcher import Stamp
+from memcli.types import FileStat
+from memcli.workspace.discover import discover
+
+
+class Sight:
+    """What is watched at the moment, and how."""
+
+    def __init__(
+        self,
+        put: Callable[[str | None], None],
+        *,
+        places: Iterable[str],
+        files: Iterable[str],
+        open_observer: Callable[[], Any] = system_observer,
+    ) -> None:
+        """Pass hints to `put`, also from other threads.
+
+        Besides the sources, `places` are compared by device and inode, `files` by their stat.
+        """
+        self._put = put
+        self._places, self._files = tuple(places), tuple(files)
+        self._scopes: tuple[folders.Scope, ...] = ()
+        self._settings: Settings | None = None
+        self._events = Events(self._hear, lambda: put(None), open_observer)
+        self._seen: Mapping[str, folders.Identity] = {}
+        self._listing: Mapping[tuple[str, str], FileStat] = {}
+        self._again = False
+        self.polling = False
+
+    def _hear(self, path: str, is_folder: bool) -> None:
+        document, matters = folders.heard(self._scopes, path, is_folder=is_folder)
+        if matters:
+            # watchdog 6 is deaf in a folder that was moved in and then renamed.
+            self._again = self._again or is_folder
+            self._put(document)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._events.close()
+
+    def aim(self, settings: Settings, *, retry: bool) -> str:
+        """Watch the folders there are now, and give what is worth saying about it.
+
+        To be called before each listing, so that nothing falls between. While the system gives
+        no events they are asked for again only with `retry`.
+        """
+        self._settings = settings
+        self._scopes = folders.scopes(settings.sources, follow_symlinks=settings.follow_symlinks)
+        self._seen = self._identities()
+        if self.polling and not retry:
+            return ""
+        again, self._again = self._again, False
+        problem = self._events.aim(folders.folders_to_watch(self._scopes), again=again)
+        was, self.polling = self.polling, bool(problem)
+        if problem:
+            self._listing = self._list()
+        if problem and not was:
+            return f"{problem}: looking for changes every few seconds instead"
+        return "the system gives events again" if was and not problem else ""
+
+    def settle(self) -> None:
+        """Take the places as they are now for known: a first run makes the store."""
+        self._seen = {**self._seen, **folders.identities(self._places, ())}
+
+    def look(self, paths: Iterable[str]) -> dict[str, Stamp]:
+        """Look at documents that hints have named."""
+        return folders.stamps(self._scopes, paths)
+
+    def probe(self) -> frozenset[str]:
+        """Name the places and files that were replaced since the last look.
+
+        A watch whose thread has ended counts as a replaced source.
+        """
+        seen = self._identities()
+        changed = {path for path in seen if seen[path] != self._seen.get(path)}
+        if not self._events.alive():
+            changed |= {scope.root for scope in self._scopes}
+        self._seen = seen
+        self._again = self._again or bool(changed)
+        return frozenset(changed)
+
+    def poll(self) -> list[str]:
+        """List the tree and name what differs from the last time; nothing where events come."""
+        if not self.polling:
+            return []
+        before, self._listing = self._listing, self._list()
+        return folders.changed_files(before, self._listing)
+
+    def _identities(self) -> dict[str, folders.Identity]:
+        places = (*folders.probed_folders(self._scopes), *self._places)
+        return folders.identities(places, (*folders.ignore_files(self._scopes), *self._files))
+
+    def _list(self) -> dict[tuple[str, str], FileStat]:
+        settings = self._settings
+        if settings is None:
+            return {}
+        listing = discover(
+            settings.sources,
+            max_bytes=settings.max_bytes,
+            follow_symlinks=settings.follow_symlinks,
+        )
+        return folders.by_path(listing.files)

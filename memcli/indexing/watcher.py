@@ -1,0 +1,199 @@
+"""Decide when a watched workspace is indexed: events and clock values in, due actions out; pure.
+
+An event is a hint that a path may differ, never a fact: every run walks the whole tree. A run
+waits until nothing was heard for the debounce time and every file heard of looks the same twice
+(a half-written file settles first), but never longer than a few debounce times, so that endless
+writing starves nothing. A failed run is tried again with growing patience. All times are
+seconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+# Two looks at a file, so far apart, must agree: longer than the pauses inside one slow save
+# (80 ms between truncating and writing, measured with an editor on a busy machine).
+SETTLE_SECONDS = 0.2
+# Endless writes delay a run by so many debounce times, and never by less than this.
+MOST_DEBOUNCES = 4
+LEAST_MAX_WAIT_SECONDS = 2.0
+# Folders that vanish, come back or are mounted send no event: their identity is compared.
+PROBE_SECONDS = 1.0
+# A probe, which walks the tree when polling, takes at most this share of the time.
+PROBE_SHARE = 0.05
+BEAT_SECONDS = 30.0
+FIRST_RETRY_SECONDS = 1.0
+LAST_RETRY_SECONDS = 60.0
+# More paths than this are not told apart any more: the whole tree is unsure.
+MOST_PATHS = 10_000
+
+WAIT, LOOK, RUN, EMBED, PROBE, BEAT = "wait", "look", "run", "embed", "probe", "beat"
+
+Stamp = tuple[int, int, int] | None  # size, mtime_ns, inode; None: not there
+
+
+class Action(NamedTuple):
+    """What is due now."""
+
+    kind: str  # wait | look | run | embed | probe | beat
+    seconds: float = 0.0  # how long to wait at most
+    reason: str = ""  # of a run: start | change | sweep | retry
+
+
+class Timing(NamedTuple):
+    """How patient the watcher is, in seconds."""
+
+    debounce: float
+    interval: float  # between sweeps; 0: none
+
+
+class Watcher:
+    """The state of one watcher. The caller tells what happened, and asks what is `due`."""
+
+    def __init__(self, timing: Timing, now: float) -> None:
+        """Begin with a run that is due at once."""
+        self.timing = timing
+        self.max_wait = max(LEAST_MAX_WAIT_SECONDS, MOST_DEBOUNCES * timing.debounce)
+        self.paths: set[str] = set()
+        self.pending = 0  # texts without a vector
+        self.failures = 0  # in a row
+        self._busy = False  # whether the last of them was another writer's
+        self._running = 0  # files that the run at work has taken over
+        self._unsure = False  # something changed, nobody knows where
+        self._first = self._last = now
+        self._looked: tuple[float, Mapping[str, Stamp]] | None = None
+        self._settled = False
+        self._started = False
+        self._retry_at: float | None = None
+        self._sweep_at: float | None = None
+        self._probe_at = now + PROBE_SECONDS
+        self._beat_at = now
+
+    @property
+    def waiting(self) -> int:
+        """Count the files that wait for a run; 1 where something unknown does."""
+        return max(len(self.paths), int(self._unsure))
+
+    @property
+    def backlog(self) -> int:
+        """Count the files that wait, with those of a run that has not ended."""
+        return self.waiting + self._running
+
+    @property
+    def retry_seconds(self) -> float:
+        """Say how long a run that has just failed waits for the next try."""
+        if self._busy:
+            return FIRST_RETRY_SECONDS
+        return min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (self.failures - 1))
+
+    def touched(self, at: float, path: str) -> None:
+        """Hear that a file may differ."""
+        self._heard(at)
+        if len(self.paths) < MOST_PATHS:
+            self.paths.add(path)
+        else:
+            self._unsure = True
+
+    def unsure(self, at: float, *, hurry: bool = False) -> None:
+        """Hear that anything may differ: a folder, lost events; `hurry` shortens a retry."""
+        self._heard(at)
+        self._unsure = True
+        if hurry and self._retry_at is not None:
+            self._retry_at = min(self._retry_at, at + self.timing.debounce)
+
+    def _heard(self, at: float) -> None:
+        if not self.waiting:
+            self._first = at
+        self._last = max(self._last, at)
+        self._looked, self._settled = None, False
+
+    def due(self, now: float) -> Action:
+        """Say what to do now; for a wait, how long at most unless something is heard."""
+        run_at, reason = self._run_at()
+        if run_at is not None and now >= run_at:
+            return Action(RUN, reason=reason)
+        look_at = self._look_at()
+        if look_at is not None and now >= look_at:
+            return Action(LOOK)
+        if now >= self._probe_at:
+            return Action(PROBE)
+        if now >= self._beat_at:
+            return Action(BEAT)
+        if self.pending and self._retry_at is None:
+            return Action(EMBED)
+        times = [self._probe_at, self._beat_at]
+        times += [at for at in (run_at, look_at) if at is not None]
+        return Action(WAIT, seconds=min(times) - now)
+
+    def _run_at(self) -> tuple[float | None, str]:
+        """Say when a run is due as things stand, and why."""
+        if self._retry_at is not None:
+            return self._retry_at, "retry"
+        if not self._started:
+            return self._first, "start"
+        if self.waiting:
+            latest = self._first + self.max_wait
+            quiet = self._last + self.timing.debounce
+            ready = self._settled or not self.paths
+            return (min(quiet, latest) if ready else latest), "change"
+        return self._sweep_at, "sweep"
+
+    def _look_at(self) -> float | None:
+        """Say when the files heard of are looked at: before the quiet ends, and once more."""
+        if not (self._started and self.paths) or self._settled or self._retry_at is not None:
+            return None
+        if self._looked is not None:
+            return self._looked[0] + SETTLE_SECONDS
+        return self._last + max(0.0, self.timing.debounce - SETTLE_SECONDS)
+
+    def looked(self, now: float, stamps: Mapping[str, Stamp]) -> None:
+        """Compare the files heard of with the look before."""
+        if self._looked is None:
+            self._looked = now, stamps
+        elif self._looked[1] == stamps:
+            self._settled = True
+        else:  # written without an event: that counts as one
+            self._heard(now)
+
+    def began(self) -> None:
+        """Start a run; what is heard from now on waits for the next."""
+        self._started = True
+        self._running = self.waiting
+        self.paths, self._unsure = set(), False
+        self._looked, self._settled = None, False
+        self._retry_at = None
+
+    def ended(self, now: float, *, pending: int) -> None:
+        """Note that a run is done and how many texts it left without a vector."""
+        self.failures = self._running = 0
+        self.pending = pending
+        self._sweep_at = now + self.timing.interval if self.timing.interval else None
+
+    def embedded(self, *, pending: int) -> None:
+        """Note how many texts still have no vector; without progress they are left alone."""
+        self.pending = pending if pending < self.pending else 0
+
+    def failed(self, now: float, *, busy: bool = False) -> None:
+        """Note that a run failed: nothing of what it was to do is known to be done.
+
+        Where another writer was `busy`, patience does not grow: that passes by itself.
+        """
+        if not self.waiting:
+            self._first = now
+        self._unsure, self._running = True, 0
+        self.failures += 1
+        self._busy = busy
+        self._retry_at = now + self.retry_seconds
+
+    def probed(self, now: float, *, cost: float) -> None:
+        """Note a probe that took `cost` seconds."""
+        self._probe_at = now + max(PROBE_SECONDS, cost / PROBE_SHARE)
+
+    def due_to_beat(self, now: float) -> bool:
+        """Tell whether the heartbeat is due, also in the middle of a run."""
+        return now >= self._beat_at
+
+    def beaten(self, now: float) -> None:
+        """Note that the heartbeat was written."""
+        self._beat_at = now + BEAT_SECONDS

@@ -1,0 +1,89 @@
+"""Searches go on while another process writes: no error, and no document that was there is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from tests.cli.processes import start
+
+DOCUMENTS = 50  # a search shows all of them
+
+
+class Searches:
+    """One workspace and the searches of this process in it."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root, self._capsys = str(root), capsys
+        for number in range(DOCUMENTS):
+            file = root / "memory" / f"note-{number}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"# Note {number}\n\nThe fox of day {number}.\n\n- a train\n- a pool\n")
+
+    def answer(self, *flags: str) -> dict[str, Any]:
+        code = run(["search", "fox", "--json", "-n", "100", "-w", self.root, *flags])
+        out, err = self._capsys.readouterr()
+        assert code == 0, err
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    def count(self, *flags: str) -> int:
+        return len({result["path"] for result in self.answer(*flags)["results"]})
+
+
+@pytest.fixture
+def searches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Searches:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    return Searches(tmp_path / "ws", capsys)
+
+
+def test_during_a_first_index_documents_only_come(searches: Searches) -> None:
+    process = start("index", "-w", searches.root)
+    counts = [0]
+    while process.poll() is None:
+        counts.append(searches.count("--mode", "lexical"))
+    assert process.communicate()[1].count("Indexed") == 1
+    assert counts == sorted(counts)
+    assert searches.count() == DOCUMENTS
+
+
+def test_during_a_full_run_everything_is_found_at_every_moment(searches: Searches) -> None:
+    assert searches.count("--sync") == DOCUMENTS
+    process = start("index", "--full", "-w", searches.root)
+    seen: list[tuple[int, bool]] = []
+    while process.poll() is None:
+        found = searches.answer()
+        seen.append((len({r["path"] for r in found["results"]}), found["legs"]["dense"]["ran"]))
+    assert process.wait() == 0, process.communicate()
+    process.communicate()
+    assert set(seen) == {(DOCUMENTS, True)}
+
+
+def test_during_a_switch_of_the_model_the_old_vectors_answer_or_words_do(
+    searches: Searches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old encoder's searches use vectors to the last, the new one's from the first."""
+    assert searches.count("--sync") == DOCUMENTS
+    process = start("index", "-w", searches.root, MEMCLI_EMBEDDING_ENCODER="bundled")
+    ran: dict[str, list[bool]] = {"hashing": [], "bundled": []}
+    while process.poll() is None:
+        for encoder, seen in ran.items():
+            monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", encoder)
+            found = searches.answer()
+            assert len({r["path"] for r in found["results"]}) == DOCUMENTS
+            dense = found["legs"]["dense"]
+            assert dense["ran"] or "another model. Try: memcli index" in dense["reason"]
+            seen.append(dense["ran"])
+    process.communicate()
+    assert ran["hashing"][0]
+    assert ran["hashing"] == sorted(ran["hashing"], reverse=True)
+    assert ran["bundled"] == sorted(ran["bundled"])
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
+    dense = searches.answer("--no-sync")["legs"]["dense"]
+    assert (dense["ran"], dense["embedded"]) == (True, dense["total"])

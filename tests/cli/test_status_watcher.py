@@ -1,0 +1,116 @@
+"""What `status` says of a watcher, and when `--check` finds the index behind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.indexing.watch_record import Record, watch_lock, write_record
+
+LONG_AGO = "2020-01-01T09:00:00+00:00"
+FAR_AWAY = "2999-01-01T09:00:00+00:00"
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        code = run(arguments)
+    return code, out.getvalue()
+
+
+@pytest.fixture
+def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
+    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
+    _run("index", "-q")
+    return folder
+
+
+@pytest.fixture
+def store(notes: Path, tmp_path: Path) -> Iterator[str]:
+    """The store, with this process for its watcher."""
+    path = str(tmp_path / "index.sqlite")
+    with watch_lock(path, sleep=lambda seconds: None):
+        yield path
+
+
+def _rows(word: str) -> list[str]:
+    return [line for line in _run("status")[1].splitlines() if line.startswith(word)]
+
+
+def _status() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_run("status", "--json")[1])
+    return found
+
+
+def test_without_a_watcher_there_is_no_row(notes: Path) -> None:
+    assert _rows("watcher") == []
+    assert _status()["watcher"] is None
+
+
+def test_the_row_of_a_watcher(store: str) -> None:
+    record = Record(os.getpid(), LONG_AGO, "2020-01-01T09:30:00+00:00", 3, "polling", FAR_AWAY)
+    write_record(store, record)
+    assert _rows("watcher") == [
+        f"watcher    pid {os.getpid()} since 2020-01-01T09:00:00+00:00,"
+        " last sync 2020-01-01T09:30:00+00:00, backlog 3, polling"
+    ]
+    assert _status()["watcher"] == record._asdict()
+    assert _rows("warning") == []
+
+
+def test_a_watcher_before_its_first_run(store: str) -> None:
+    assert _rows("watcher") == [f"watcher    pid {os.getpid()}, no sync yet, backlog 0"]
+
+
+def test_a_watcher_that_is_stuck_or_failing_is_a_warning(store: str) -> None:
+    write_record(store, Record(os.getpid(), beat=LONG_AGO, failure="no space is left"))
+    told = "\n".join(_rows("warning"))
+    assert re.search(rf"pid {os.getpid()}\) has not stirred since {LONG_AGO[:10]}", told)
+    assert "the watcher's last run failed: no space is left" in told
+
+
+def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, store: str) -> None:
+    write_record(store, Record(os.getpid(), beat=FAR_AWAY, last_sync=FAR_AWAY))
+    assert _run("status", "--check", "-q")[0] == 0
+    (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
+    assert _run("status", "--check", "-q")[0] == 1
+    assert _status()["state"] == "stale"
+
+
+def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
+    _run("index", "-q", "--encoder", "none")
+    assert _status()["vectors"]["pending"] == 1
+    assert _run("status", "--check", "-q")[0] == 1, "a text waits for its vector"
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    assert _run("status", "--check", "-q")[0] == 0
+
+
+def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
+    notes: Path, tmp_path: Path
+) -> None:
+    (notes / "memory").rename(tmp_path / "away")
+    shown = _status()
+    assert (shown["state"], shown["unlisted"]) == ("fresh", ["memory"])
+    assert _run("status", "--check", "-q")[0] == 1
+
+
+def test_deep_runs_the_model_and_checks_the_file(notes: Path) -> None:
+    code, out = _run("status", "--deep", "--json")
+    assert (code, json.loads(out)["store"]["integrity"]) == (0, "ok")
+    assert _status()["store"]["integrity"] is None

@@ -1,0 +1,373 @@
+"""What the machine can do to an index: each case ends in a defined answer and the next command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding.hashing import HashingEncoder
+from memcli.errors import StoreError
+from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+from memcli.indexing.indexer import Report, Settings, embed, index
+from memcli.indexing.rebuild import rebuild
+from memcli.store.driver import connect
+from memcli.store.network import is_network, is_network_type, type_of
+from memcli.store.reader import Reader
+from memcli.store.writer import Writer
+from memcli.types import Source
+from memcli.workspace.discover import discover
+from memcli.workspace.locate import default_source
+from tests.store_check import assert_sound, dump, open_writer
+from tests.support import FAR_FUTURE_NS, make_settings, write
+
+ENCODER = HashingEncoder()
+REPOSITORY = Path(__file__).parents[2]
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+from memcli.cli.main import run
+sys.exit(run(sys.argv[2:]))
+"""
+# Without capabilities root is bound by the permissions of its own files.
+POWERLESS = """
+import ctypes, sys
+class Header(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
+libc = ctypes.CDLL(None)
+if hasattr(libc, "capset"):
+    libc.capset(ctypes.byref(Header(0x20080522, 0)), (ctypes.c_uint32 * 6)())
+from memcli.cli.main import run
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+class Place:
+    def __init__(self, base: Path) -> None:
+        self.root, self.store = base / "ws", str(base / "s" / "index.sqlite")
+        (self.root / "memory").mkdir(parents=True)
+
+    @property
+    def settings(self) -> Settings:
+        return make_settings(self.root, default_source(str(self.root)))
+
+    def write(self, *names: str, text: str = "the fox\n") -> None:
+        for name in names:
+            write(self.root, f"memory/{name}.md", f"# {name}\n\n{text}")
+
+    def index(self) -> Report:
+        writer = open_writer(self.store)
+        try:
+            report = index(writer, self.settings)
+            embed(writer, ENCODER)
+            return report
+        finally:
+            writer.close()
+
+    def rebuild(self) -> Report:
+        writer = open_writer(self.store)
+        try:
+            return rebuild(writer, self.settings, embed_into=embed_by_words)
+        finally:
+            writer.close()
+
+    def freshen(self) -> Freshness:
+        bounds = Bounds(files=50, parts=5, first=100, wait_seconds=0)
+        return freshen(self.store, self.settings, bounds, lambda: None, lambda seconds: None)
+
+    def found(self) -> int:
+        reader = Reader(self.store)
+        try:
+            return reader.count_matches("fox")
+        finally:
+            reader.close()
+
+    def memcli(
+        self, *arguments: str, program: str = POWERLESS, limit: int = 0
+    ) -> subprocess.CompletedProcess[str]:
+        """Run memcli in a process that a program has bound."""
+        return subprocess.run(
+            [sys.executable, "-c", program, str(limit), *arguments, "-w", str(self.root)],
+            env={
+                **os.environ,
+                "MEMCLI_STORE": self.store,
+                "MEMCLI_EMBEDDING_ENCODER": "hashing",
+                "PYTHONPATH": str(REPOSITORY),
+            },
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+
+def embed_by_words(writer: Writer) -> None:
+    embed(writer, ENCODER)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.mark.parametrize("command", [("index",), ("index", "--full")], ids=" ".join)
+def test_a_full_disk_ends_the_run_and_the_old_index_answers(
+    place: Place, command: tuple[str, ...]
+) -> None:
+    place.write("a", "b")
+    place.index()
+    place.write(*(f"n{number}" for number in range(30)), text="fox and many words. " * 300)
+    limit = Path(place.store).stat().st_size + 100_000
+    done = place.memcli(*command, program=LIMITED, limit=limit)
+    assert (done.returncode, done.stdout) == (4, "")
+    message, hint = done.stderr.splitlines()
+    assert message.startswith(f"memcli: the index {place.store}")
+    assert "cannot be written" in message
+    assert hint == "Try: free some space, then run memcli index"
+    found = place.memcli(
+        "search", "fox", "--mode", "lexical", "--json", program=LIMITED, limit=limit
+    )
+    answer = json.loads(found.stdout)
+    assert {"memory/a.md", "memory/b.md"} <= {r["path"] for r in answer["results"]}
+    assert answer["freshness"]["state"] == "stale"
+    assert_sound(place.store)
+    assert place.memcli(*command).returncode == 0
+    assert_sound(place.store)
+    found_now, place.store = dump(place.store), place.store + ".new"
+    assert place.memcli("index").returncode == 0
+    assert found_now == dump(place.store)
+
+
+def test_a_search_on_a_damaged_store_says_so_and_mends_it_unless_told_not_to(
+    place: Place,
+) -> None:
+    place.write("a")
+    for damage, code in ((b"garbage", "is damaged"), (b"", "is not complete")):
+        place.index()
+        Path(place.store).write_bytes(damage)
+        done = place.memcli("search", "fox", "--no-sync")
+        assert (done.returncode, done.stdout) == (4, "")
+        assert code in done.stderr
+        assert "Try: memcli index" in done.stderr
+        done = place.memcli("search", "fox", "-f", "paths")
+        assert (done.returncode, done.stdout) == (0, "memory/a.md\n")
+        assert ("kept as" in done.stderr) == bool(damage)
+
+
+def test_a_folder_that_cannot_be_written_is_read_and_no_more(place: Place) -> None:
+    place.write("a")
+    place.index()
+    folder = Path(place.store).parent
+    Path(place.store + ".lock").touch()
+    for file in folder.iterdir():
+        file.chmod(0o400)
+    folder.chmod(0o500)
+    before = sorted(p.name for p in folder.iterdir())
+    try:
+        assert place.memcli("search", "fox", "--no-sync").returncode == 0
+        place.write("b")
+        done = place.memcli("search", "fox", "-f", "paths", "--mode", "lexical")
+        assert (done.returncode, done.stdout) == (0, "memory/a.md\n")
+        assert "1 changed file is not in this answer" in done.stderr
+        assert "cannot be written: Permission denied" in done.stderr
+        for command in (("index",), ("index", "--full")):
+            done = place.memcli(*command)
+            assert (done.returncode, done.stdout) == (4, "")
+            assert f"the index folder {folder} cannot be written" in done.stderr
+            assert "Try: set MEMCLI_STORE to a file in a folder that can be written" in done.stderr
+        assert sorted(p.name for p in folder.iterdir()) == before
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_file_that_cannot_be_read_keeps_its_rows_and_is_named(place: Place) -> None:
+    place.write("a", "b")
+    place.index()
+    place.write("a", "c", text="a train\n")
+    for name in "ac":
+        (place.root / "memory" / f"{name}.md").chmod(0o000)
+    for flag, pending in (("--no-sync", 1), ("--mode=lexical", 0)):
+        done = place.memcli("search", "fox", "--json", flag)
+        answer = json.loads(done.stdout)
+        assert {r["path"] for r in answer["results"]} == {"memory/a.md", "memory/b.md"}
+        assert answer["freshness"]["pending"] == pending  # c is new, and nobody has tried it
+        assert "memory/a.md: Permission denied" in done.stderr
+    for command in ("index", "index --full"):
+        done = place.memcli(*command.split())
+        assert done.returncode == 0
+        assert "skipped memory/a.md: unreadable (Permission denied)" in done.stderr
+        assert place.found() == 2
+    assert_sound(place.store)
+
+
+@pytest.mark.parametrize("gone", ["deleted", "replaced"])
+def test_a_store_that_is_deleted_while_it_is_written_is_an_error(place: Place, gone: str) -> None:
+    place.write("a", "b", "c")
+    writer = open_writer(place.store)
+    folder = Path(place.store).parent
+
+    def lose(stage: str, done: int, total: int) -> None:
+        if done == 1:
+            shutil.rmtree(folder)
+            if gone == "replaced":
+                open_writer(place.store).close()
+
+    with pytest.raises(StoreError, match="deleted or replaced while it was written") as caught:
+        index(writer, place.settings, on_progress=lose)
+    assert caught.value.hint == "memcli index"
+    writer.close()
+    assert len(place.index().added) == 3
+    assert_sound(place.store)
+
+
+def test_a_full_run_that_loses_the_old_index_publishes_nothing(place: Place) -> None:
+    place.write("a")
+    place.index()
+    writer = open_writer(place.store)
+
+    def lose(side: Writer) -> None:
+        Path(place.store).unlink()
+
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        rebuild(writer, place.settings, embed_into=lose)
+    writer.close()
+    assert not Path(place.store).exists()
+    assert place.index().added == ("memory/a.md",)
+
+
+def test_a_vanished_memory_folder_keeps_its_rows_until_that_is_meant(place: Place) -> None:
+    place.write("a", "b")
+    write(place.root, "README.md", "no memory: fox\n")
+    place.index()
+    before = dump(place.store)
+    (place.root / "memory").rename(place.root.parent / "away")
+    report = place.index()
+    assert report[:5] == ((), (), (), (), 0)
+    (lost,) = report.unlisted
+    assert (lost.path, "memcli index --full" in lost.detail) == ("memory", True)
+    assert dump(place.store) == before
+    answer = place.freshen()
+    assert (answer.state, answer.pending) == ("fresh", 0)
+    assert answer.notices == look(place.store, place.settings).notices
+    assert answer.notices == (f"memory: {lost.detail}",)
+    (place.root.parent / "away").rename(place.root / "memory")
+    assert (place.index().unchanged, place.freshen().notices) == (2, ())
+    shutil.rmtree(place.root / "memory")
+    assert place.rebuild()[:4] == (("README.md",), (), (), ("memory/a.md", "memory/b.md"))
+    assert place.index().unlisted == ()
+
+
+def test_an_unmounted_folder_keeps_its_rows(place: Place) -> None:
+    """What `meta` remembers stands for the mount, which a test cannot make."""
+    place.write("a", "disk/b", "disk/c")
+    place.index()
+    writer = open_writer(place.store)
+    assert writer.meta("mounts") == "[]"
+    writer.set_meta({"mounts": '[["memory", "memory/disk"]]'})
+    writer.close()
+    before = dump(place.store)
+    disk, away = place.root / "memory" / "disk", place.root.parent / "away"
+    disk.rename(away)
+    disk.mkdir()
+    for run in (place.index, place.rebuild, place.index):
+        report = run()
+        assert [(s.path, s.detail) for s in report.unlisted] == [
+            ("memory/disk", "nothing is mounted there now")
+        ]
+        assert report.removed == ()
+        assert dump(place.store) == before
+    write(disk, "d.md", "somebody writes into the folder itself\n")
+    assert place.index().removed == ("memory/disk/b.md", "memory/disk/c.md")
+
+
+def test_mount_points_are_seen() -> None:
+    """Every system has one below its root."""
+    root = Path("/")
+    mount = next(p.name for p in sorted(root.iterdir()) if p.is_mount() and not p.is_symlink())
+    listing = discover([Source("s", "/", (f"{mount}/*.md",))], max_bytes=100)
+    assert listing.mounts == (("s", mount),)
+
+
+def test_a_clock_that_was_put_back_hides_no_edit(place: Place) -> None:
+    """The edit has the size, the time and the inode of what was read."""
+    place.write("a", text="the fox\n")
+    file = place.root / "memory" / "a.md"
+    place.index()
+    late = FAR_FUTURE_NS
+    writer = open_writer(place.store)
+    known = writer.known()["memory", "memory/a.md"]
+    before = file.stat()
+    file.write_text("# a\n\nthe cat\n")
+    os.utime(file, ns=(before.st_mtime_ns, before.st_mtime_ns))
+    after = file.stat()
+    writer.connection.execute(  # a file system that keeps no finer time of change
+        "UPDATE documents SET ctime_ns = ? WHERE id = ?", (after.st_ctime_ns, known.document_id)
+    )
+    assert index(writer, place.settings).changed == ()
+    earlier = place.settings._replace(now_ns=lambda: late - 1)
+    assert index(writer, earlier).changed == ("memory/a.md",)
+    assert index(writer, earlier).changed == ()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/home/u/x", "ext4"),
+        ("/mnt/n a/deep", "nfs4"),
+        ("/mnt/n a", "nfs4"),
+        ("/mnt/n ab", "ext4"),
+        ("/mnt/n a/local", "tmpfs"),
+        ("/mnt/late", "cifs"),
+    ],
+)
+def test_the_mount_that_holds_a_folder(folder: str, kind: str) -> None:
+    table = (
+        "/dev/a / ext4 rw 0 0\nhost:/x /mnt/n\\040a nfs4 rw 0 0\nx\n"
+        "t /mnt/n\\040a/local tmpfs rw 0 0\nt /mnt/late tmpfs rw 0 0\n//h/s /mnt/late cifs rw 0 0\n"
+    )
+    assert type_of(folder, table) == kind
+
+
+def test_which_file_systems_are_remote() -> None:
+    names = ("nfs", "cifs", "fuse.sshfs", "fuse.rclone", "9p", "ext4", "tmpfs", "fuse.ntfs-3g", "")
+    assert [n for n in names if is_network_type(n)] == list(names[:5])
+
+
+def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
+    place: Place, tmp_path: Path
+) -> None:
+    place.write("a", "b")
+    place.index()
+    folder = Path(place.store).parent
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/a / ext4 rw 0 0\nhost:/x {folder} nfs4 rw 0 0\n")
+    assert is_network(str(folder), str(mounts))
+    assert not is_network(str(folder), str(tmp_path / "no-such-table"))
+
+    def journal() -> str:
+        connection = connect(place.store, write=False).connection
+        try:
+            return str(connection.pragma("journal_mode"))
+        finally:
+            connection.close()
+
+    assert journal() == "wal"
+    place.write("b", "c", text="the fox again\n")
+    writer, notice = Writer.open(place.store, mounts=str(mounts))
+    reader = Reader(place.store)
+    assert notice == ""
+    index(writer, place.settings)
+    embed(writer, ENCODER)
+    assert reader.count_matches("fox") == 3
+    place.write("d")
+    rebuild(writer, place.settings, embed_into=embed_by_words)
+    assert (reader.count_matches("fox"), journal()) == (4, "delete")
+    reader.close()
+    writer.close()
+    assert sorted(p.name for p in folder.iterdir()) == ["index.sqlite"]
+    assert_sound(place.store)
+    assert place.index().unchanged == 4
+    assert journal() == "wal"
