@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from memcli.errors import BusyError, StoreError
-from memcli.indexing.lock import owner_pid, writer_lock
+from memcli.indexing.lock import owner, owner_pid, writer_lock
 
 HOLDER = """
 import sys
@@ -47,9 +48,14 @@ def test_one_process_writes_at_a_time_and_a_dead_one_frees_the_lock(
     process = hold(store)
     try:
         assert owner_pid(store) == process.pid
+        holder = owner(store)
+        assert holder is not None
+        assert holder.since == Path(store + ".lock").stat().st_mtime
+        at = datetime.fromtimestamp(holder.since).strftime("%Y-%m-%d %H:%M:%S")
+        assert str(holder) == f"pid {process.pid}, since {at}"
         slept: list[float] = []
         with (
-            pytest.raises(BusyError, match=f"pid {process.pid}"),
+            pytest.raises(BusyError, match=f"pid {process.pid}, since 20"),
             writer_lock(store, wait_seconds=0.2, sleep=slept.append),
         ):
             pass
@@ -83,3 +89,15 @@ def test_the_lock_is_private_and_not_a_link(tmp_path: Path) -> None:
         pass
     assert victim.read_text() == "keep"
     assert owner_pid(str(tmp_path / "nowhere" / "x")) is None
+
+
+def test_a_lock_file_that_is_deleted_while_it_is_waited_for_is_made_anew(tmp_path: Path) -> None:
+    store = str(tmp_path / "s" / "index.sqlite")
+    process = hold(store)
+
+    def lose(seconds: float) -> None:
+        Path(store + ".lock").unlink()
+        end(process, kill=True)
+
+    with writer_lock(store, wait_seconds=1, sleep=lose):
+        assert owner_pid(store) == os.getpid()
