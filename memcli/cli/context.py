@@ -40,6 +40,7 @@ class Context(NamedTuple):
     today: date
     now: str  # ISO time, of --now or of the clock
     sleep: Callable[[float], None]
+    timer: Callable[[], float]  # seconds, for intervals
 
     def age_days(self, day: str) -> int:
         """Count the calendar days from `day` to today."""
@@ -103,6 +104,7 @@ def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
         today=now.date(),
         now=now.isoformat(timespec="seconds"),
         sleep=time.sleep,
+        timer=time.perf_counter,
     )
 
 

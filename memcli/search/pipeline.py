@@ -74,6 +74,7 @@ class Answer(NamedTuple):
     dropped: int  # passages that did not fit the budget
     unmatched: tuple[str, ...]  # terms that no chunk holds
     revision: str
+    fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
 
 
 NOTHING = Answer((), "none", Leg(True, "", 0, 0), Leg(False, "", 0, 0), 0, 0, (), "0")
@@ -145,6 +146,7 @@ def search(
         revision = reader.meta("revision") or "0"
         weights = _leg_weights(options.weights, lexical=wants_lexical, dense=dense.ran)
         hits = fuse(found.candidates, found.coverage, method=options.fusion, weights=weights)
+        fused = tuple(hits)
         hits = nearest_first(hits, spans, FOCUS_POOL)
         tokens = part_tokens(reader, [hit.candidate for hit in hits])
     hits = focus(
@@ -176,6 +178,7 @@ def search(
         dropped=dropped,
         unmatched=found.unmatched,
         revision=revision,
+        fused=fused,
     )
 
 
