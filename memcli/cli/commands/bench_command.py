@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-NAMES = ("quality",)
+NAMES = ("quality", "compare", "lane", "speed")
 
 
 class _Commands(MutableMapping[str, Any]):

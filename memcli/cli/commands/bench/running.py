@@ -170,7 +170,7 @@ class Searcher:
         return {
             "revision": int(self._reader.meta("revision") or 0),
             "fingerprint": self._reader.meta("fingerprint"),
-            "documents": sum(c.documents for c in self._reader.source_counts().values()),
+            "documents": counts.documents,
             "chunks": counts.chunks,
             "parts": counts.parts,
             "embedded": counts.embedded,
