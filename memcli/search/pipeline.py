@@ -74,6 +74,7 @@ class Answer(NamedTuple):
     dropped: int  # passages that did not fit the budget
     unmatched: tuple[str, ...]  # terms that no chunk holds
     revision: str
+    fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
 
 
@@ -178,6 +179,7 @@ def search(
         dropped=dropped,
         unmatched=found.unmatched,
         revision=revision,
+        fingerprint=fingerprint,
         fused=fused,
     )
 

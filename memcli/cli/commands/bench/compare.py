@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli import options
-from memcli.cli.commands.bench import running
+from memcli.cli import options, side_files
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
@@ -35,7 +34,7 @@ def command(
 
     terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
-    old, new = (read_receipt(running.read_text(name, hint), name) for name in (before, after))
+    old, new = (read_receipt(side_files.read_text(name, hint), name) for name in (before, after))
     if as_json:
         terminal.write(dumps(compare.compare(old, new)) + "\n")
     else:

@@ -78,7 +78,7 @@ def run(
     from memcli.cli.commands.bench.quality import measure
 
     folder = history_files.folder_of(context)
-    running.refuse_memory(folder, context)
+    side_files.refuse_memory(folder, context)
     before = history.reference(history_files.read(folder, context))
     synced = running.bring_in_step(context, silent=not context.terminal.verbose)
     measured = measure(queries, context, sync=False, silent=not context.terminal.verbose)

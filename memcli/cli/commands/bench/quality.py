@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 
 import typer
 
-from memcli.cli import options
+from memcli.cli import options, side_files
 from memcli.cli.commands.bench import running
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
@@ -88,17 +88,17 @@ def run(
     terminal = context.terminal
     silent = not gates.is_empty and not terminal.verbose
     if run_file is not None:
-        running.refuse_memory(run_file, context)
+        side_files.refuse_memory(run_file, context)
     measured = measure(queries_file, context, sync=sync, silent=silent)
     if run_file is not None:
         from memcli.bench.quality import run_line
 
         lines = "".join(dumps(run_line(each)) + "\n" for each in measured.asked)
-        running.write_text(run_file, lines, context)
+        side_files.write_text(run_file, lines, context)
     before = None
     if baseline is not None:
         hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
-        text = running.read_text(baseline, hint)
+        text = side_files.read_text(baseline, hint)
         judged = [each.query for each in measured.asked]
         before = read_baseline(text, baseline, judged, measured.files.costs)
         if not {row.id for row in before} & {row.id for row in measured.rows}:
@@ -153,7 +153,7 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
         "now": context.now,
         "questions": {"name": os.path.basename(name), "judged": len(rows)},
         "index": index,
-        "settings": dict(running.settings_of(context)),
+        "settings": dict(side_files.settings_of(context)),
         "machine": running.machine(),
         "latency_ms": {"p50": bench.percentile(times, 0.5), "p95": bench.percentile(times, 0.95)},
         "categories": bench.summary(asked),
