@@ -64,7 +64,9 @@ def text(before: Receipt, after: Receipt) -> str:
         lines.append(f"{name:14}{pair['before']:8.3f}{pair['after']:8.3f}{delta:+9.3f}")
     if record["latency_ms"]:
         old, new = record["latency_ms"]["before"], record["latency_ms"]["after"]
-        lines.append(f"{'p95 ms':14}{old['p95']:8.1f}{new['p95']:8.1f}{new['p95'] - old['p95']:+9.1f}")
+        lines.append(
+            f"{'p95 ms':14}{old['p95']:8.1f}{new['p95']:8.1f}{new['p95'] - old['p95']:+9.1f}"
+        )
     else:
         lines.append("Times are not compared: the receipts are of two machines.")
     ratios = record["ratios"]

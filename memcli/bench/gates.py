@@ -68,9 +68,8 @@ def failures(
         fell = drop(baseline, rows)
         if fell > gates.max_drop:
             before = _mean(baseline, rows)
-            lines.append(
-                f"{HEADLINE} fell from {before:.3f} to {before - fell:.3f}{_culprit(baseline, rows)}"
-            )
+            fall = f"{HEADLINE} fell from {before:.3f} to {before - fell:.3f}"
+            lines.append(fall + _culprit(baseline, rows))
     if gates.max_p95_ms is not None and p95_ms > gates.max_p95_ms:
         lines.append(f"a search takes {p95_ms:.0f} ms (p95), above {gates.max_p95_ms:g} ms")
     return lines

@@ -32,9 +32,7 @@ def lost_at(
     if len(gone) == len(relevant):
         return Loss("files", f"{gone[0]} is not in the memory")
     found = [
-        (rank, hit)
-        for rank, hit in enumerate(answer.fused, start=1)
-        if _touches_any(hit, relevant)
+        (rank, hit) for rank, hit in enumerate(answer.fused, start=1) if _touches_any(hit, relevant)
     ]
     if not found:
         return Loss("recall", _not_recalled(answer))

@@ -70,8 +70,7 @@ def rows_of(record: Mapping[str, Any]) -> list[Row]:
 
 def quality_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """Give the quality part of a receipt."""
-    found = record["quality"] if "quality" in record else record
-    return dict(found)
+    return dict(record.get("quality", record))
 
 
 def read_receipt(text: str, name: str) -> dict[str, Any]:
@@ -123,9 +122,7 @@ def moves(before: Sequence[Row], after: Sequence[Row]) -> list[Move]:
 def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) -> float:
     """Give how much the mean of a metric fell over the questions that both runs judged."""
     known = {row.id: row for row in before}
-    deltas = [
-        known[row.id].scores[metric] - row.scores[metric] for row in after if row.id in known
-    ]
+    deltas = [known[row.id].scores[metric] - row.scores[metric] for row in after if row.id in known]
     return sum(deltas) / len(deltas) if deltas else 0.0
 
 

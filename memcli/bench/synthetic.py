@@ -10,20 +10,25 @@ FIRST_DAY = date(2020, 1, 1)
 SECTIONS = 3
 LINES = 4
 
-_WHO = "Ada Ben Cleo Dmitri Elena Farid Greta Hiro Ines Jonas Kira Liam Mona Nils Olga Priya".split()
+_WHO = (
+    "Ada", "Ben", "Cleo", "Dmitri", "Elena", "Farid", "Greta", "Hiro", "Ines", "Jonas", "Kira",
+    "Liam", "Mona", "Nils", "Olga", "Priya",
+)  # fmt: skip
 _DID = (
-    "moved fixed reviewed postponed measured replaced described removed restored compared "
-    "planned drafted merged reported audited renamed cached tested"
-).split()
+    "moved", "fixed", "reviewed", "postponed", "measured", "replaced", "described", "removed",
+    "restored", "compared", "planned", "drafted", "merged", "reported", "audited", "renamed",
+)  # fmt: skip
 _WHAT = (
-    "connection pool|release plan|backup job|search index|garden fence|travel budget|login page|"
-    "billing report|camera lens|heating pump|reading list|message queue|invoice template|"
-    "test harness|shipping label|password vault|recipe book|train ticket|build cache|log rotation"
-).split("|")
+    "connection pool", "release plan", "backup job", "search index", "garden fence",
+    "travel budget", "login page", "billing report", "camera lens", "heating pump",
+    "reading list", "message queue", "invoice template", "test harness", "shipping label",
+    "password vault", "recipe book", "train ticket", "build cache", "log rotation",
+)  # fmt: skip
 _WHY = (
-    "because it was too slow|after the outage|before the holiday|to save money|for the audit|"
-    "since nobody used it|so that tests stay quick|as the team had decided|until the vendor replies"
-).split("|")
+    "because it was too slow", "after the outage", "before the holiday", "to save money",
+    "for the audit", "since nobody used it", "so that tests stay quick",
+    "as the team had decided", "until the vendor replies",
+)  # fmt: skip
 
 
 def documents(count: int, seed: int = 0) -> Iterator[tuple[str, str]]:

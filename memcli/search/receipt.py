@@ -65,8 +65,11 @@ def receipt(
 
 def filters_of(record: Mapping[str, Any]) -> Filters:
     """Read the filters of a receipt back."""
-    kept = {k: tuple(v) if isinstance(v, list) else v for k, v in record["filters"].items()}
-    return Filters(**kept)
+    kept = record["filters"]
+    return Filters._make(
+        tuple(kept[name]) if isinstance(kept[name], list) else kept[name]
+        for name in Filters._fields
+    )
 
 
 def ref(hit: Hit) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-NAMES = ("quality", "compare", "lane", "speed", "replay")
+NAMES = ("quality", "init", "compare", "lane", "report", "speed", "replay")
 
 
 class _Commands(MutableMapping[str, Any]):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from memcli.cli.context import Context
@@ -45,7 +44,7 @@ def add(folder: str, receipt: Mapping[str, Any]) -> str:
     from memcli.render.jsonio import dumps
 
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    when = datetime.fromisoformat(receipt["now"]).astimezone(timezone.utc)
+    when = datetime.fromisoformat(receipt["now"]).astimezone(UTC)
     stem, taken = when.strftime("%Y%m%dT%H%M%SZ"), set(names(folder))
     free = (f"{stem}_{number:03}.json" for number in range(1000))
     path = os.path.join(folder, next(name for name in free if name not in taken))

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from memcli.cli import options
-from memcli.cli.commands.bench import history_files, running
+from memcli.cli import options, side_files
+from memcli.cli.commands.bench import history_files
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
 
@@ -80,8 +80,7 @@ def run(
     folder = history_files.folder_of(context)
     side_files.refuse_memory(folder, context)
     before = history.reference(history_files.read(folder, context))
-    synced = running.bring_in_step(context, silent=not context.terminal.verbose)
-    measured = measure(queries, context, sync=False, silent=not context.terminal.verbose)
+    measured = measure(queries, context, sync=True, silent=not context.terminal.verbose)
     figures = None
     if speed:
         from memcli.cli.commands.bench.speed import measure as measure_speed
@@ -91,7 +90,7 @@ def run(
         "schema": "memcli.bench-lane/1",
         "now": context.now,
         "accepted": accept,
-        "sync": synced,
+        "sync": measured.synced,
         "quality": measured.record,
         "speed": figures,
         "failures": [row.id for row in worst(measured.rows, history.FAILURES)],

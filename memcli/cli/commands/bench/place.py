@@ -64,7 +64,9 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
     own = [source for source in context.config.sources if source.name == MEMORY_SOURCE]
     listing = plan(context.index_settings()._replace(sources=tuple(own)), {}).listing
     if not listing.files:
-        raise UsageError("the memory holds nothing to measure", hint="memcli bench speed --documents 1000")
+        raise UsageError(
+            "the memory holds nothing to measure", hint="memcli bench speed --documents 1000"
+        )
     for found in listing.files:
         target = os.path.join(notes, found.path)
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -108,7 +108,9 @@ def run(
         gates, record["categories"]["all"], measured.rows, before, record["latency_ms"]["p95"]
     )
     if as_json:
-        terminal.write(dumps({**record, **_compared(before, measured.rows), "failed": failed}) + "\n")
+        terminal.write(
+            dumps({**record, **_compared(before, measured.rows), "failed": failed}) + "\n"
+        )
     elif not silent:
         terminal.write(terminal.safe(_text(measured, before)))
     for line in [] if as_json else failed:
@@ -123,6 +125,7 @@ class Measured(NamedTuple):
     asked: list[Asked]
     rows: list[Row]
     files: running.Files
+    synced: dict[str, int]  # what bringing the index in step took
 
 
 def measure(queries_file: str | None, context: Context, *, sync: bool, silent: bool) -> Measured:
@@ -131,8 +134,9 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
     from memcli.bench.rows import as_record, row_of
 
     name, queries = running.questions(queries_file, context, silent=silent)
+    synced = {}
     if sync:
-        running.bring_in_step(context, silent=silent)
+        synced = running.bring_in_step(context, silent=silent)
     else:
         _look(context)
     files = running.files(context)
@@ -160,7 +164,7 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
         "hints": bench.hint_rate(asked),
         "queries": [as_record(row) for row in rows],
     }
-    return Measured(record, asked, rows, files)
+    return Measured(record, asked, rows, files, synced)
 
 
 def _look(context: Context) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memcli import __version__
 from memcli.cli.context import Context
 from memcli.cli.side_files import read_text
-from memcli.errors import UsageError
 from memcli.types import Filters, Skip
 
 if TYPE_CHECKING:

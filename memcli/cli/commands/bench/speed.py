@@ -167,19 +167,8 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
         run()
         return timer() - started
 
-    warm = {}
-    for mode in ("lexical", "hybrid") if hybrid else ("lexical",):
-        values = dict(context.config.values)
-        values["search.mode"] = values["search.mode"]._replace(value=mode)
-        there = context._replace(config=context.config._replace(values=values), store=place.store)
-        search = running.Searcher(there, limit=context.config("search.limit"))
-        try:
-            search(place.queries[0], None)
-            warm[mode] = spread(
-                [timed(lambda text=text: search(text, None)) for text in place.queries]  # type: ignore[misc]
-            )
-        finally:
-            search.close()
+    modes = ("lexical", "hybrid") if hybrid else ("lexical",)
+    warm = {mode: spread(_warm(context, place, mode)) for mode in modes}
     reader = Reader(place.store)
     try:
         counts = reader.counts()
@@ -204,6 +193,24 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
             "walk_ms": min(timed(lambda: _walk(place.notes)) for _ in range(RUNS)) * 1000,
         },
     }
+
+
+def _warm(context: Context, place: Place, mode: str) -> list[float]:
+    """Search in this process, store and model open, and give the seconds of each search."""
+    values = dict(context.config.values)
+    values["search.mode"] = values["search.mode"]._replace(value=mode)
+    there = context._replace(config=context.config._replace(values=values), store=place.store)
+    search = running.Searcher(there, limit=context.config("search.limit"))
+    seconds = []
+    try:
+        search(place.queries[0], None)
+        for text in place.queries:
+            started = context.timer()
+            search(text, None)
+            seconds.append(context.timer() - started)
+    finally:
+        search.close()
+    return seconds
 
 
 def _embedding(
