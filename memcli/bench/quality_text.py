@@ -10,13 +10,13 @@ from memcli.bench.metrics import NAMES
 from memcli.bench.rows import HEADLINE, Move, Row
 
 SHOWN = 5
-_HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
+HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
 
 
 def table(summaries: Mapping[str, Mapping[str, Any]]) -> str:
     """Draw the summary, a row a category."""
     width = max(len(name) for name in summaries)
-    head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in _HEADS)
+    head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in HEADS)
     rows = [
         f"{name:{width}}  {row['queries']:>5}  "
         + "  ".join(f"{row.get(metric, 0.0):7.3f}" for metric in NAMES)

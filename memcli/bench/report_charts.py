@@ -18,6 +18,7 @@ from memcli.errors import UsageError
 LABELS = 8  # dates below a trend
 COLOURS = tuple(f"var(--series-{number})" for number in range(1, 6))
 WIDTH, HEIGHT = 820, 300
+SHARES = (0.0, 1.0)
 BAR_HEIGHT = 34  # of a category
 
 
@@ -25,7 +26,7 @@ def charts(report: Report) -> dict[str, str]:
     """Draw every chart that the report has figures for, by name."""
     pygal = _library()
     drawn = {
-        "quality": _line(pygal, "quality", report.when, report.quality, (0.0, 1.0), "{:.3f}"),
+        "quality": _line(pygal, "quality", report.when, report.quality, SHARES, "{:.3f}"),
         "categories": _bars(pygal, report),
     }
     if any(value is not None for value in report.latency.values):
@@ -54,6 +55,10 @@ def _settings(pygal: Any, height: int) -> dict[str, Any]:  # noqa: ANN401
         foreground_strong="var(--ink)",
         foreground_subtle="var(--rule)",
         colors=COLOURS,
+        guide_stroke_color="var(--rule)",
+        major_guide_stroke_color="var(--rule)",
+        guide_stroke_dasharray="none",
+        major_guide_stroke_dasharray="none",
         opacity="1",
         font_family="inherit",
         label_font_size=13,
@@ -62,7 +67,7 @@ def _settings(pygal: Any, height: int) -> dict[str, Any]:  # noqa: ANN401
         value_label_font_size=13,
         legend_font_size=14,
         title_font_size=15,
-        value_colors=("var(--ink)",) * len(COLOURS),
+        value_colors=("var(--paper)",) * len(COLOURS),
     )
     return {
         "style": style,
@@ -70,6 +75,7 @@ def _settings(pygal: Any, height: int) -> dict[str, Any]:  # noqa: ANN401
         "width": WIDTH,
         "height": height,
         "margin": 8,
+        "margin_right": 48,  # half of the last date
         "show_y_guides": True,
         "disable_xml_declaration": True,
     }
@@ -90,12 +96,15 @@ def _line(
         dots_size=2.5,
         stroke_style={"width": 2},
         legend_at_bottom=True,
-        legend_at_bottom_columns=4,
+        legend_at_bottom_columns=len(series),
+        show_legend=len(series) > 1,
         legend_box_size=12,
         show_minor_x_labels=False,
         x_labels_major_count=min(LABELS, len(when)),
         value_formatter=lambda value: form.format(value),
     )
+    if reach == SHARES:
+        chart.y_labels = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     chart.x_labels = [moment[:10] for moment in when]
     for each in series:
         chart.add(each.name, list(each.values))
@@ -106,7 +115,7 @@ def _bars(pygal: Any, report: Report) -> str:  # noqa: ANN401
     rows = list(report.categories.items())
     chart = pygal.HorizontalBar(
         **_settings(pygal, 60 + BAR_HEIGHT * len(rows)),
-        range=(0.0, 1.0),
+        range=SHARES,
         show_legend=False,
         print_values=True,
         print_values_position="center",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from memcli.bench.metrics import NAMES
+from memcli.bench.quality_text import HEADS
 from memcli.bench.report import Report
 from memcli.bench.report_text import cell
 from memcli.bench.rows import HEADLINE
@@ -39,12 +40,13 @@ p.lead { color: var(--muted); margin: 0; }
   background: var(--wash); }
 .cards b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; }
 .cards span { color: var(--muted); font-size: .85rem; }
-.worse { color: var(--bad); } .better { color: var(--good); }
+.cards span .worse { color: var(--bad); } .cards span .better { color: var(--good); }
 figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; height: auto; display: block; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--rule);
   vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td:first-child { white-space: nowrap; }
 td.why { color: var(--muted); overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 .notice { border-left: 4px solid var(--bad); padding: .4rem .8rem; background: var(--wash);
@@ -145,7 +147,7 @@ def _categories(report: Report) -> str:
         [name, str(row["queries"]), *(f"{row.get(metric, 0.0):.3f}" for metric in NAMES)]
         for name, row in report.categories.items()
     ]
-    heads = ["", "n", *NAMES]
+    heads = ["", "n", *HEADS]
     return _table("All figures", heads, rows, set(range(1, len(heads))))
 
 
