@@ -117,7 +117,8 @@ def test_only_config_and_cli_read_the_environment() -> None:
 def test_only_the_context_reads_the_clock() -> None:
     wall = ("time.time", "time.time_ns", "datetime.now", "datetime.today", "date.today")
     assert _modules_that_name(*wall) == {"memcli.cli.context"}
-    assert _modules_that_name("time.monotonic", "time.perf_counter") <= {"memcli.cli.progress"}
+    intervals = {"memcli.cli.progress", "memcli.cli.context", "memcli.cli.launch"}
+    assert _modules_that_name("time.monotonic", "time.perf_counter") <= intervals
 
 
 def test_only_cli_prints_and_exits() -> None:
@@ -169,6 +170,10 @@ def test_a_keyword_search_loads_no_model_and_no_parser(workspaces: Path) -> None
     search = ("search", "pool", "-w", folder, "--mode", "lexical")
     assert _loaded(*search, "--no-sync") & KEYWORDS_NEVER == set()
     assert _loaded(*search) & KEYWORDS_NEVER == set()
+
+
+def test_a_bench_command_loads_no_chart_library_and_no_other_command() -> None:
+    assert _loaded("bench", "quality", "--help") & {"pygal", "numpy", "apsw"} == set()
 
 
 def test_a_hybrid_search_of_a_fresh_index_needs_no_numpy(workspaces: Path) -> None:

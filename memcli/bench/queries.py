@@ -17,7 +17,7 @@ UNSORTED = "-"
 IMPORTANCES = {"low": 0.2, "normal": 0.5, "high": 1.0}
 HIGH = 0.8  # from here on a question that is newly missed is said by itself
 
-_SHORT = re.compile(r"(.+?)\s+(?:→|->)\s+(\S.*?)(?::(\d+)(?:-(\d+))?)?\s*")
+_SHORT = re.compile(r"(.*\S)\s+(?:→|->)\s+(\S.*?)(?::(\d+)(?:-(\d+))?)?\s*")
 
 
 class Query(NamedTuple):

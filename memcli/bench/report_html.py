@@ -25,10 +25,6 @@ STYLE = """
   --muted: #9aa4af; --rule: #2d343c; --wash: #171c23; --bad: #ff8a80; --good: #5ec47a;
   --series-1: #6cb0ff; --series-2: #f0a35e; --series-3: #5ec47a; --series-4: #c69cf0;
   --series-5: #9aa4af; } }
-@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --muted: #444;
-  --rule: #bbb; --wash: #fff; --bad: #a00; --good: #060; --series-1: #0b62c4;
-  --series-2: #b3540c; --series-3: #1a7f37; --series-4: #8a3ab9; --series-5: #444; }
-  section, tr, figure { break-inside: avoid; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 58rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
@@ -51,6 +47,11 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 .notice { border-left: 4px solid var(--bad); padding: .4rem .8rem; background: var(--wash);
   margin: 1.25rem 0 0; overflow-wrap: anywhere; }
+@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --muted: #444;
+  --rule: #bbb; --wash: #fff; --bad: #a00; --good: #060; --series-1: #0b62c4;
+  --series-2: #b3540c; --series-3: #1a7f37; --series-4: #8a3ab9; --series-5: #444; }
+  h2 { break-after: avoid; } tr, figure, .notice { break-inside: avoid; }
+  figure, .wide { overflow: visible; } }
 """
 
 

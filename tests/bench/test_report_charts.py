@@ -1,0 +1,35 @@
+"""The charts as drawn by the library of the extra [report]."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from memcli.bench.report import report
+from memcli.bench.report_charts import charts
+from tests.bench.makers import receipt, row
+
+RUNS = [
+    receipt(f"2026-01-0{day}T03:00:00+00:00", [row("a", day / 10)]) for day in range(1, 4)
+]  # fmt: skip
+
+
+def test_charts_are_closed_drawings_in_the_colours_of_the_page() -> None:
+    drawn = charts(report(RUNS))
+    assert set(drawn) == {"quality", "categories", "latency"}
+    for name, svg in drawn.items():
+        root = ElementTree.fromstring(svg)
+        assert root.tag.endswith("svg")
+        assert root.get("id") == f"chart-{name}"
+        assert "<script" not in svg
+        assert "//kozea" not in svg
+        assert "var(--series-1)" in svg
+
+
+def test_equal_figures_are_drawn_alike() -> None:
+    assert charts(report(RUNS)) == charts(report(RUNS))
+
+
+def test_a_trend_names_its_days_and_metrics() -> None:
+    svg = charts(report(RUNS))["quality"]
+    for shown in ("2026-01-01", "2026-01-03", "nDCG@10", "Hit@5"):
+        assert f">{shown}<" in svg
