@@ -7,6 +7,8 @@ import io
 import json
 import re
 import shutil
+import subprocess
+import sys
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -297,9 +299,9 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench) -> None:
 
 
 def test_only_the_bench_command_that_is_named_is_imported() -> None:
-    loaded = processes.subprocess.run(
+    loaded = subprocess.run(
         [
-            processes.sys.executable, "-c",
+            sys.executable, "-c",
             "import sys; from memcli.cli.main import run; run(['bench', 'compare', '--help']);"
             "sys.stderr.write(' '.join(n for n in sys.modules if '.commands.bench.' in n))",
         ],
