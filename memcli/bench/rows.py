@@ -73,11 +73,11 @@ def quality_of(record: Mapping[str, Any]) -> dict[str, Any]:
     return dict(record.get("quality", record))
 
 
-def read_receipt(text: str, name: str) -> dict[str, Any]:
-    """Read a receipt of `bench quality --json` or `bench lane`."""
+def read_receipt(text: str, name: str, *, also: Sequence[str] = ()) -> dict[str, Any]:
+    """Read a receipt of `bench quality --json` or `bench lane`, or of a schema in `also`."""
     try:
         record = json.loads(text)
-        if record["schema"] in RECEIPTS and rows_of(record) is not None:
+        if record["schema"] in also or (record["schema"] in RECEIPTS and rows_of(record)):
             return dict(record)
     except (ValueError, KeyError, TypeError):
         pass

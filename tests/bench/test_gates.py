@@ -115,12 +115,13 @@ def test_times_of_two_machines_are_never_compared() -> None:
     before = receipt("2026-01-01T00:00:00+00:00", OLD)
     here = receipt("2026-01-02T00:00:00+00:00", OLD)
     there = receipt("2026-01-02T00:00:00+00:00", OLD, machine="m2")
-    assert compare(before, here)["latency_ms"] == {
-        "before": {"p50": 1.0, "p95": 2.0}, "after": {"p50": 1.0, "p95": 2.0}
+    assert compare(before, here)["milliseconds"] == {
+        "before": {"search_p95": 2.0}, "after": {"search_p95": 2.0}
     }  # fmt: skip
-    assert compare(before, there)["latency_ms"] is None
+    assert compare(before, there)["milliseconds"] is None
     shown = text(before, there)
     assert "p95" not in shown
+    assert "search p95" in text(before, here)
     assert "Times are not compared: the receipts are of two machines." in shown
 
 
@@ -135,3 +136,24 @@ def test_a_comparison_is_over_common_questions() -> None:
 
 def test_rows_survive_a_receipt() -> None:
     assert rows_of(receipt("2026-01-01T00:00:00+00:00", OLD)) == OLD
+
+
+def test_speed_receipts_are_compared_by_their_ratios() -> None:
+    def speed(machine: str, cpu: float) -> dict[str, object]:
+        return {
+            "schema": "memcli.bench-speed/1",
+            "now": "2026-01-01T00:00:00+00:00",
+            "machine": {"id": machine, "cpu": machine},
+            "cold": {"help": {"cpu_ms": cpu}},
+            "ratios": {"help": cpu / 10},
+        }
+
+    found = compare(speed("m1", 20.0), speed("m2", 30.0))
+    assert (found["milliseconds"], found["queries"], found["metrics"]) == (None, 0, {})
+    assert found["ratios"] == {"before": {"help": 2.0}, "after": {"help": 3.0}}
+    assert found["changes"] == ["cpu m1 -> m2", "id m1 -> m2"]
+    here = text(speed("m1", 20.0), speed("m1", 30.0)).splitlines()
+    assert here[-2:] == [
+        "ms cold help            20.0    30.0    +10.0",
+        "x help                  2.00    3.00    +1.00",
+    ]

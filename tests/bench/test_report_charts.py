@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 from memcli.bench.report import report
 from memcli.bench.report_charts import charts
+from memcli.bench.report_html import page
 from tests.bench.makers import receipt, row
 
 RUNS = [
@@ -33,3 +35,10 @@ def test_a_trend_names_its_days_and_metrics() -> None:
     svg = charts(report(RUNS))["quality"]
     for shown in ("2026-01-01", "2026-01-03", "nDCG@10", "Hit@5"):
         assert f">{shown}<" in svg
+
+
+def test_the_page_holds_the_charts_and_nothing_it_would_fetch() -> None:
+    shown = page(report(RUNS), charts(report(RUNS)))
+    assert shown.count('<svg role="img" aria-label="') == 3
+    assert set(re.findall(r"https?://[^\s\"'<>]+", shown)) == {"http://www.w3.org/2000/svg"}
+    assert "<script" not in shown

@@ -202,7 +202,7 @@ def test_a_receipt_that_was_damaged_is_named_and_passed_over(bench: Bench) -> No
 def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:
     bench("init")
     bench.lane(1)
-    bench("report", "--html", str(bench.notes / ".memcli" / "report.html"))
+    bench("quality", str(bench.questions), "--run", str(bench.notes / ".memcli" / "run.jsonl"))
     before = (bench.notes / "MEMORY.md").read_text()
     receipt = bench.record("memcli.bench-lane", "lane", str(bench.questions), "--no-speed")
     assert receipt["sync"] == {"added": 0, "changed": 0, "removed": 0, "embedded": 0}
@@ -274,6 +274,21 @@ def test_report_and_compare_read_the_history(bench: Bench) -> None:
     assert compared["moved"][0]["after"]["id"] == "ops"
     assert compared["same_machine"] is True
     assert "changed: index " in bench("compare", old, new)[0]
+
+
+def test_a_page_without_the_chart_library_names_the_extra(bench: Bench) -> None:
+    bench.lane(1)
+    target = bench.folder / "report.html"
+    program = (
+        "import sys; sys.modules['pygal'] = None; from memcli.cli.main import run;"
+        f"sys.exit(run(['bench', 'report', '--html', {str(target)!r}, '-w', {str(bench.notes)!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Try: pip install 'memcli[report]'" in done.stderr
+    assert not target.exists()
 
 
 def test_speed_measures_made_up_notes_beside_the_floors(bench: Bench) -> None:

@@ -22,7 +22,7 @@ def command(
     now: options.Now = None,
     debug: options.Debug = False,
 ) -> int:
-    """Compare two receipts of `bench quality --json` or `bench lane`; no workspace is needed.
+    """Compare two receipts of bench quality, speed or lane; no workspace is needed.
 
     Times are compared on one machine only; between machines only ratios to a floor are.
 
@@ -34,7 +34,10 @@ def command(
 
     terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
-    old, new = (read_receipt(side_files.read_text(name, hint), name) for name in (before, after))
+    old, new = (
+        read_receipt(side_files.read_text(name, hint), name, also=(compare.SPEED,))
+        for name in (before, after)
+    )
     if as_json:
         terminal.write(dumps(compare.compare(old, new)) + "\n")
     else:

@@ -38,16 +38,21 @@ def names(folder: str) -> list[str]:
     return sorted(name for name in os.listdir(folder) if name.endswith(".json"))
 
 
+def path_of(folder: str, now: str) -> str:
+    """Name the file of a receipt that is made now; runs of one second are numbered."""
+    stem = datetime.fromisoformat(now).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    taken = set(names(folder))
+    free = (f"{stem}_{number:03}.json" for number in range(1000))
+    return os.path.join(folder, next(name for name in free if name not in taken))
+
+
 def add(folder: str, receipt: Mapping[str, Any]) -> str:
     """Write a receipt, readable by its owner alone, and drop the oldest above the bound."""
     from memcli.bench.history import surplus
     from memcli.render.jsonio import dumps
 
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    when = datetime.fromisoformat(receipt["now"]).astimezone(UTC)
-    stem, taken = when.strftime("%Y%m%dT%H%M%SZ"), set(names(folder))
-    free = (f"{stem}_{number:03}.json" for number in range(1000))
-    path = os.path.join(folder, next(name for name in free if name not in taken))
+    path = path_of(folder, receipt["now"])
     descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(dumps(receipt) + "\n")

@@ -78,7 +78,7 @@ def run(
     from memcli.cli.commands.bench.quality import measure
 
     folder = history_files.folder_of(context)
-    side_files.refuse_memory(folder, context)
+    side_files.refuse_memory(history_files.path_of(folder, context.now), context)
     before = history.reference(history_files.read(folder, context))
     measured = measure(queries, context, sync=True, silent=not context.terminal.verbose)
     figures = None

@@ -50,6 +50,7 @@ def command(
     shown = report.report(history)
     terminal = context.terminal
     if html is not None:
+        side_files.refuse_memory(html, context)
         from memcli.bench.report_charts import charts
         from memcli.bench.report_html import page
 

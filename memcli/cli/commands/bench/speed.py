@@ -81,15 +81,20 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
 
     hybrid = context.config("search.mode") != "lexical" and _has_model(context)
     with lay_out(context, documents) as place:
-        keyword = ("search", place.queries[0], "--mode", "lexical", "-q")
         _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
-        cold = {
-            "help": speed.cost(_run(place, runs, "--help")),
-            "keyword": speed.cost(_run(place, runs, *keyword)),
-            "keyword_no_sync": speed.cost(_run(place, runs, *keyword, "--no-sync")),
+        keyword = ("search", place.queries[0], "--mode", "lexical", "-q")
+        programs = {
+            "help": ("--help",),
+            "keyword": keyword,
+            "keyword_no_sync": (*keyword, "--no-sync"),
+            **({"hybrid": ("search", place.queries[0], "-q")} if hybrid else {}),
         }
-        if hybrid:
-            cold["hybrid"] = speed.cost(_run(place, runs, "search", place.queries[0], "-q"))
+        found: dict[str, list[Process]] = {name: [] for name in programs}
+        bare: list[Process] = []
+        for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
+            bare += _launch([sys.executable, "-c", "pass"], place.environ, 1)
+            for name, arguments in programs.items():
+                found[name] += _run(place, 1, *arguments)
         plain = ("index", "-q", "--encoder", "none")
         no_change = speed.cost(_run(place, runs, *plain))
         changed = speed.cost([_one_change(place, number) for number in range(runs)])
@@ -100,7 +105,7 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
             "now": context.now,
             "generated": documents,
             "machine": running.machine(),
-            "cold": cold,
+            "cold": {name: speed.cost(costs) for name, costs in found.items()},
             "sync": {"no_change": no_change, "one_change": changed},
             **_in_process(context, place, hybrid=hybrid),
         }
@@ -109,9 +114,8 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
             "documents_per_s": record["documents"] / indexed[0].wall_s,
         }
         floors = record["floors"]
-        bare = speed.cost(_launch([sys.executable, "-c", "pass"], place.environ, runs))
-        floors["interpreter_cpu_ms"] = bare["cpu_ms"]
-        floors["interpreter_peak_mb"] = bare["peak_mb"]
+        floors["interpreter_cpu_ms"] = speed.cost(bare)["cpu_ms"]
+        floors["interpreter_peak_mb"] = speed.cost(bare)["peak_mb"]
         record["ratios"] = speed.ratios(record, floors)
         record["goals"] = speed.verdicts(record["ratios"])
     return record
