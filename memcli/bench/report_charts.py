@@ -7,6 +7,7 @@ give equal bytes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
@@ -44,6 +45,8 @@ def _library() -> Any:  # noqa: ANN401  # the library has no types
             "the HTML report draws with pygal, which is not installed",
             hint="pip install 'memcli[report]', or memcli bench report for charts in the terminal",
         ) from None
+    # It leaves a finder of plug-ins behind that Python 3.11 warns of at every import; none is used.
+    sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != pygal.__name__]
     return pygal
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from xml.etree import ElementTree
 
 from memcli.bench.report import report
@@ -42,3 +43,8 @@ def test_the_page_holds_the_charts_and_nothing_it_would_fetch() -> None:
     assert shown.count('<svg role="img" aria-label="') == 3
     assert set(re.findall(r"https?://[^\s\"'<>]+", shown)) == {"http://www.w3.org/2000/svg"}
     assert "<script" not in shown
+
+
+def test_drawing_leaves_the_import_system_as_it_was() -> None:
+    charts(report(RUNS))
+    assert [finder for finder in sys.meta_path if "pygal" in type(finder).__module__] == []
