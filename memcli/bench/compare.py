@@ -59,7 +59,7 @@ def text(before: Receipt, after: Receipt) -> str:
     record = compare(before, after)
     lines = [f"before {record['before']}, after {record['after']}"]
     lines.append("changed: " + ("; ".join(record["changes"]) or "nothing but the figures"))
-    lines.append(f"\n{'':20}{'before':>8}{'after':>8}")
+    lines.append(f"\n{'':24}{'before':>8}{'after':>8}")
     for name, pair in record["metrics"].items():
         lines.append(_line(name, pair["before"], pair["after"], 3))
     for title, pairs, digits in (("ms", record["milliseconds"], 1), ("x", record["ratios"], 2)):
@@ -77,7 +77,7 @@ def text(before: Receipt, after: Receipt) -> str:
 
 
 def _line(name: str, before: float, after: float, digits: int) -> str:
-    return f"{name:20}{before:8.{digits}f}{after:8.{digits}f}{after - before:+9.{digits}f}"
+    return f"{name:24}{before:8.{digits}f}{after:8.{digits}f}{after - before:+9.{digits}f}"
 
 
 def _speed(receipt: Receipt) -> Receipt:

@@ -22,15 +22,17 @@ class Loss(NamedTuple):
 
 
 def lost_at(
-    answer: Answer, relevant: Sequence[Range], *, limit: int, exists: Callable[[str], bool]
+    answer: Answer, relevant: Sequence[Range], *, limit: int, line_count: Callable[[str], int]
 ) -> Loss | None:
-    """Give where the judged lines were lost; None where the first `limit` passages hold them."""
+    """Give where the judged lines were lost; None where the first `limit` passages hold them.
+
+    `line_count` gives the lines of a document, 0 for one that is not in the memory.
+    """
     for rank, hit in enumerate(answer.hits, start=1):
         if _touches_any(hit, relevant):
             return None if rank <= limit else _too_low(answer, hit, rank)
-    gone = [wanted.path for wanted in relevant if not exists(wanted.path)]
-    if len(gone) == len(relevant):
-        return Loss("files", f"{gone[0]} is not in the memory")
+    if all(wanted.start > line_count(wanted.path) for wanted in relevant):
+        return Loss("files", _gone(relevant[0], line_count(relevant[0].path)))
     found = [
         (rank, hit) for rank, hit in enumerate(answer.fused, start=1) if _touches_any(hit, relevant)
     ]
@@ -40,6 +42,12 @@ def lost_at(
     if rank > FOCUS_POOL:
         return Loss("fuse", f"{rank} of {len(answer.fused)}, past the first {FOCUS_POOL} chunks")
     return _within_the_pool(answer, hit, relevant)
+
+
+def _gone(wanted: Range, lines: int) -> str:
+    if not lines:
+        return f"{wanted.path} is not in the memory"
+    return f"{wanted.path} has {lines} lines, and line {wanted.start} was judged"
 
 
 def _not_recalled(answer: Answer) -> str:

@@ -31,9 +31,12 @@ def ask(
     search: Search,
     line_costs: LineCosts,
     timer: Callable[[], float],
-    exists: Callable[[str], bool],
 ) -> list[Asked]:
     """Ask every question, in order; `timer` counts seconds."""
+
+    def lines(path: str) -> int:
+        return len(line_costs(path))
+
     asked = []
     for query in queries:
         started = timer()
@@ -49,7 +52,9 @@ def ask(
         if query.hints and missed:
             helped = passages(search(f"{query.text} {query.hints}", query.date))
             mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{HIT_LIMIT}"])
-        loss = lost_at(answer, query.relevant, limit=HIT_LIMIT, exists=exists) if missed else None
+        loss = (
+            lost_at(answer, query.relevant, limit=HIT_LIMIT, line_count=lines) if missed else None
+        )
         asked.append(Asked(query, results, scores, milliseconds, mended, loss))
     return asked
 

@@ -154,6 +154,6 @@ def test_speed_receipts_are_compared_by_their_ratios() -> None:
     assert found["changes"] == ["cpu m1 -> m2", "id m1 -> m2"]
     here = text(speed("m1", 20.0), speed("m1", 30.0)).splitlines()
     assert here[-2:] == [
-        "ms cold help            20.0    30.0    +10.0",
-        "x help                  2.00    3.00    +1.00",
+        "ms cold help                20.0    30.0    +10.0",
+        "x help                      2.00    3.00    +1.00",
     ]

@@ -13,8 +13,8 @@ HELD = hit("a.md", 4, 6, chunk=500)
 BESIDE = hit("a.md", 9, 9, chunk=500)
 
 
-def _lost(given: Answer, *, gone: bool = False) -> Loss | None:
-    return lost_at(given, WANTED, limit=5, exists=lambda path: not gone)
+def _lost(given: Answer, *, lines: int = 9) -> Loss | None:
+    return lost_at(given, WANTED, limit=5, line_count=lambda path: lines)
 
 
 def test_nothing_is_lost_when_the_first_passages_hold_the_lines() -> None:
@@ -29,7 +29,12 @@ def test_a_passage_too_low_is_blamed_on_the_stage_that_put_it_there() -> None:
 
 
 def test_a_file_that_is_gone_is_said_before_all() -> None:
-    assert _lost(answer(OTHERS), gone=True) == Loss("files", "a.md is not in the memory")
+    assert _lost(answer(OTHERS), lines=0) == Loss("files", "a.md is not in the memory")
+
+
+def test_a_file_that_became_shorter_than_the_judged_lines_is_said() -> None:
+    cut = _lost(answer(OTHERS), lines=2)
+    assert cut == Loss("files", "a.md has 2 lines, and line 3 was judged")
 
 
 def test_what_no_leg_found_is_lost_at_recall() -> None:

@@ -14,6 +14,7 @@ from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from memcli.bench.gates import Gates
+    from memcli.bench.metrics import LineCosts
     from memcli.bench.quality import Asked
     from memcli.bench.rows import Row
 
@@ -100,7 +101,7 @@ def run(
         hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
         text = side_files.read_text(baseline, hint)
         judged = [each.query for each in measured.asked]
-        before = read_baseline(text, baseline, judged, measured.files.costs)
+        before = read_baseline(text, baseline, judged, measured.line_costs)
         if not {row.id for row in before} & {row.id for row in measured.rows}:
             raise UsageError(f"{baseline} holds none of these questions", hint=hint)
     record = measured.record
@@ -124,7 +125,7 @@ class Measured(NamedTuple):
     record: dict[str, Any]
     asked: list[Asked]
     rows: list[Row]
-    files: running.Files
+    line_costs: LineCosts
     synced: dict[str, int]  # what bringing the index in step took
 
 
@@ -139,10 +140,10 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
         synced = running.bring_in_step(context, silent=silent)
     else:
         _look(context)
-    files = running.files(context)
+    line_costs = running.line_costs(context)
     search = running.Searcher(context)
     try:
-        asked = bench.ask(queries, search, files.costs, context.timer, files.exists)
+        asked = bench.ask(queries, search, line_costs, context.timer)
         index = search.index()
     finally:
         search.close()
@@ -164,7 +165,7 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
         "hints": bench.hint_rate(asked),
         "queries": [as_record(row) for row in rows],
     }
-    return Measured(record, asked, rows, files, synced)
+    return Measured(record, asked, rows, line_costs, synced)
 
 
 def _look(context: Context) -> None:

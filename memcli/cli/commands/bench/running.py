@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli import __version__
 from memcli.cli.context import Context
@@ -136,23 +136,16 @@ class Searcher:
         self._reader.close()
 
 
-class Files(NamedTuple):
-    """What the bench asks of the documents: the cost of their lines, and whether they exist."""
-
-    costs: LineCosts
-    exists: Callable[[str], bool]
-
-
-def files(context: Context) -> Files:
-    """Read documents as the index does, each once."""
+def line_costs(context: Context) -> LineCosts:
+    """Read documents as the index does, each once, and give the tokens of their lines."""
     from memcli.markdown.tokens import quotient
     from memcli.workspace.reading import read_file
 
-    costs: dict[str, list[float] | None] = {}
+    costs: dict[str, list[float]] = {}
 
-    def of(path: str) -> list[float] | None:
+    def of(path: str) -> Sequence[float]:
         if path not in costs:
-            costs[path] = None
+            costs[path] = []
             for source in context.config.sources:
                 if not os.path.isfile(os.path.join(source.root, path)):
                     continue
@@ -168,10 +161,7 @@ def files(context: Context) -> Files:
                     break
         return costs[path]
 
-    def line_costs(path: str) -> Sequence[float]:
-        return of(path) or ()
-
-    return Files(line_costs, lambda path: of(path) is not None)
+    return of
 
 
 def machine() -> dict[str, Any]:
