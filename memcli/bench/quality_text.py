@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import east_asian_width
 
 from memcli.bench.gates import told, told_move
 from memcli.bench.metrics import NAMES
@@ -15,14 +16,19 @@ HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
 
 def table(summaries: Mapping[str, Mapping[str, Any]]) -> str:
     """Draw the summary, a row a category."""
-    width = max(len(name) for name in summaries)
+    width = max(map(columns, summaries))
     head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in HEADS)
     rows = [
-        f"{name:{width}}  {row['queries']:>5}  "
+        f"{name}{' ' * (width - columns(name))}  {row['queries']:>5}  "
         + "  ".join(f"{row.get(metric, 0.0):7.3f}" for metric in NAMES)
         for name, row in summaries.items()
     ]
     return "\n".join([head, *rows]) + "\n"
+
+
+def columns(text: str) -> int:
+    """Count the columns of a text on a terminal: Chinese and Japanese signs take two."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def hints(rate: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from memcli.bench.report import Report, Series
 from memcli.bench.rows import HEADLINE
 from memcli.errors import UsageError
+from memcli.render.sanitize import visible_line
 
 LABELS = 8  # dates below a trend
 COLOURS = tuple(f"var(--series-{number})" for number in range(1, 6))
@@ -124,7 +125,9 @@ def _bars(pygal: Any, report: Report) -> str:  # noqa: ANN401
         print_values_position="center",
         value_formatter=lambda value: f"{value:.3f}",
     )
-    chart.x_labels = [f"{name} ({int(row['queries'])})" for name, row in reversed(rows)]
+    chart.x_labels = [
+        f"{visible_line(name)} ({int(row['queries'])})" for name, row in reversed(rows)
+    ]
     chart.add(HEADLINE, [row.get(HEADLINE, 0.0) for _, row in reversed(rows)])
     return _svg(chart, "categories")
 

@@ -7,13 +7,14 @@ in light and dark and on paper.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from html import escape as escape_markup
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import HEADS
 from memcli.bench.report import Report
 from memcli.bench.report_text import cell
 from memcli.bench.rows import HEADLINE
+from memcli.render.sanitize import visible_line
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
@@ -53,6 +54,11 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
   h2 { break-after: avoid; } tr, figure, .notice { break-inside: avoid; }
   figure, .wide { overflow: visible; } }
 """
+
+
+def escape(text: str) -> str:
+    """Make memory text harmless for a page: no markup, no control or bidi characters."""
+    return escape_markup(visible_line(text))
 
 
 def page(report: Report, charts: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.bench.gates import told
+from memcli.bench.quality_text import columns
 from memcli.bench.report import Report, Series
 from memcli.bench.rows import HEADLINE
 
@@ -67,9 +68,9 @@ def _trend(series: Series, low: float, high: float, form: str) -> str:
 
 
 def _categories(report: Report) -> str:
-    width = max(map(len, report.categories))
+    width = max(map(columns, report.categories))
     return f"{HEADLINE} by category\n" + "".join(
-        f"  {name:{width}} {int(row['queries']):>5}  {row.get(HEADLINE, 0.0):.3f} "
+        f"  {name}{' ' * (width - columns(name))} {int(row['queries']):>5}  {row.get(HEADLINE, 0.0):.3f} "
         f"{bar(row.get(HEADLINE, 0.0))}\n"
         for name, row in report.categories.items()
     )

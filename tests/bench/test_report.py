@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from memcli.bench.quality_text import columns, table
 from memcli.bench.report import report
 from memcli.bench.report_html import POLICY, page
 from memcli.bench.report_text import bar, sparkline, text
@@ -61,3 +62,8 @@ def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
     held["quality"]["ablation"] = [{"without": "dense", "nDCG@10": 0.25}]
     assert '<td class="text">dense</td><td class="number">0.250</td>' in page(report([held]), {})
     assert "  dense    0.250" in text(report([held]))
+
+
+def test_columns_line_up_under_wide_signs() -> None:
+    lines = table({"中文": {"queries": 1}, "all": {"queries": 1}}).splitlines()
+    assert [columns(line) for line in lines] == [columns(lines[0])] * 3

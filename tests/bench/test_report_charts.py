@@ -48,3 +48,13 @@ def test_the_page_holds_the_charts_and_nothing_it_would_fetch() -> None:
 def test_drawing_leaves_the_import_system_as_it_was() -> None:
     charts(report(RUNS))
     assert [finder for finder in sys.meta_path if "pygal" in type(finder).__module__] == []
+
+
+def test_names_with_control_characters_and_half_surrogates_are_drawn_visibly() -> None:
+    evil = row("e", 0.5)._replace(query="a\x1b\u202e\ud800")
+    held = receipt("2026-01-01T03:00:00+00:00", [evil])
+    held["quality"]["categories"]["c\x01\ud800<i>"] = held["quality"]["categories"]["-"]
+    shown = page(report([held]), charts(report([held])))
+    assert "c␁&lt;U+D800&gt;&lt;i&gt;" in shown
+    assert "a␛&lt;U+202E&gt;&lt;U+D800&gt;" in shown
+    shown.encode("utf-8")

@@ -48,7 +48,9 @@ def command(
     path = out or os.path.join(context.config.workspace, QUESTIONS)
     chosen = drafts.draft(_documents(context), limit)
     if not chosen:
-        raise UsageError("the memory has no headings or decisions to draft questions from")
+        raise UsageError(
+            "the memory has no headings or decisions to draft questions from", hint="memcli status"
+        )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
     side_files.write_text(path, "".join(lines), context, mode="x")
     if as_json:
