@@ -6,6 +6,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from memcli.bench.metrics import Range
@@ -26,7 +27,7 @@ class Query(NamedTuple):
     id: str
     text: str
     category: str
-    date: str | None  # when it is asked
+    date: str | None  # the day on which it is asked
     relevant: tuple[Range, ...]
     hints: str = ""  # words that are added when it misses as asked
     importance: float = IMPORTANCES["normal"]  # 0 to 1
@@ -83,7 +84,7 @@ def _query(line: str, number: int) -> Query:
         id=str(record.get("id", number)),
         text=_text(record["query"]),
         category=category,
-        date=record.get("date"),
+        date=_day(record.get("date")),
         relevant=tuple(dict.fromkeys(_range(item) for item in items)),
         hints=_text(hints) if isinstance(hints, str) else " ".join(map(_text, hints)),
         importance=_importance(record.get("importance", "normal")),
@@ -109,6 +110,12 @@ def _range(item: Mapping[str, Any]) -> Range:
     if not 1 <= first <= last:
         raise ValueError(f"lines {first} to {last} of {path} are no range")
     return Range(path, first, last)
+
+
+def _day(value: object) -> str | None:
+    if value is None:
+        return None
+    return date.fromisoformat(_text(value)[:10]).isoformat()
 
 
 def _text(value: object) -> str:

@@ -69,11 +69,11 @@ def _trend(series: Series, low: float, high: float, form: str) -> str:
 
 def _categories(report: Report) -> str:
     width = max(map(columns, report.categories))
-    return f"{HEADLINE} by category\n" + "".join(
-        f"  {name}{' ' * (width - columns(name))} {int(row['queries']):>5}  {row.get(HEADLINE, 0.0):.3f} "
-        f"{bar(row.get(HEADLINE, 0.0))}\n"
-        for name, row in report.categories.items()
-    )
+    lines = [f"{HEADLINE} by category\n"]
+    for name, row in report.categories.items():
+        value, space = row.get(HEADLINE, 0.0), " " * (width - columns(name))
+        lines.append(f"  {name}{space} {int(row['queries']):>5}  {value:.3f} {bar(value)}\n")
+    return "".join(lines)
 
 
 def _goals(report: Report) -> str:

@@ -77,9 +77,12 @@ def read_receipt(text: str, name: str, *, also: Sequence[str] = ()) -> dict[str,
     """Read a receipt of `bench quality --json` or `bench lane`, or of a schema in `also`."""
     try:
         record = json.loads(text)
-        if record["schema"] in also or (record["schema"] in RECEIPTS and rows_of(record)):
+        if record["schema"] in also:
             return dict(record)
-    except (ValueError, KeyError, TypeError):
+        rows = rows_of(record) if record["schema"] in RECEIPTS else []
+        if rows and all(row.scores.keys() >= set(NAMES) for row in rows):
+            return dict(record)
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise UsageError(
         f"{name} is not a receipt of the bench",

@@ -43,6 +43,7 @@ def test_the_short_form_is_a_question_an_arrow_and_a_place(line: str, wanted: Ra
         ('{"query": "q", "relevant": [{"path": "a", "start_line": 3, "end_line": 2}]}', "no range"),
         ('{"query": 3}', "not a text"),
         ("{}", "'query' is missing"),
+        ('{"query": "q", "date": "2026-02-30"}', "day is out of range"),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_named_with_its_reason(line: str, why: str) -> None:

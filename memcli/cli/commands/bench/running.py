@@ -97,7 +97,7 @@ class Searcher:
         from memcli.search.query import parse
         from memcli.workspace.dating import age_days
 
-        today = date.fromisoformat(day[:10]) if day else self._context.today
+        today = date.fromisoformat(day) if day else self._context.today
         spans = find_dates(text, today)
         parsed = parse(text, soft=[(s.at, s.at + len(s.text)) for s in spans])
         if parsed.is_empty:
