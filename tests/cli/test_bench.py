@@ -305,6 +305,7 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench) -> None:
         found = (file for file in bench.notes.rglob("*") if file.is_file())
         return {str(file): file.read_bytes() for file in found}
 
+    (bench.notes / "MEMORY.md").write_text("# ***\n\nx\n\n# --dashed title\n\ny\n")
     bench("quality", str(bench.questions), "-q")
     before, store = contents(), (bench.folder / "store" / "index.sqlite").read_bytes()
     out, _ = bench("speed", "--runs", "1")

@@ -89,7 +89,8 @@ def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     for path in paths:
         with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
             blocks = parse(file.read()).blocks
-        found += [block.title for block in blocks if block.kind == "heading" and block.title]
+        titles = (block.title for block in blocks if block.kind == "heading")
+        found += [title for title in titles if any(map(str.isalnum, title))]
         if len(found) >= WARM_QUERIES:
             break
     return found[:WARM_QUERIES]

@@ -82,12 +82,13 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
     hybrid = context.config("search.mode") != "lexical" and _has_model(context)
     with lay_out(context, documents) as place:
         _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
-        keyword = ("search", place.queries[0], "--mode", "lexical", "-q")
+        query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
+        keyword = ("search", "--mode", "lexical")
         programs = {
             "help": ("--help",),
-            "keyword": keyword,
-            "keyword_no_sync": (*keyword, "--no-sync"),
-            **({"hybrid": ("search", place.queries[0], "-q")} if hybrid else {}),
+            "keyword": (*keyword, *query),
+            "keyword_no_sync": (*keyword, "--no-sync", *query),
+            **({"hybrid": ("search", *query)} if hybrid else {}),
         }
         found: dict[str, list[Process]] = {name: [] for name in programs}
         bare: list[Process] = []
