@@ -21,6 +21,7 @@ from memcli.cli.commands.bench_command import NAMES
 from memcli.cli.commands.help_command import page
 from memcli.cli.main import run
 from tests.cli import processes
+from tests.support import write
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 QUESTIONS = (
@@ -305,7 +306,7 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench) -> None:
         found = (file for file in bench.notes.rglob("*") if file.is_file())
         return {str(file): file.read_bytes() for file in found}
 
-    (bench.notes / "MEMORY.md").write_text("# ***\n\nx\n\n# --dashed title\n\ny\n")
+    write(bench.notes, "MEMORY.md", "# ***\n\nx\n\n# --dashed title\n\ny\n")
     bench("quality", str(bench.questions), "-q")
     before, store = contents(), (bench.folder / "store" / "index.sqlite").read_bytes()
     out, _ = bench("speed", "--runs", "1")
