@@ -117,8 +117,8 @@ def test_only_config_and_cli_read_the_environment() -> None:
 def test_only_the_context_reads_the_clock() -> None:
     wall = ("time.time", "time.time_ns", "datetime.now", "datetime.today", "date.today")
     assert _modules_that_name(*wall) == {"memcli.cli.context"}
-    stopwatches = {"memcli.cli.progress", "memcli.cli.context"}
-    assert _modules_that_name("time.monotonic", "time.perf_counter") <= stopwatches
+    intervals = {"memcli.cli.progress", "memcli.cli.context", "memcli.cli.launch"}
+    assert _modules_that_name("time.monotonic", "time.perf_counter") <= intervals
 
 
 def test_only_cli_prints_and_exits() -> None:
@@ -172,10 +172,8 @@ def test_a_keyword_search_loads_no_model_and_no_parser(workspaces: Path) -> None
     assert _loaded(*search) & KEYWORDS_NEVER == set()
 
 
-def test_only_a_watcher_loads_the_watching_library(workspaces: Path) -> None:
-    folder = str(workspaces / "engineer")
-    assert "watchdog" not in _loaded("index", "-q", "-w", folder, MEMCLI_EMBEDDING_ENCODER="none")
-    assert "watchdog" not in _loaded("status", "-w", folder, MEMCLI_EMBEDDING_ENCODER="none")
+def test_a_bench_command_loads_no_chart_library_and_no_other_command() -> None:
+    assert _loaded("bench", "quality", "--help") & {"pygal", "numpy", "apsw"} == set()
 
 
 def test_a_hybrid_search_of_a_fresh_index_needs_no_numpy(workspaces: Path) -> None:

@@ -1,115 +1,106 @@
-"""Ask the queries of a file through the pipeline of `search` and score what comes back."""
+"""Ask judged questions through the pipeline of `search`, score what comes back, sum it up."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from memcli.bench.metrics import NAMES, LineCosts, Range, mean, score
-from memcli.errors import UsageError
-from memcli.search.hits import Hit
+from memcli.bench.loss import Loss, lost_at
+from memcli.bench.metrics import LineCosts, Range, mean, score
+from memcli.bench.queries import OVERALL, Query
+from memcli.search.pipeline import Answer
 
-WHOLE_FILE = 10**9
+HIT_LIMIT = 5  # a question whose lines come later counts as missed
 
-
-class Query(NamedTuple):
-    """One judged question."""
-
-    id: str
-    text: str
-    category: str
-    date: str | None  # when it is asked
-    relevant: tuple[Range, ...]
+Search = Callable[[str, str | None], Answer]  # a text, and the day on which it is asked
 
 
 class Asked(NamedTuple):
-    """A query with its passages and scores; no scores where nothing is judged."""
+    """A question with its passages and scores; no scores where nothing is judged."""
 
     query: Query
     results: tuple[Range, ...]
     scores: dict[str, float] | None
-
-
-def read_queries(lines: Iterable[str], name: str) -> list[Query]:
-    """Read JSON lines; `relevant` may also be a single path."""
-    queries = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            relevant = record.get("relevant", [])
-            items = [{"path": relevant}] if isinstance(relevant, str) else relevant
-            queries.append(
-                Query(
-                    id=str(record.get("id", number)),
-                    text=record["query"],
-                    category=str(record.get("category", "all")),
-                    date=record.get("date"),
-                    relevant=tuple(dict.fromkeys(_range(item) for item in items)),
-                )
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{name}:{number} is not a judged query: {error}",
-                hint='write {"query": "...", "relevant": [{"path": "...", "start_line": 1}]}',
-            ) from None
-    if not queries:
-        raise UsageError(f"{name} holds no queries")
-    return queries
+    milliseconds: float
+    mended: bool | None  # hit with its hints; None where it has none or hits without
+    loss: Loss | None
 
 
 def ask(
-    queries: Sequence[Query], search: Callable[[Query], Sequence[Hit]], line_costs: LineCosts
+    queries: Sequence[Query],
+    search: Search,
+    line_costs: LineCosts,
+    timer: Callable[[], float],
 ) -> list[Asked]:
-    """Run every query, in order."""
+    """Ask every question, in order; `timer` counts seconds."""
+
+    def lines(path: str) -> int:
+        return len(line_costs(path))
+
     asked = []
     for query in queries:
-        results = tuple(Range(h.candidate.path, h.start_line, h.end_line) for h in search(query))
-        scores = score(query.relevant, results, line_costs) if query.relevant else None
-        asked.append(Asked(query, results, scores))
+        started = timer()
+        answer = search(query.text, query.date)
+        milliseconds = (timer() - started) * 1000.0
+        results = passages(answer)
+        if not query.relevant:
+            asked.append(Asked(query, results, None, milliseconds, None, None))
+            continue
+        scores = score(query.relevant, results, line_costs)
+        missed = not scores[f"Hit@{HIT_LIMIT}"]
+        mended = None
+        if query.hints and missed:
+            helped = passages(search(f"{query.text} {query.hints}", query.date))
+            mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{HIT_LIMIT}"])
+        loss = (
+            lost_at(answer, query.relevant, limit=HIT_LIMIT, line_count=lines) if missed else None
+        )
+        asked.append(Asked(query, results, scores, milliseconds, mended, loss))
     return asked
 
 
+def passages(answer: Answer) -> tuple[Range, ...]:
+    """Give the lines of each passage, best first."""
+    return tuple(Range(h.candidate.path, h.start_line, h.end_line) for h in answer.hits)
+
+
 def summary(asked: Sequence[Asked]) -> dict[str, dict[str, Any]]:
-    """Average per category and over all judged queries."""
+    """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
     for each in asked:
         if each.scores is not None:
             groups.setdefault(each.query.category, []).append(each.scores)
     rows = [scores for group in groups.values() for scores in group]
     table = {name: {"queries": len(group), **mean(group)} for name, group in sorted(groups.items())}
-    return {**table, "all": {"queries": len(rows), **mean(rows)}}
+    return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
+
+
+def hint_rate(asked: Sequence[Asked]) -> dict[str, float | int | None]:
+    """Count the questions with hints that miss as asked, and those that hit with their hints.
+
+    `rate` is the share of all judged questions with hints; None where there are none.
+    """
+    hinted = [each for each in asked if each.query.hints and each.scores is not None]
+    mended = sum(each.mended is True for each in hinted)
+    return {
+        "queries": len(hinted),
+        "missed": sum(each.mended is not None for each in hinted),
+        "mended": mended,
+        "rate": mended / len(hinted) if hinted else None,
+    }
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Give the smallest value that at least `share` of the values do not exceed; 0 for none."""
+    ranked = sorted(values)
+    return ranked[max(0, -int(-share * len(ranked) // 1) - 1)] if ranked else 0.0
 
 
 def run_line(asked: Asked) -> dict[str, Any]:
-    """Describe a query's passages as one line of a run file."""
+    """Describe a question's passages as one line of a run file."""
     return {
         "id": asked.query.id,
         "results": [
             {"path": r.path, "start_line": r.start, "end_line": r.end} for r in asked.results
         ],
     }
-
-
-def table(summaries: dict[str, dict[str, Any]]) -> str:
-    """Draw the summary, a row a category."""
-    width = max(len(name) for name in summaries)
-    head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in _HEADS)
-    rows = [
-        f"{name:{width}}  {row['queries']:>5}  "
-        + "  ".join(f"{row.get(metric, 0.0):7.3f}" for metric in NAMES)
-        for name, row in summaries.items()
-    ]
-    return "\n".join([head, *rows]) + "\n"
-
-
-_HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
-
-
-def _range(item: dict[str, Any]) -> Range:
-    start = item.get("start_line")
-    if start is None:
-        return Range(item["path"], 1, WHOLE_FILE)
-    return Range(item["path"], int(start), int(item.get("end_line") or start))

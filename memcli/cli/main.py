@@ -41,7 +41,7 @@ Commands:
   index    Bring the index in step with the files.
   status   Show what the index knows, and what it does not.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: agents, environment, exit-codes, json, query-syntax, ranking.
+  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax, ranking.
 
 Options:
   --version    Show the version.

@@ -6,7 +6,7 @@ Finding and pinning model files is left to `models`, choosing an encoder to `reg
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embedding.models import MODEL_PACKAGE, Located, fingerprint, read_graph, verify
@@ -86,6 +86,19 @@ class OnnxEncoder:
     def encode_query(self, text: str) -> bytes:
         """Embed a query; words beyond `max_tokens` are left out."""
         return self._run(self._words.ids(text, self.max_tokens))
+
+    def bare(self, texts: Sequence[str]) -> Callable[[], None]:
+        """Give a run of the model alone over texts that are cut already: the floor of `encode`."""
+        import numpy as np
+
+        rows = [np.array([self._words.ids(text)], dtype=np.int64) for text in texts]
+        feeds = [{"ids": row, "mask": np.ones_like(row)} for row in rows]
+
+        def run() -> None:
+            for feed in feeds:
+                self._session.run(["emb"], feed)
+
+        return run
 
     def _run(self, ids: list[int]) -> bytes:
         import numpy as np

@@ -88,6 +88,8 @@ class Answer(NamedTuple):
     dropped: int  # passages that did not fit the budget
     unmatched: tuple[str, ...]  # terms that no chunk holds
     revision: str
+    fingerprint: str = ""  # of the vectors that took part
+    fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
 
 
 NOTHING = Answer((), "none", Leg(True, "", 0, 0), Leg(False, "", 0, 0), 0, 0, (), "0")
@@ -182,6 +184,7 @@ def search(
             weights=weights,
             text_share=believed,
         )
+        fused = tuple(hits)
         observe("fuse", hits)
         if options.has("focus"):
             hits = nearest_first(hits, spans, FOCUS_POOL)
@@ -232,6 +235,8 @@ def search(
         dropped=dropped,
         unmatched=found.unmatched,
         revision=revision,
+        fingerprint=fingerprint,
+        fused=fused,
     )
 
 

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from memcli.search.pipeline import Vector
+
+if TYPE_CHECKING:
+    from memcli.types import Encoder
+
+
+def vector_of(encoder: Encoder, text: str) -> Vector:
+    """Embed a query by an encoder that is open already."""
+    from memcli.embedding.script import fertility
+    from memcli.embedding.wordpiece import SPECIAL_TOKENS
+
+    cut = fertility(encoder.count(text) - SPECIAL_TOKENS, text)
+    return Vector(encoder.encode_query(text), encoder.fingerprint, "", cut)
 
 
 class QueryVector:

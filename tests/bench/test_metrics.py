@@ -7,7 +7,7 @@ import math
 import pytest
 
 from memcli.bench.metrics import Range, mean, score
-from memcli.bench.quality import read_queries
+from memcli.bench.queries import read_queries
 from memcli.errors import UsageError
 
 RELEVANT = [Range("a.md", 5, 6), Range("b.md", 1, 1)]

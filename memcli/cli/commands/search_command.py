@@ -56,6 +56,9 @@ def command(
     ] = False,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
     sync: Annotated[bool, typer.Option("--sync", help="Bring in everything first.")] = False,
+    receipt: Annotated[
+        Word, typer.Option(metavar="FILE", help="Write all that led to the answer; bench replay.")
+    ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -102,9 +105,13 @@ def command(
         headings=tuple(heading or ()),
         undated=undated,
     )
-    found = answer(
-        " ".join(query), context, filters, budget=budget, whole=full, sync=sync, no_sync=no_sync
-    )
+    text = " ".join(query)
+    found = answer(text, context, filters, budget=budget, whole=full, sync=sync, no_sync=no_sync)
+    if receipt is not None:
+        from memcli.cli import search_receipt
+
+        record = search_receipt.make(text, found, context, filters, budget=budget, whole=full)
+        search_receipt.write(receipt, record, context)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         reason, _, hint = found.answer.dense.reason.partition(". Try: ")
         raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")

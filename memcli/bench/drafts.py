@@ -1,0 +1,112 @@
+"""Draft judged questions from the headings and decisions of a memory, for a person to edit; pure.
+
+A heading is a poor question, since it holds the very words that answer it; so drafts are marked
+and not counted until somebody has reworded them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memcli.markdown.parse import Block, Parsed
+
+_DECISIONS = re.compile(
+    r"\b(?:decided|decision|agreed|chose|must|promised|entschieden|beschlossen|vereinbart)\b"
+    r"|决定|決定|同意|必须|約束",
+    re.IGNORECASE,
+)
+_LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKS = re.compile(r"[*_`]+")
+_DATE_ALONE = re.compile(r"[\W\d]*")
+WORDS = 16  # of a decision that become its question
+
+
+class Draft(NamedTuple):
+    """A question somebody may want to ask, and the lines that answer it."""
+
+    query: str
+    category: str  # heading | decision
+    path: str
+    start_line: int
+    end_line: int
+
+
+def draft(documents: Mapping[str, Parsed], count: int) -> list[Draft]:
+    """Choose up to `count` drafts, spread over the documents, decisions first in each.
+
+    A heading that several documents share asks for none of them and is passed over.
+    """
+    shared = Counter(
+        title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}
+    )
+    found = [
+        [*_decisions(path, parsed), *_sections(path, parsed, shared)]
+        for path, parsed in sorted(documents.items())
+    ]
+    lists = [drafts for drafts in found if drafts]
+    chosen: list[Draft] = []
+    for depth in range(max(map(len, lists), default=0)):
+        layer = [drafts[depth] for drafts in lists if len(drafts) > depth]
+        chosen += _spread(layer, count - len(chosen))
+    return sorted(chosen, key=lambda d: (d.path, d.start_line))
+
+
+def line(number: int, chosen: Draft) -> str:
+    """Write a draft as a line of a questions file."""
+    record = {
+        "id": f"q{number:03}",
+        "query": chosen.query,
+        "category": chosen.category,
+        "relevant": [
+            {
+                "path": chosen.path,
+                "start_line": chosen.start_line,
+                "end_line": chosen.end_line,
+            }
+        ],
+        "hints": "",
+        "importance": "normal",
+        "draft": True,
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _spread(drafts: Sequence[Draft], room: int) -> list[Draft]:
+    if len(drafts) <= room:
+        return list(drafts)
+    return [drafts[at * len(drafts) // room] for at in range(room)]
+
+
+def _headings(parsed: Parsed) -> Iterator[Block]:
+    return (b for b in parsed.blocks if b.kind == "heading" and not _DATE_ALONE.fullmatch(b.title))
+
+
+def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[Draft]:
+    """Give the headings that have a body of their own, with the lines of that body."""
+    blocks = parsed.blocks
+    for at, block in enumerate(blocks):
+        if block.kind != "heading" or _DATE_ALONE.fullmatch(block.title):
+            continue
+        body = []
+        for below in blocks[at + 1 :]:
+            if below.kind == "heading":
+                break
+            body.append(below)
+        if body and shared[block.title] == 1:
+            yield Draft(block.title, "heading", path, block.start + 1, body[-1].end)
+
+
+def _decisions(path: str, parsed: Parsed) -> Iterator[Draft]:
+    """Give the paragraphs and items that decide something, as their first words."""
+    for block in parsed.blocks:
+        if block.kind not in ("paragraph", "item"):
+            continue
+        text = " ".join(parsed.lines[block.start : block.end])
+        if _DECISIONS.search(text):
+            words = _MARKS.sub("", _LIST_SIGN.sub("", text)).split()
+            query = " ".join(words[:WORDS])
+            yield Draft(query, "decision", path, block.start + 1, block.end)

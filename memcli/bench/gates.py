@@ -1,0 +1,111 @@
+"""Gates: what a run must reach, and one line for each that it does not; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memcli.bench.metrics import NAMES
+from memcli.bench.queries import HIGH
+from memcli.bench.rows import HEADLINE, Move, Row, drop, moves, worst
+from memcli.errors import UsageError
+
+
+class Gate(NamedTuple):
+    """A metric and the least it may be."""
+
+    metric: str
+    least: float
+
+
+class Gates(NamedTuple):
+    """Everything a run is held against; None is no gate."""
+
+    floors: tuple[Gate, ...]
+    max_drop: float | None  # of nDCG@10, over the questions both runs judged
+    max_p95_ms: float | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell that nothing is asked for."""
+        return not self.floors and self.max_drop is None and self.max_p95_ms is None
+
+
+def parse_gate(text: str) -> Gate:
+    """Read `METRIC=LEAST`. Example: "ndcg@10=0.6" -> Gate("nDCG@10", 0.6)."""
+    name, equals, value = text.partition("=")
+    known = {metric.lower(): metric for metric in NAMES}
+    metric = known.get(name.strip().lower())
+    try:
+        least = float(value)
+    except ValueError:
+        least = -1.0
+    if metric is None or not equals or not 0.0 <= least <= 1.0:
+        raise UsageError(
+            f"--fail-under takes METRIC=NUMBER from 0 to 1, not {text!r}; "
+            f"metrics: {', '.join(NAMES)}",
+            hint="memcli bench quality QUERIES.jsonl --fail-under nDCG@10=0.6",
+        )
+    return Gate(metric, least)
+
+
+def failures(
+    gates: Gates,
+    means: dict[str, float],
+    rows: Sequence[Row],
+    baseline: Sequence[Row] | None,
+    p95_ms: float,
+) -> list[str]:
+    """Give one line for every gate that the run does not pass."""
+    lines = []
+    for gate in gates.floors:
+        value = means.get(gate.metric, 0.0)
+        if value < gate.least:
+            names = worst(rows, 1)
+            culprit = f"; worst: {told(names[0])}" if names else ""
+            lines.append(f"{gate.metric} is {value:.3f}, below {gate.least:g}{culprit}")
+    if gates.max_drop is not None and baseline is not None:
+        fell = drop(baseline, rows)
+        if fell > gates.max_drop:
+            before = _mean(baseline, rows)
+            fall = f"{HEADLINE} fell from {before:.3f} to {before - fell:.3f}"
+            lines.append(fall + _culprit(baseline, rows))
+    if gates.max_p95_ms is not None and p95_ms > gates.max_p95_ms:
+        lines.append(f"a search takes {p95_ms:.0f} ms (p95), above {gates.max_p95_ms:g} ms")
+    return lines
+
+
+def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
+    """Give the questions of high importance that were among the first 5 and are no more."""
+    return [
+        move
+        for move in moves(baseline, rows)
+        if move.after.importance >= HIGH
+        and move.before.scores["Hit@5"] > move.after.scores["Hit@5"]
+    ]
+
+
+def told(row: Row) -> str:
+    """Name a question and what became of it, in one line."""
+    at = "not found" if row.rank is None else f"rank {row.rank}"
+    lost = f", lost at {row.stage}: {row.why}" if row.stage else ""
+    return f'{row.id} "{row.query}" ({at}{lost})'
+
+
+def told_move(move: Move) -> str:
+    """Name a question that moved, in one line."""
+    before = "not found" if move.before.rank is None else f"rank {move.before.rank}"
+    after = "not found" if move.after.rank is None else f"rank {move.after.rank}"
+    lost = f", lost at {move.after.stage}: {move.after.why}" if move.after.stage else ""
+    return f'{move.after.id} "{move.after.query}" ({before} -> {after}{lost})'
+
+
+def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
+    changed = moves(baseline, rows)
+    return f"; worst: {told_move(changed[0])}" if changed and changed[0].delta < 0 else ""
+
+
+def _mean(baseline: Sequence[Row], rows: Sequence[Row]) -> float:
+    ids = {row.id for row in rows}
+    common = [row.scores[HEADLINE] for row in baseline if row.id in ids]
+    return sum(common) / len(common) if common else 0.0

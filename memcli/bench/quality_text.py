@@ -1,0 +1,63 @@
+"""Quality figures for people: the table, what moved, the worst cases and why; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from unicodedata import east_asian_width
+
+from memcli.bench.gates import told, told_move
+from memcli.bench.metrics import NAMES
+from memcli.bench.rows import HEADLINE, Move, Row
+
+SHOWN = 5
+HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
+
+
+def table(summaries: Mapping[str, Mapping[str, Any]]) -> str:
+    """Draw the summary, a row a category."""
+    width = max(map(columns, summaries))
+    head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in HEADS)
+    rows = [
+        f"{name}{' ' * (width - columns(name))}  {row['queries']:>5}  "
+        + "  ".join(f"{row.get(metric, 0.0):7.3f}" for metric in NAMES)
+        for name, row in summaries.items()
+    ]
+    return "\n".join([head, *rows]) + "\n"
+
+
+def columns(text: str) -> int:
+    """Count the columns of a text on a terminal: Chinese and Japanese signs take two."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def hints(rate: Mapping[str, Any]) -> str:
+    """Say how many questions their hints mend; empty where there are no hints."""
+    if not rate["queries"]:
+        return ""
+    return (
+        f"Hints: {rate['mended']} of {rate['queries']} questions with hints miss as asked and "
+        f"hit at 5 with them (hint rate {rate['rate']:.3f}).\n"
+    )
+
+
+def worst_cases(rows: Sequence[Row]) -> str:
+    """List the worst questions, each with the stage that lost its lines."""
+    if not rows:
+        return ""
+    return "\nWorst:\n" + "".join(f"  {r.scores[HEADLINE]:.3f}  {told(r)}\n" for r in rows)
+
+
+def changes(moved: Sequence[Move], common: int) -> str:
+    """List what moved against the baseline, worst and best, a line a question."""
+    if not moved:
+        return f"\nAgainst the baseline: nothing moved in {common} questions.\n"
+    down = [move for move in moved if move.delta < 0]
+    up = [move for move in reversed(moved) if move.delta > 0]
+    lines = [
+        f"\nAgainst the baseline: {len(down)} worse, {len(up)} better, "
+        f"{len(moved) - len(down) - len(up)} otherwise, of {common} questions.\n"
+    ]
+    for move in [*down[:SHOWN], *up[:SHOWN]]:
+        lines.append(f"  {move.delta:+.3f}  {told_move(move)}\n")
+    return "".join(lines)

@@ -1,0 +1,132 @@
+"""Read the judged questions of a file: JSON lines, or `question -> path` a line; pure."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+from memcli.bench.metrics import Range
+from memcli.errors import UsageError
+
+WHOLE_FILE = 10**9
+OVERALL = "all"  # the row of all categories
+UNSORTED = "-"
+IMPORTANCES = {"low": 0.2, "normal": 0.5, "high": 1.0}
+HIGH = 0.8  # from here on a question that is newly missed is said by itself
+
+_SHORT = re.compile(r"(.*\S)\s+(?:→|->)\s+(\S.*?)(?::(\d+)(?:-(\d+))?)?\s*")
+
+
+class Query(NamedTuple):
+    """One judged question."""
+
+    id: str
+    text: str
+    category: str
+    date: str | None  # the day on which it is asked
+    relevant: tuple[Range, ...]
+    hints: str = ""  # words that are added when it misses as asked
+    importance: float = IMPORTANCES["normal"]  # 0 to 1
+    draft: bool = False  # written by `bench init`, not yet confirmed by a person
+
+
+def read_queries(lines: Iterable[str], name: str) -> list[Query]:
+    """Read all questions, drafts too; UsageError names the line at fault."""
+    queries: list[Query] = []
+    ids: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            query = _query(line.strip(), number)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise UsageError(
+                f"{name}:{number} is not a judged query: {why}",
+                hint='write {"query": "...", "relevant": [{"path": "...", "start_line": 1}]}',
+            ) from None
+        if query.id in ids:
+            raise UsageError(f"{name}:{number}: the id {query.id!r} comes twice")
+        ids.add(query.id)
+        queries.append(query)
+    if not queries:
+        raise UsageError(f"{name} holds no queries", hint="memcli bench init")
+    return queries
+
+
+def confirmed(queries: Iterable[Query], name: str) -> list[Query]:
+    """Leave out drafts: nothing that no person has looked at is counted."""
+    queries = list(queries)
+    kept = [query for query in queries if not query.draft]
+    if not kept:
+        raise UsageError(
+            f"all {len(queries)} queries of {name} are drafts, and drafts are not counted",
+            hint=f'edit {name} and set "draft": false where question and lines are right',
+        )
+    return kept
+
+
+def _query(line: str, number: int) -> Query:
+    if not line.startswith(("{", "[")):
+        return _short(line, number)
+    record = json.loads(line)
+    relevant = record.get("relevant", [])
+    items = [{"path": relevant}] if isinstance(relevant, str) else relevant
+    hints = record.get("hints") or ""
+    category = str(record.get("category") or UNSORTED)
+    if category == OVERALL:
+        raise ValueError(f"the category {OVERALL!r} stands for all of them")
+    return Query(
+        id=str(record.get("id", number)),
+        text=_text(record["query"]),
+        category=category,
+        date=_day(record.get("date")),
+        relevant=tuple(dict.fromkeys(_range(item) for item in items)),
+        hints=_text(hints) if isinstance(hints, str) else " ".join(map(_text, hints)),
+        importance=_importance(record.get("importance", "normal")),
+        draft=bool(record.get("draft", False)),
+    )
+
+
+def _short(line: str, number: int) -> Query:
+    found = _SHORT.fullmatch(line)
+    if not found:
+        raise ValueError("neither JSON nor `question -> path`")
+    text, path, start, end = found.groups()
+    item = {"path": path, "start_line": start, "end_line": end}
+    return Query(str(number), text, UNSORTED, None, (_range(item),))
+
+
+def _range(item: Mapping[str, Any]) -> Range:
+    path = posixpath.normpath(_text(item["path"]).replace("\\", "/"))
+    start = item.get("start_line")
+    if start is None:
+        return Range(path, 1, WHOLE_FILE)
+    first, last = int(start), int(item.get("end_line") or start)
+    if not 1 <= first <= last:
+        raise ValueError(f"lines {first} to {last} of {path} are no range")
+    return Range(path, first, last)
+
+
+def _day(value: object) -> str | None:
+    if value is None:
+        return None
+    return date.fromisoformat(_text(value)[:10]).isoformat()
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
+
+
+def _importance(value: object) -> float:
+    if isinstance(value, str) and value in IMPORTANCES:
+        return IMPORTANCES[value]
+    if isinstance(value, int | float) and 0 <= value <= 1:
+        return float(value)
+    raise ValueError(f"importance is low, normal, high or 0 to 1, not {value!r}")

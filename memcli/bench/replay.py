@@ -1,0 +1,155 @@
+"""Hold the receipt of a search against the same search run again; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.search.receipt import SCHEMA
+
+Receipt = Mapping[str, Any]
+Passage = Mapping[str, Any]
+
+
+def read(text: str, name: str) -> dict[str, Any]:
+    """Read a receipt of `search --receipt`; UsageError where it is none."""
+    try:
+        record = json.loads(text)
+        if record["schema"] == SCHEMA:
+            return dict(record)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise UsageError(
+        f"{name} is not the receipt of a search", hint="memcli search QUERY --receipt FILE"
+    )
+
+
+def compare(before: Receipt, after: Receipt) -> dict[str, Any]:
+    """Describe what moved as `memcli.bench-replay/1` does."""
+    pairs = _pairs(before["passages"], after["passages"])
+    moved = [_move(old, new, after) for old, new in pairs]
+    return {
+        "schema": "memcli.bench-replay/1",
+        "query": before["query"],
+        "now": before["now"],
+        "changed": changes(before, after),
+        "verdict": {"before": before["verdict"], "after": after["verdict"]},
+        "same": all(
+            old is not None
+            and new is not None
+            and (old["rank"], old["score"], old["text_hash"])
+            == (new["rank"], new["score"], new["text_hash"])
+            for old, new in pairs
+        ),
+        "passages": moved,
+    }
+
+
+def changes(before: Receipt, after: Receipt) -> list[str]:
+    """Name what the two answers rest on and do not share: index, model, settings, legs."""
+    found = []
+    old, new = before["index"], after["index"]
+    if old["revision"] != new["revision"]:
+        found.append(f"index revision {old['revision']} -> {new['revision']}")
+    if old["fingerprint"] != new["fingerprint"]:
+        found.append(f"model {old['fingerprint'] or 'none'} -> {new['fingerprint'] or 'none'}")
+    for name in sorted({*before["settings"], *after["settings"]}):
+        was, now = before["settings"].get(name), after["settings"].get(name)
+        if was != now:
+            found.append(f"{name} {was} -> {now}")
+    for leg in ("lexical", "dense"):
+        if before["legs"][leg]["ran"] != after["legs"][leg]["ran"]:
+            why = after["legs"][leg]["reason"] or "it runs now"
+            found.append(f"{leg} leg: {why}")
+    return found
+
+
+def text(record: Mapping[str, Any]) -> str:
+    """Draw what moved, a line a passage and one for each stage whose score differs."""
+    lines = [f'"{record["query"]}" as of {record["now"]}']
+    lines.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
+    verdict = record["verdict"]
+    if verdict["before"] != verdict["after"]:
+        lines.append(f"verdict: {verdict['before']} -> {verdict['after']}")
+    if record["same"]:
+        lines.append("The passages are the same, with the same scores.")
+        return "\n".join(lines) + "\n"
+    for passage in record["passages"]:
+        before, after = passage["before"], passage["after"]
+        ranks = f"{_rank(before):>2} -> {_rank(after):>2}"
+        where = (after or before)["citation"]
+        lines.append(f"{ranks}  {where}{_note(passage)}")
+        lines += [
+            f"          | {name:<12} {pair[0]:.4f} -> {pair[1]:.4f}  {pair[1] - pair[0]:+.4f}"
+            for name, pair in passage["stages"].items()
+            if pair[0] != pair[1]
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _note(passage: Mapping[str, Any]) -> str:
+    before, after = passage["before"], passage["after"]
+    if after is None:
+        return f"  gone: {passage['why']}"
+    if before is None:
+        return "  new"
+    if before["text_hash"] != after["text_hash"]:
+        return "  its text changed"
+    return f"  was {before['citation']}" if before["citation"] != after["citation"] else ""
+
+
+def _rank(passage: Passage | None) -> str:
+    return "-" if passage is None else str(passage["rank"])
+
+
+def _pairs(
+    before: Sequence[Passage], after: Sequence[Passage]
+) -> list[tuple[Passage | None, Passage | None]]:
+    """Pair passages: the same text of the same record, then the same record in order of rank."""
+    left = list(after)
+    partners: dict[int, Passage] = {}
+    for keys in (("ref", "text_hash"), ("text_hash",), ("ref",)):
+        for at, old in enumerate(before):
+            if at in partners:
+                continue
+            match = next((new for new in left if all(new[k] == old[k] for k in keys)), None)
+            if match is not None:
+                partners[at] = match
+                left.remove(match)
+    pairs: list[tuple[Passage | None, Passage | None]] = [
+        (old, partners.get(at)) for at, old in enumerate(before)
+    ]
+    return pairs + [(None, new) for new in left]
+
+
+def _move(old: Passage | None, new: Passage | None, after: Receipt) -> dict[str, Any]:
+    stages = {}
+    if old is not None and new is not None:
+        scores = {step["stage"]: step["score"] for step in new["trace"]}
+        stages = {
+            step["stage"]: [step["score"], scores[step["stage"]]]
+            for step in old["trace"]
+            if step["stage"] in scores
+        }
+    return {
+        "before": _brief(old),
+        "after": _brief(new),
+        "stages": stages,
+        "why": _why_gone(old, after) if old is not None and new is None else "",
+    }
+
+
+def _why_gone(old: Passage, after: Receipt) -> str:
+    refs = [candidate["ref"] for candidate in after["fused"]]
+    if old["ref"] not in refs:
+        return "its record is no candidate of any leg now"
+    at = refs.index(old["ref"]) + 1
+    return f"its record is number {at} of {len(refs)} when fused, behind the passages shown"
+
+
+def _brief(passage: Passage | None) -> dict[str, Any] | None:
+    if passage is None:
+        return None
+    return {name: passage[name] for name in ("rank", "ref", "citation", "score", "text_hash")}

@@ -1,0 +1,207 @@
+"""A report as one HTML page that needs nothing besides itself; pure.
+
+Memory text is escaped, the page's own policy forbids scripts and every fetch, and it reads well
+in light and dark and on paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape as escape_markup
+
+from memcli.bench.metrics import NAMES
+from memcli.bench.quality_text import HEADS
+from memcli.bench.report import Report
+from memcli.bench.report_text import cell
+from memcli.bench.rows import HEADLINE
+from memcli.render.sanitize import visible_line
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+STYLE = """
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --muted: #59636e;
+  --rule: #d8dee4; --wash: #f6f8fa; --bad: #b3261e; --good: #1a7f37;
+  --series-1: #0b62c4; --series-2: #b3540c; --series-3: #1a7f37; --series-4: #8a3ab9;
+  --series-5: #59636e; }
+@media (prefers-color-scheme: dark) { :root { --paper: #0f1318; --ink: #e6eaef;
+  --muted: #9aa4af; --rule: #2d343c; --wash: #171c23; --bad: #ff8a80; --good: #5ec47a;
+  --series-1: #6cb0ff; --series-2: #f0a35e; --series-3: #5ec47a; --series-4: #c69cf0;
+  --series-5: #9aa4af; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 58rem; background: var(--paper);
+  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; margin: 0 0 .25rem; } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem; }
+p.lead { color: var(--muted); margin: 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem;
+  margin: 1.5rem 0 0; padding: 0; list-style: none; }
+.cards li { border: 1px solid var(--rule); border-radius: .5rem; padding: .6rem .8rem;
+  background: var(--wash); }
+.cards b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; }
+.cards span { color: var(--muted); font-size: .85rem; }
+.cards span .worse { color: var(--bad); } .cards span .better { color: var(--good); }
+figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; height: auto; display: block; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--rule);
+  vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td:first-child { white-space: nowrap; }
+td.why { color: var(--muted); overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
+.notice { border-left: 4px solid var(--bad); padding: .4rem .8rem; background: var(--wash);
+  margin: 1.25rem 0 0; overflow-wrap: anywhere; }
+@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --muted: #444;
+  --rule: #bbb; --wash: #fff; --bad: #a00; --good: #060; --series-1: #0b62c4;
+  --series-2: #b3540c; --series-3: #1a7f37; --series-4: #8a3ab9; --series-5: #444; }
+  h2 { break-after: avoid; } tr, figure, .notice { break-inside: avoid; }
+  figure, .wide { overflow: visible; } }
+"""
+
+
+def escape(text: str) -> str:
+    """Make memory text harmless for a page: no markup, no control or bidi characters."""
+    return escape_markup(visible_line(text))
+
+
+def page(report: Report, charts: Mapping[str, str]) -> str:
+    """Write the page; `charts` gives SVG by name."""
+    parts = [_head(report), _notice(report), _cards(report)]
+    parts.append(_figure("Trend", "Quality over the runs", charts.get("quality")))
+    parts.append(_figure(f"{HEADLINE} by category", "Bars by category", charts.get("categories")))
+    parts += [_categories(report), _worst(report), _ablation(report)]
+    latency = f"p95 of a warm search in milliseconds, on {report.machine} alone."
+    parts.append(_figure("Latency", "p95 of a warm search", charts.get("latency"), latency))
+    ratios = "Ratios to a floor of the same run; lower is faster, save for embedding."
+    parts.append(_figure("Speed", "Ratios to the floors", charts.get("ratios"), ratios))
+    parts += [_goals(report), _events(report)]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>memcli bench</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "".join(parts)
+        + "</body>\n</html>\n"
+    )
+
+
+def _head(report: Report) -> str:
+    runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
+    index = report.store
+    return (
+        "<h1>Does search find things?</h1>\n"
+        f'<p class="lead">{runs}, the last {escape(report.when[-1])}; index revision '
+        f"{index['revision']}: {index['documents']} documents, {index['chunks']} chunks, "
+        f"{index['embedded']} of {index['parts']} texts embedded.</p>\n"
+    )
+
+
+def _notice(report: Report) -> str:
+    last = report.events[-1] if report.events else None
+    if last is None or last.when != report.when[-1] or not last.regressions:
+        return ""
+    return "".join(f'<p class="notice">{escape(line)}</p>\n' for line in last.regressions)
+
+
+def _cards(report: Report) -> str:
+    cards = []
+    for series in report.quality:
+        value = series.values[-1]
+        before = series.values[-2] if len(series.values) > 1 else None
+        if value is None:
+            continue
+        delta = "" if before is None else _delta(value - before)
+        cards.append(f"<li><b>{value:.3f}</b><span>{series.name} {delta}</span></li>")
+    if report.hints["rate"] is not None:
+        rate = f"{report.hints['mended']} of {report.hints['queries']}"
+        cards.append(f"<li><b>{rate}</b><span>mended by hints</span></li>")
+    return f'<ul class="cards">{"".join(cards)}</ul>\n'
+
+
+def _delta(delta: float) -> str:
+    if abs(delta) < 0.0005:
+        return "±0"
+    kind = "better" if delta > 0 else "worse"
+    return f'<span class="{kind}">{delta:+.3f}</span>'
+
+
+def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:
+    if svg is None:
+        return ""
+    caption = f'<p class="lead">{escape(note)}</p>' if note else ""
+    labelled = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
+    return f"<section><h2>{escape(title)}</h2>{caption}<figure>{labelled}</figure></section>\n"
+
+
+def _table(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: set[int]
+) -> str:
+    def kind(at: int, cells: Sequence[str]) -> str:
+        return "number" if at in numbers else "why" if at == len(cells) - 1 else "text"
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "".join(
+            f'<{tag} class="{kind(at, cells)}">{escape(value)}</{tag}>'
+            for at, value in enumerate(cells)
+        )
+
+    body = "".join(f"<tr>{line(row, 'td')}</tr>\n" for row in rows)
+    return (
+        f'<section><h2>{escape(title)}</h2><div class="wide"><table><thead><tr>'
+        f"{line(heads, 'th')}</tr></thead>\n<tbody>{body}</tbody></table></div></section>\n"
+    )
+
+
+def _categories(report: Report) -> str:
+    rows = [
+        [name, str(row["queries"]), *(f"{row.get(metric, 0.0):.3f}" for metric in NAMES)]
+        for name, row in report.categories.items()
+    ]
+    heads = ["", "n", *HEADS]
+    return _table("All figures", heads, rows, set(range(1, len(heads))))
+
+
+def _worst(report: Report) -> str:
+    if not report.worst:
+        return ""
+    rows = [
+        [
+            row.id,
+            row.query,
+            "-" if row.rank is None else str(row.rank),
+            f"{row.scores[HEADLINE]:.3f}",
+            f"{row.stage}: {row.why}" if row.stage else "",
+        ]
+        for row in report.worst
+    ]
+    return _table("Worst cases", ["id", "question", "rank", HEADLINE, "lost at"], rows, {2, 3})
+
+
+def _ablation(report: Report) -> str:
+    if not report.ablation:
+        return ""
+    columns = list(dict.fromkeys(name for row in report.ablation for name in row))
+    rows = [[cell(row.get(name)) for name in columns] for row in report.ablation]
+    return _table("Ablation", columns, rows, set(range(1, len(columns))))
+
+
+def _goals(report: Report) -> str:
+    if not report.goals:
+        return ""
+    rows = [
+        [
+            goal["name"],
+            f"{goal['ratio']:.2f}",
+            f"{'≥' if goal['at_least'] else '≤'} {goal['goal']:g}",
+            "met" if goal["met"] else "missed",
+        ]
+        for goal in report.goals
+    ]
+    return _table("Speed goals", ["ratio", "now", "goal", ""], rows, {1, 2})
+
+
+def _events(report: Report) -> str:
+    if not report.events:
+        return ""
+    rows = [
+        [event.when[:16], "; ".join((*event.changed, *event.regressions))]
+        for event in reversed(report.events)
+    ]
+    return _table("What changed when", ["run", "changes"], rows, set())

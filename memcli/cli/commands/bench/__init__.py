@@ -1,0 +1,1 @@
+"""The commands of `memcli bench`, one module each; `bench_command` joins them."""

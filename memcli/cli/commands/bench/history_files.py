@@ -1,0 +1,62 @@
+"""The bounded folder of lane receipts beside the index, never inside the memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from memcli.cli.context import Context
+from memcli.errors import UsageError
+
+
+def folder_of(context: Context) -> str:
+    """Name the folder: beside the index file and called after it."""
+    return f"{context.store}.bench"
+
+
+def read(folder: str, context: Context) -> list[dict[str, Any]]:
+    """Read the receipts, oldest first; one that cannot be read is named and passed over."""
+    from memcli.bench.rows import read_receipt
+
+    receipts = []
+    for name in names(folder):
+        path = os.path.join(folder, name)
+        try:
+            with open(path, encoding="utf-8") as file:
+                receipts.append(read_receipt(file.read(), path))
+        except (OSError, UnicodeDecodeError, UsageError):
+            context.terminal.warn(f"{path} is no receipt of a lane and is passed over")
+    return receipts
+
+
+def names(folder: str) -> list[str]:
+    """List the receipts by time; their names are times in UTC."""
+    if not os.path.isdir(folder):
+        return []
+    return sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+
+
+def path_of(folder: str, now: str) -> str:
+    """Name the file of a receipt that is made now; runs of one second are numbered."""
+    stem = datetime.fromisoformat(now).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    taken = set(names(folder))
+    free = (f"{stem}_{number:03}.json" for number in range(1000))
+    return os.path.join(folder, next(name for name in free if name not in taken))
+
+
+def add(folder: str, receipt: Mapping[str, Any]) -> str:
+    """Write a receipt, readable by its owner alone, and drop the oldest above the bound."""
+    from memcli.bench.history import surplus
+    from memcli.render.jsonio import dumps
+
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = path_of(folder, receipt["now"])
+    descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(dumps(receipt) + "\n")
+    os.replace(path + ".new", path)
+    for name in surplus(names(folder)):
+        os.unlink(os.path.join(folder, name))
+    return path

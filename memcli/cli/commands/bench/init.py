@@ -1,0 +1,79 @@
+"""`memcli bench init`: draft a file of questions for a person to edit."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from memcli.cli import options, side_files
+from memcli.cli.commands.bench.running import QUESTIONS
+from memcli.cli.context import Context, Shared, make_context
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from memcli.markdown.parse import Parsed
+
+DRAFTS = 30
+
+
+def command(
+    out: Annotated[
+        Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Option("--out", metavar="FILE", help="Default: .memcli/questions.jsonl there."),
+    ] = None,
+    limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", help="Most drafts.")] = DRAFTS,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Draft questions from headings and decisions; a file that exists is never written over.
+
+    Each line is marked "draft": true and is not counted until you set it to false. Reword it
+    as you would ask it, and check the lines that answer it.
+
+    Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl
+    """
+    from memcli.bench import drafts
+    from memcli.render.jsonio import dumps
+
+    if limit < 1:
+        raise UsageError(f"--limit counts from 1, not {limit}", hint="memcli bench init --help")
+    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    path = out or os.path.join(context.config.workspace, QUESTIONS)
+    chosen = drafts.draft(_documents(context), limit)
+    if not chosen:
+        raise UsageError(
+            "the memory has no headings or decisions to draft questions from", hint="memcli status"
+        )
+    lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
+    side_files.write_text(path, "".join(lines), context, mode="x")
+    if as_json:
+        record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
+        context.terminal.write(dumps(record) + "\n")
+    context.terminal.say(f"{len(chosen)} drafts in {path}.")
+    context.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
+    return ExitCode.OK
+
+
+def _documents(context: Context) -> dict[str, Parsed]:
+    from memcli.indexing.indexer import plan
+    from memcli.markdown.parse import parse
+    from memcli.types import Skip
+    from memcli.workspace.reading import read_file
+
+    settings = context.index_settings()
+    roots = {source.name: source.root for source in settings.sources}
+    found = {}
+    for stat in plan(settings, {}).listing.files:
+        file = read_file(
+            roots[stat.source], stat.path, source=stat.source, max_bytes=settings.max_bytes
+        )
+        if not isinstance(file, Skip):
+            found[stat.path] = parse(file.text)
+    return found

@@ -1,0 +1,117 @@
+"""`memcli bench lane`: the nightly run that is silent until something got worse."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Optional
+
+import typer
+
+from memcli.cli import options, side_files
+from memcli.cli.commands.bench import history_files
+from memcli.cli.context import Context, Shared, make_context
+from memcli.errors import ExitCode, UsageError
+
+SPEED_RUNS = 3
+
+
+def command(
+    queries: Annotated[
+        Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init."),
+    ] = None,
+    max_drop: Annotated[
+        float, typer.Option(metavar="X", help="How much nDCG@10 may fall below the best run.")
+    ] = 0.02,
+    max_slower: Annotated[
+        float, typer.Option(metavar="TIMES", help="How much slower than the best run it may be.")
+    ] = 2.0,
+    no_speed: Annotated[
+        bool, typer.Option("--no-speed", help="Measure no speed: it takes some seconds.")
+    ] = False,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Hold later runs against this one.")
+    ] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Sync, measure quality and speed, keep a receipt; speak only of what got worse.
+
+    A run is held against the best one of the history since the last --accept. One line and
+    exit 1: nDCG@10 fell, a question of high importance is newly missed, or search is slower.
+
+    Examples: memcli bench lane -w notes      memcli bench lane questions.jsonl --accept
+    """
+    if max_drop < 0 or max_slower < 1:
+        raise UsageError(
+            "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
+        )
+    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    receipt = run(context, queries, max_drop=max_drop, max_slower=max_slower, speed=not no_speed,
+                  accept=accept)  # fmt: skip
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        context.terminal.write(dumps(receipt) + "\n")
+    else:
+        _speak(receipt, context)
+    return ExitCode.NEGATIVE if receipt["regressions"] else ExitCode.OK
+
+
+def run(
+    context: Context,
+    queries: str | None,
+    *,
+    max_drop: float,
+    max_slower: float,
+    speed: bool,
+    accept: bool,
+) -> dict[str, Any]:
+    """Make the receipt of this run and put it into the history."""
+    from memcli.bench import history
+    from memcli.bench.rows import worst
+    from memcli.bench.speed import slower
+    from memcli.cli.commands.bench.quality import measure
+
+    folder = history_files.folder_of(context)
+    side_files.refuse_memory(history_files.path_of(folder, context.now), context)
+    before = history.reference(history_files.read(folder, context))
+    measured = measure(queries, context, sync=True, silent=not context.terminal.verbose)
+    figures = None
+    if speed:
+        from memcli.cli.commands.bench.speed import measure as measure_speed
+
+        figures = measure_speed(context, documents=None, runs=SPEED_RUNS)
+    receipt: dict[str, Any] = {
+        "schema": "memcli.bench-lane/1",
+        "now": context.now,
+        "accepted": accept,
+        "sync": measured.synced,
+        "quality": measured.record,
+        "speed": figures,
+        "failures": [row.id for row in worst(measured.rows, history.FAILURES)],
+        "reference": before["now"] if before else None,
+    }
+    regressions = []
+    if before is not None and not accept:
+        regressions = history.regressions(before, receipt, max_drop)
+        if figures is not None and before["speed"] is not None:
+            regressions += slower(before["speed"], figures, max_slower)
+    receipt["regressions"] = regressions
+    history_files.add(folder, receipt)
+    return receipt
+
+
+def _speak(receipt: dict[str, Any], context: Context) -> None:
+    terminal, found = context.terminal, receipt["regressions"]
+    if found:
+        more = f" (and {len(found) - 1} more: memcli bench report)" if len(found) > 1 else ""
+        terminal.write(terminal.safe_line(f"memcli bench lane: {found[0]}{more}") + "\n")
+    elif terminal.verbose:
+        mean = receipt["quality"]["categories"]["all"]["nDCG@10"]
+        since = f", best since {receipt['reference'][:10]}" if receipt["reference"] else ""
+        terminal.say(f"nDCG@10 {mean:.3f}; nothing got worse{since}.")

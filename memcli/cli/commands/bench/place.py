@@ -1,0 +1,107 @@
+"""A temporary copy of the memory, or a made-up one, that a speed run may change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from memcli.cli.commands.bench import running
+from memcli.cli.context import Context
+from memcli.errors import UsageError
+
+WARM_QUERIES = 20
+SEED = 0
+NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
+
+
+class Place(NamedTuple):
+    """A copy that may be changed: notes, their index, and the variables that lead there."""
+
+    notes: str
+    store: str
+    environ: Mapping[str, str]
+    queries: Sequence[str]
+    chosen: str  # a document that is changed
+
+
+@contextmanager
+def lay_out(context: Context, documents: int | None) -> Iterator[Place]:
+    """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
+    from tempfile import TemporaryDirectory
+
+    from memcli.bench import synthetic
+
+    with TemporaryDirectory(prefix="memcli-bench-") as folder:
+        notes, store = os.path.join(folder, "notes"), os.path.join(folder, "index.sqlite")
+        os.makedirs(os.path.join(notes, "memory"))
+        environ = {**os.environ, "MEMCLI_STORE": store, "MEMCLI_WORKSPACE": notes}
+        environ.pop("_MEMCLI_COMPLETE", None)
+        queries: Sequence[str]
+        if documents is not None:
+            paths = []
+            for path, text in synthetic.documents(documents, SEED):
+                with open(os.path.join(notes, path), "w", encoding="utf-8") as file:
+                    file.write(text)
+                paths.append(path)
+            queries = synthetic.queries(WARM_QUERIES, SEED)
+        else:
+            paths = _copy(context, notes, store)
+            queries = _headings(notes, paths) or ["what was decided"]
+        yield Place(notes, store, environ, queries, paths[0])
+
+
+def _copy(context: Context, notes: str, store: str) -> list[str]:
+    """Copy the documents of the memory, its settings and its index."""
+    from shutil import copyfile
+
+    from memcli.config import WORKSPACE_FILE
+    from memcli.indexing.indexer import plan
+    from memcli.indexing.lock import writer_lock
+    from memcli.types import MEMORY_SOURCE
+
+    own = [source for source in context.config.sources if source.name == MEMORY_SOURCE]
+    listing = plan(context.index_settings()._replace(sources=tuple(own)), {}).listing
+    if not listing.files:
+        raise UsageError(
+            "the memory holds nothing to measure", hint="memcli bench speed --documents 1000"
+        )
+    for found in listing.files:
+        target = os.path.join(notes, found.path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        copyfile(os.path.join(own[0].root, found.path), target)
+    settings = os.path.join(context.config.workspace, WORKSPACE_FILE)
+    if len(own) == len(context.config.sources) and os.path.isfile(settings):
+        copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
+    with writer_lock(context.store, wait_seconds=running.SYNC_WAIT_SECONDS, sleep=context.sleep):
+        for ending in ("", "-wal"):
+            if os.path.exists(context.store + ending):
+                copyfile(context.store + ending, store + ending)
+    return [found.path for found in listing.files]
+
+
+def _headings(notes: str, paths: Sequence[str]) -> list[str]:
+    """Take headings of the memory as texts to search for."""
+    from memcli.markdown.parse import parse
+
+    found: list[str] = []
+    for path in paths:
+        with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
+            blocks = parse(file.read()).blocks
+        titles = (block.title for block in blocks if block.kind == "heading")
+        found += [title for title in titles if any(map(str.isalnum, title))]
+        if len(found) >= WARM_QUERIES:
+            break
+    return found[:WARM_QUERIES]
+
+
+def sample(store: str, count: int) -> list[str]:
+    """Take texts of an index as they are embedded."""
+    from memcli.store.writer import Writer
+
+    writer, _ = Writer.open(store)
+    try:
+        return [item.text for item in writer.pending(NO_MODEL, count)]
+    finally:
+        writer.close()

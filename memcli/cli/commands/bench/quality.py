@@ -1,0 +1,209 @@
+"""`memcli bench quality`: score search on judged questions, and gate on the figures."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+
+import typer
+
+from memcli.cli import options, side_files
+from memcli.cli.commands.bench import running
+from memcli.cli.context import Context, Shared, make_context
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from memcli.bench.gates import Gates
+    from memcli.bench.metrics import LineCosts
+    from memcli.bench.quality import Asked
+    from memcli.bench.rows import Row
+
+Word = Optional[str]  # noqa: UP045  # Typer reads the annotation at run time
+Words = Optional[list[str]]  # noqa: UP045
+Number = Optional[float]  # noqa: UP045
+
+
+def command(
+    queries: Annotated[
+        Word, typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init.")
+    ] = None,
+    baseline: Annotated[
+        Word, typer.Option(metavar="FILE", help="An earlier receipt or run to compare with.")
+    ] = None,
+    fail_under: Annotated[
+        Words, typer.Option(metavar="METRIC=X", help="Exit 1 when a metric is below X.")
+    ] = None,
+    max_drop: Annotated[
+        Number, typer.Option(metavar="X", help="Exit 1 when nDCG@10 falls by more than X.")
+    ] = None,
+    max_p95_ms: Annotated[
+        Number, typer.Option(metavar="MS", help="Exit 1 when the p95 of a search is above MS.")
+    ] = None,
+    run_file: Annotated[
+        Word, typer.Option("--run", metavar="OUT.jsonl", help="Write the passages, 100 a query.")
+    ] = None,
+    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
+    fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Ask every question through the pipeline of `search` and score the passages.
+
+    The index is brought in step first. With a gate (--fail-under, --max-drop, --max-p95-ms)
+    nothing is written while all is well, and one line and exit 1 when it is not.
+
+    Examples: memcli bench quality questions.jsonl      memcli bench quality q.jsonl --json
+    """
+    from memcli.bench.gates import Gates, parse_gate
+
+    if max_drop is not None and baseline is None:
+        raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
+    gates = Gates(tuple(map(parse_gate, fail_under or ())), max_drop, max_p95_ms)
+    shared = Shared(workspace, quiet, verbose, color, now)
+    context = make_context(shared, {"search.mode": mode, "search.fusion": fusion})
+    return run(queries, context, gates, baseline=baseline, run_file=run_file, sync=not no_sync,
+               as_json=as_json)  # fmt: skip
+
+
+def run(
+    queries_file: str | None,
+    context: Context,
+    gates: Gates,
+    *,
+    baseline: str | None,
+    run_file: str | None,
+    sync: bool,
+    as_json: bool,
+) -> int:
+    """Sync, ask, score, compare, hold against the gates."""
+    from memcli.bench import gates as gating
+    from memcli.bench.rows import read_baseline
+    from memcli.render.jsonio import dumps
+
+    terminal = context.terminal
+    silent = not gates.is_empty and not terminal.verbose
+    if run_file is not None:
+        side_files.refuse_memory(run_file, context)
+    measured = measure(queries_file, context, sync=sync, silent=silent)
+    if run_file is not None:
+        from memcli.bench.quality import run_line
+
+        lines = "".join(dumps(run_line(each)) + "\n" for each in measured.asked)
+        side_files.write_text(run_file, lines, context)
+    before = None
+    if baseline is not None:
+        hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
+        text = side_files.read_text(baseline, hint)
+        judged = [each.query for each in measured.asked]
+        before = read_baseline(text, baseline, judged, measured.line_costs)
+        if not {row.id for row in before} & {row.id for row in measured.rows}:
+            raise UsageError(f"{baseline} holds none of these questions", hint=hint)
+    record = measured.record
+    failed = gating.failures(
+        gates, record["categories"]["all"], measured.rows, before, record["latency_ms"]["p95"]
+    )
+    if as_json:
+        terminal.write(
+            dumps({**record, **_compared(before, measured.rows), "failed": failed}) + "\n"
+        )
+    elif not silent:
+        terminal.write(terminal.safe(_text(measured, before)))
+    for line in [] if as_json else failed:
+        terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
+    return ExitCode.NEGATIVE if failed else ExitCode.OK
+
+
+class Measured(NamedTuple):
+    """The figures of a run, and what they are made of."""
+
+    record: dict[str, Any]
+    asked: list[Asked]
+    rows: list[Row]
+    line_costs: LineCosts
+    synced: dict[str, int]  # what bringing the index in step took
+
+
+def measure(queries_file: str | None, context: Context, *, sync: bool, silent: bool) -> Measured:
+    """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
+    from memcli.bench import quality as bench
+    from memcli.bench.rows import as_record, row_of
+
+    name, queries = running.questions(queries_file, context, silent=silent)
+    synced = {}
+    if sync:
+        synced = running.bring_in_step(context, silent=silent)
+    else:
+        _look(context)
+    line_costs = running.line_costs(context)
+    search = running.Searcher(context)
+    try:
+        asked = bench.ask(queries, search, line_costs, context.timer)
+        index = search.index()
+    finally:
+        search.close()
+    rows = [row for row in map(row_of, asked) if row is not None]
+    if not rows:
+        raise UsageError(
+            f"no question of {name} is judged", hint='add "relevant": [{"path": "..."}]'
+        )
+    times = [each.milliseconds for each in asked]
+    record = {
+        "schema": "memcli.bench-quality/1",
+        "now": context.now,
+        "questions": {"name": os.path.basename(name), "judged": len(rows)},
+        "index": index,
+        "settings": dict(side_files.settings_of(context)),
+        "machine": running.machine(),
+        "latency_ms": {"p50": bench.percentile(times, 0.5), "p95": bench.percentile(times, 0.95)},
+        "categories": bench.summary(asked),
+        "hints": bench.hint_rate(asked),
+        "queries": [as_record(row) for row in rows],
+    }
+    return Measured(record, asked, rows, line_costs, synced)
+
+
+def _look(context: Context) -> None:
+    from memcli.indexing.freshness import look
+
+    freshness = look(context.store, context.index_settings())
+    if freshness.state == "stale":
+        context.terminal.warn(
+            f"{freshness.pending} changed files are not in the index. Try: memcli index"
+        )
+
+
+def _compared(before: list[Row] | None, rows: list[Row]) -> dict[str, Any]:
+    if before is None:
+        return {}
+    from memcli.bench.rows import as_record, drop, moves
+
+    common = {row.id for row in before} & {row.id for row in rows}
+    return {
+        "baseline": {
+            "queries": len(common),
+            "drop": drop(before, rows),
+            "moved": [
+                {"before": as_record(m.before), "after": as_record(m.after), "delta": m.delta}
+                for m in moves(before, rows)
+            ],
+        }
+    }
+
+
+def _text(measured: Measured, before: list[Row] | None) -> str:
+    from memcli.bench import quality_text as text
+    from memcli.bench.rows import moves, worst
+
+    record, rows = measured.record, measured.rows
+    parts = [text.table(record["categories"]), text.hints(record["hints"])]
+    parts.append(text.worst_cases(worst(rows, text.SHOWN)))
+    if before is not None:
+        common = {row.id for row in before} & {row.id for row in rows}
+        parts.append(text.changes(moves(before, rows), len(common)))
+    return "".join(parts)

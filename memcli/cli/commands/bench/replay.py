@@ -1,0 +1,53 @@
+"""`memcli bench replay`: run the search of a receipt again and show what moved."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memcli.cli import options, search_receipt, side_files
+from memcli.cli.context import Shared, make_context
+from memcli.errors import ExitCode
+
+
+def command(
+    receipt: Annotated[str, typer.Argument(metavar="FILE", help="From search --receipt.")],
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Run the search of a receipt again, as of its time, and show ranks and scores that moved.
+
+    Flags and filters are those of the receipt, other settings those of today: what differs is
+    named, as are a new index revision and another model.
+
+    Examples: memcli bench replay before.json      memcli bench replay before.json --json
+    """
+    from memcli.bench import replay
+    from memcli.cli.search_run import answer
+    from memcli.render.jsonio import dumps
+    from memcli.search.receipt import filters_of
+
+    before = replay.read(
+        side_files.read_text(receipt, "memcli search QUERY --receipt FILE"), receipt
+    )
+    shared = Shared(workspace, quiet, verbose, color, now or before["now"])
+    context = make_context(shared, before["flags"])
+    filters, text = filters_of(before), before["query"]
+    budget, whole = before["budget"], before["whole"]
+    found = answer(text, context, filters, budget=budget, whole=whole, sync=False, no_sync=no_sync)
+    if found.freshness.state == "stale":
+        context.terminal.warn(
+            f"{found.freshness.pending} changed files are not in this answer. Try: memcli index"
+        )
+    after = search_receipt.make(text, found, context, filters, budget=budget, whole=whole)
+    record = replay.compare(before, after)
+    terminal = context.terminal
+    terminal.write(dumps(record) + "\n" if as_json else terminal.safe(replay.text(record)))
+    return ExitCode.OK

@@ -1,0 +1,68 @@
+"""`memcli bench report`: draw the history of the lane, in the terminal or as one HTML file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from memcli.cli import options, side_files
+from memcli.cli.commands.bench import history_files
+from memcli.cli.context import Shared, make_context
+from memcli.errors import ExitCode, NotFoundError
+
+
+def command(
+    receipts: Annotated[
+        Optional[list[str]],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Argument(metavar="[RECEIPT]...", help="Default: the history of bench lane."),
+    ] = None,
+    html: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--html", metavar="FILE", help="Write one HTML file; needs memcli[report]."),
+    ] = None,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Draw trends, categories, worst cases and what changed.
+
+    Without --html the charts are drawn with characters. The HTML file fetches nothing.
+
+    Examples: memcli bench report      memcli bench report --html report.html
+    """
+    from memcli.bench import report
+    from memcli.bench.rows import read_receipt
+
+    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
+    if receipts:
+        history = [read_receipt(side_files.read_text(name, hint), name) for name in receipts]
+        history.sort(key=lambda receipt: str(receipt["now"]))
+    else:
+        history = history_files.read(history_files.folder_of(context), context)
+    if not history:
+        raise NotFoundError("no run of bench lane is kept yet", hint="memcli bench lane")
+    shown = report.report(history)
+    terminal = context.terminal
+    if html is not None:
+        side_files.refuse_memory(html, context)
+        from memcli.bench.report_charts import charts
+        from memcli.bench.report_html import page
+
+        side_files.write_text(html, page(shown, charts(shown)), context)
+        terminal.say(f"Report of {len(history)} runs in {html}.")
+    elif as_json:
+        from memcli.render.jsonio import dumps
+
+        record = {"schema": "memcli.bench-report/1", "receipts": history}
+        terminal.write(dumps(record) + "\n")
+    else:
+        from memcli.bench.report_text import text
+
+        terminal.write(terminal.safe(text(shown)))
+    return ExitCode.OK

@@ -1,0 +1,187 @@
+"""What the bench commands share: files, the index in step, the pipeline on one open store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from memcli import __version__
+from memcli.cli.context import Context
+from memcli.cli.side_files import read_text
+from memcli.types import Filters, Skip
+
+if TYPE_CHECKING:
+    from memcli.bench.metrics import LineCosts
+    from memcli.bench.queries import Query
+    from memcli.search.pipeline import Answer
+
+QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
+RUN_DEPTH = 100
+LINE_END_TOKENS = 0.25  # one more character a line
+SYNC_WAIT_SECONDS = 60.0
+
+
+def questions(path: str | None, context: Context, *, silent: bool) -> tuple[str, list[Query]]:
+    """Read the confirmed questions of a file, by default the workspace's own."""
+    from memcli.bench.queries import confirmed, read_queries
+
+    name = path or os.path.join(context.config.workspace, QUESTIONS)
+    hint = "memcli bench quality --help" if path else "memcli bench init"
+    everything = read_queries(read_text(name, hint).split("\n"), name)
+    kept = confirmed(everything, name)
+    if len(kept) < len(everything) and not silent:
+        drafts = len(everything) - len(kept)
+        context.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
+    return name, kept
+
+
+def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
+    """Bring the index in step, vectors included, and say what that took."""
+    from memcli.cli.progress import Progress
+    from memcli.embedding.query import identity
+    from memcli.indexing.indexer import embed, index
+    from memcli.indexing.lock import writer_lock
+    from memcli.store.writer import Writer
+
+    terminal = context.terminal
+    opened = None if context.config("search.mode") == "lexical" else context.open_encoder()
+    embedded = 0
+    with writer_lock(context.store, wait_seconds=SYNC_WAIT_SECONDS, sleep=context.sleep):
+        writer, notice = Writer.open(context.store)
+        try:
+            with Progress(terminal) as progress:
+                report = index(writer, context.index_settings(), on_progress=progress.update)
+                if opened is not None and opened.encoder is not None:
+                    embedded = embed(writer, opened.encoder, on_progress=progress.update)
+                    writer.set_meta({"model": identity(context.config("embedding.encoder"))})
+        finally:
+            writer.close()
+    for text in (notice, *report.notices):
+        if text:
+            terminal.warn(text)
+    for skip in report.unlisted:
+        terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+    counts = {
+        "added": len(report.added),
+        "changed": len(report.changed) + len(report.moved),
+        "removed": len(report.removed),
+        "embedded": embedded,
+    }
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    if told and not silent:
+        terminal.say(f"Index brought in step: {told}.")
+    return counts
+
+
+class Searcher:
+    """The search pipeline on one open store and one open encoder."""
+
+    def __init__(self, context: Context, *, limit: int = RUN_DEPTH) -> None:
+        """Open store and encoder; say so where the vectors cannot take part."""
+        from memcli.search.pipeline import options_of
+        from memcli.store.reader import Reader
+
+        self._context = context
+        self._options = options_of(context.config, filters=Filters())._replace(limit=limit)
+        self._encoder = None if self._options.mode == "lexical" else context.open_encoder()
+        if self._encoder is not None and self._encoder.encoder is None and self._encoder.reason:
+            context.terminal.warn(f"by keywords alone: {self._encoder.reason}")
+        self._reader = Reader(context.store)
+
+    def __call__(self, text: str, day: str | None) -> Answer:
+        """Answer a question as `search` does, on the day on which it is asked."""
+        from memcli.search.dates import find_dates
+        from memcli.search.pipeline import NOTHING, Vector, search
+        from memcli.search.query import parse
+        from memcli.search.query_vector import vector_of
+        from memcli.workspace.dating import age_days
+
+        today = date.fromisoformat(day) if day else self._context.today
+        spans = find_dates(text, today)
+        parsed = parse(text, soft=[(s.at, s.at + len(s.text)) for s in spans])
+        if parsed.is_empty:
+            return NOTHING
+
+        def embed() -> Vector:
+            if self._encoder is None or self._encoder.encoder is None:
+                reason = self._encoder.reason if self._encoder else ""
+                return Vector(None, "", reason, 1.0)
+            return vector_of(self._encoder.encoder, parsed.text)
+
+        return search(
+            self._reader,
+            parsed,
+            spans,
+            self._options,
+            embed_query=embed,
+            age_days=lambda day: age_days(day, today.isoformat()),
+        )
+
+    def index(self) -> dict[str, Any]:
+        """Describe the index that the answers come from."""
+        counts = self._reader.counts()
+        return {
+            "revision": int(self._reader.meta("revision") or 0),
+            "fingerprint": self._reader.meta("fingerprint"),
+            "documents": counts.documents,
+            "chunks": counts.chunks,
+            "parts": counts.parts,
+            "embedded": counts.embedded,
+        }
+
+    def close(self) -> None:
+        """Close the store."""
+        self._reader.close()
+
+
+def line_costs(context: Context) -> LineCosts:
+    """Read documents as the index does, each once, and give the tokens of their lines."""
+    from memcli.markdown.tokens import quotient
+    from memcli.workspace.reading import read_file
+
+    costs: dict[str, list[float]] = {}
+
+    def of(path: str) -> Sequence[float]:
+        if path not in costs:
+            costs[path] = []
+            for source in context.config.sources:
+                if not os.path.isfile(os.path.join(source.root, path)):
+                    continue
+                file = read_file(
+                    source.root,
+                    path,
+                    source=source.name,
+                    max_bytes=context.config("files.max_bytes"),
+                )
+                if not isinstance(file, Skip):
+                    lines = file.text.split("\n")
+                    costs[path] = [quotient(line) + LINE_END_TOKENS for line in lines]
+                    break
+        return costs[path]
+
+    return of
+
+
+def machine() -> dict[str, Any]:
+    """Name this machine well enough to tell it from another, and not who owns it."""
+    import platform
+    import sys
+    from hashlib import sha256
+
+    cpu = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            models = (line for line in file if line.startswith("model name"))
+            cpu = next(models, f":{cpu}").partition(":")[2].strip() or cpu
+    cores = os.cpu_count() or 1
+    told = f"{platform.node()}|{platform.machine()}|{cpu}|{cores}"
+    return {
+        "id": sha256(told.encode()).hexdigest()[:12],
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu,
+        "cores": cores,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "memcli": __version__,
+    }

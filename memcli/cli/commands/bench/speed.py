@@ -1,0 +1,251 @@
+"""`memcli bench speed`: what a search costs, beside what this machine can do at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.commands.bench import running
+from memcli.cli.commands.bench.place import Place, lay_out, sample
+from memcli.cli.context import Context, Shared, make_context
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from memcli.bench.speed import Process
+
+MEMCLI = "from memcli.cli.main import main; main()"
+RUNS = 5
+SAMPLE_TEXTS = 32  # embedded for the throughput
+COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
+
+
+def command(
+    documents: Annotated[
+        Optional[int],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Option("--documents", metavar="N", help="Measure a made-up workspace of N files."),
+    ] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", help="Processes started for a figure.")
+    ] = RUNS,
+    mode: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="MODE", help="hybrid, or lexical to leave the model out."),
+    ] = None,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Measure search, sync and indexing beside the floors of this machine.
+
+    All work is done on a copy; the memory and its index are only read. Times mean nothing on
+    another machine, ratios to a floor do: bench compare sets only those side by side.
+
+    Examples: memcli bench speed      memcli bench speed --documents 1000 --json
+    """
+    if os.name != "posix":
+        raise UsageError("bench speed needs POSIX: elsewhere a process's memory is not reported")
+    if documents is not None and documents < 1:
+        raise UsageError(f"--documents counts from 1, not {documents}")
+    if runs < 1:
+        raise UsageError(f"--runs counts from 1, not {runs}")
+    shared = Shared(workspace, quiet, verbose, color, now)
+    context = make_context(shared, {"search.mode": mode})
+    if documents is None:
+        running.bring_in_step(context, silent=False)
+    record = measure(context, documents=documents, runs=runs)
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        context.terminal.write(dumps(record) + "\n")
+    else:
+        from memcli.bench.speed import text
+
+        context.terminal.write(text(record))
+    return ExitCode.OK
+
+
+def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, Any]:
+    """Measure and describe as `memcli.bench-speed/1` does."""
+    from memcli.bench import speed
+
+    hybrid = context.config("search.mode") != "lexical" and _has_model(context)
+    with lay_out(context, documents) as place:
+        _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
+        query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
+        keyword = ("search", "--mode", "lexical")
+        programs = {
+            "help": ("--help",),
+            "keyword": (*keyword, *query),
+            "keyword_no_sync": (*keyword, "--no-sync", *query),
+            **({"hybrid": ("search", *query)} if hybrid else {}),
+        }
+        found: dict[str, list[Process]] = {name: [] for name in programs}
+        bare: list[Process] = []
+        for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
+            bare += _launch([sys.executable, "-c", "pass"], place.environ, 1)
+            for name, arguments in programs.items():
+                found[name] += _run(place, 1, *arguments)
+        plain = ("index", "-q", "--encoder", "none")
+        no_change = speed.cost(_run(place, runs, *plain))
+        changed = speed.cost([_one_change(place, number) for number in range(runs)])
+        fresh = place._replace(environ={**place.environ, "MEMCLI_STORE": place.store + ".fresh"})
+        indexed = _run(fresh, 1, *plain)
+        record: dict[str, Any] = {
+            "schema": "memcli.bench-speed/1",
+            "now": context.now,
+            "generated": documents,
+            "machine": running.machine(),
+            "cold": {name: speed.cost(costs) for name, costs in found.items()},
+            "sync": {"no_change": no_change, "one_change": changed},
+            **_in_process(context, place, hybrid=hybrid),
+        }
+        record["index"] = {
+            **speed.cost(indexed),
+            "documents_per_s": record["documents"] / indexed[0].wall_s,
+        }
+        floors = record["floors"]
+        floors["interpreter_cpu_ms"] = speed.cost(bare)["cpu_ms"]
+        floors["interpreter_peak_mb"] = speed.cost(bare)["peak_mb"]
+        record["ratios"] = speed.ratios(record, floors)
+        record["goals"] = speed.verdicts(record["ratios"])
+    return record
+
+
+def _has_model(context: Context) -> bool:
+    from memcli.embedding.registry import configured_fingerprint
+
+    return configured_fingerprint(context.config("embedding.encoder")) is not None
+
+
+def _launch(command: Sequence[str], environ: Mapping[str, str], runs: int) -> list[Process]:
+    from memcli.bench.speed import processes
+    from memcli.cli import launch
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", launch.__file__, str(runs), *command],
+        env=dict(environ),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return processes(json.loads(done.stdout))
+
+
+def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
+    done = _launch([sys.executable, "-c", MEMCLI, *arguments], place.environ, runs)
+    failed = [run.exit_code for run in done if run.exit_code]
+    if failed:
+        raise UsageError(
+            f"memcli {' '.join(arguments)} failed with exit code {failed[0]} while it was measured",
+            hint=f"memcli {' '.join(arguments)}",
+        )
+    return done
+
+
+def _one_change(place: Place, number: int) -> Process:
+    with open(os.path.join(place.notes, place.chosen), "a", encoding="utf-8") as file:
+        file.write(f"\nA line that was added, number {number}.\n")
+    return _run(place, 1, "index", "-q", "--encoder", "none")[0]
+
+
+def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, Any]:
+    """Measure warm searches, the model, memory and the walk in this process."""
+    from memcli.bench.speed import spread
+    from memcli.indexing.indexer import plan
+    from memcli.store.reader import Reader
+
+    texts = sample(place.store, SAMPLE_TEXTS)
+    timer = context.timer
+
+    def timed(run: Callable[[], object]) -> float:
+        started = timer()
+        run()
+        return timer() - started
+
+    modes = ("lexical", "hybrid") if hybrid else ("lexical",)
+    warm = {mode: spread(_warm(context, place, mode)) for mode in modes}
+    reader = Reader(place.store)
+    try:
+        counts = reader.counts()
+    finally:
+        reader.close()
+    source = context.config.sources[0]._replace(root=place.notes)
+    walked = context.index_settings()._replace(sources=(source,))
+    files = plan(walked, {}).listing.files
+    block = bytearray(COPIED_BYTES)
+    copied = min(timed(lambda: bytes(block)) for _ in range(RUNS))
+    speeds = _embedding(context, texts, timed) if hybrid else (None, None)
+    return {
+        "warm": warm,
+        "documents": counts.documents,
+        "chunks": counts.chunks,
+        "store_bytes": os.path.getsize(place.store),
+        "notes_bytes": sum(found.size for found in files),
+        "embedding_texts_per_s": speeds[0],
+        "floors": {
+            "model_texts_per_s": speeds[1],
+            "memory_gb_per_s": 2 * COPIED_BYTES / copied / 1e9,  # read and written
+            "walk_ms": min(timed(lambda: _walk(place.notes)) for _ in range(RUNS)) * 1000,
+        },
+    }
+
+
+def _warm(context: Context, place: Place, mode: str) -> list[float]:
+    """Search in this process, store and model open, and give the seconds of each search."""
+    values = dict(context.config.values)
+    values["search.mode"] = values["search.mode"]._replace(value=mode)
+    there = context._replace(config=context.config._replace(values=values), store=place.store)
+    search = running.Searcher(there, limit=context.config("search.limit"))
+    seconds = []
+    try:
+        search(place.queries[0], None)
+        for text in place.queries:
+            started = context.timer()
+            search(text, None)
+            seconds.append(context.timer() - started)
+    finally:
+        search.close()
+    return seconds
+
+
+def _embedding(
+    context: Context, texts: Sequence[str], timed: Callable[[Callable[[], object]], float]
+) -> tuple[float | None, float | None]:
+    """Give texts a second of the encoder and of the bare model, turn by turn."""
+    from memcli.embedding.onnx import OnnxEncoder
+
+    encoder = context.open_encoder().encoder
+    if encoder is None or not texts:
+        return None, None
+    bare = encoder.bare(texts) if isinstance(encoder, OnnxEncoder) else None
+    encoder.encode(texts[:1])
+    encoded, ran = [], []
+    for _ in range(3):
+        encoded.append(timed(lambda: encoder.encode(texts)))
+        if bare is not None:
+            ran.append(timed(bare))
+    return len(texts) / min(encoded), len(texts) / min(ran) if ran else None
+
+
+def _walk(folder: str) -> int:
+    """List and stat every file: the least that finding changes can cost."""
+    count, folders = 0, [folder]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    entry.stat(follow_symlinks=False)
+                    count += 1
+    return count

@@ -1,0 +1,112 @@
+"""Write down a search so that it can be run again and held against what it gave; pure.
+
+A receipt holds what was asked, the settings, the index and model it rests on, what each leg
+found, the fused order, and the passages with their traces. Texts are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memcli.markdown.parts import digest
+from memcli.search.dates import DateSpan
+from memcli.search.hits import Hit
+from memcli.search.pipeline import Answer, Leg
+from memcli.search.query import ParsedQuery
+from memcli.types import Filters
+
+SCHEMA = "memcli.search-receipt/1"
+TEXT_CHARS = 700  # as much as a snippet shows
+LEG_TOP = 50  # of each leg; the fused list holds every candidate
+
+
+class Asked(NamedTuple):
+    """The question of a search and everything that went with it."""
+
+    text: str
+    now: str  # ISO time
+    filters: Filters
+    budget: int | None
+    whole: bool
+    flags: Mapping[str, Any]  # settings given on the command line
+    settings: Mapping[str, Any]  # all that an answer depends on, flags included
+
+
+def receipt(
+    asked: Asked, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
+) -> dict[str, Any]:
+    """Describe a search as `memcli.search-receipt/1` does."""
+    return {
+        "schema": SCHEMA,
+        "query": asked.text,
+        "now": asked.now,
+        "filters": asked.filters._asdict(),
+        "budget": asked.budget,
+        "whole": asked.whole,
+        "flags": dict(asked.flags),
+        "settings": dict(asked.settings),
+        "parsed": {
+            "text": parsed.text,
+            "terms": [term._asdict() for term in parsed.terms],
+            "excluded": [term._asdict() for term in parsed.excluded],
+            "dates": [span._asdict() for span in dates],
+        },
+        "index": {"revision": int(answer.revision), "fingerprint": answer.fingerprint or None},
+        "verdict": answer.verdict,
+        "legs": {
+            "lexical": _leg(answer.lexical, answer.fused, "lexical_rank"),
+            "dense": _leg(answer.dense, answer.fused, "dense_rank"),
+        },
+        "fused": [_candidate(hit) for hit in answer.fused],
+        "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+    }
+
+
+def filters_of(record: Mapping[str, Any]) -> Filters:
+    """Read the filters of a receipt back."""
+    kept = record["filters"]
+    return Filters._make(
+        tuple(kept[name]) if isinstance(kept[name], list) else kept[name]
+        for name in Filters._fields
+    )
+
+
+def ref(hit: Hit) -> str:
+    """Name the record of a hit: it stays when lines move."""
+    candidate = hit.candidate
+    return f"{candidate.source}:{candidate.path}#{candidate.anchor}"
+
+
+def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
+    found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
+    found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
+    score = "bm25" if rank == "lexical_rank" else "cosine"
+    top = [
+        {
+            "rank": getattr(hit.candidate, rank),
+            "ref": ref(hit),
+            score: hit.candidate.bm25 if score == "bm25" else hit.cosine,
+        }
+        for hit in found[:LEG_TOP]
+    ]
+    return {"ran": leg.ran, "reason": leg.reason, "found": len(found), "top": top}
+
+
+def _candidate(hit: Hit) -> dict[str, Any]:
+    return {"ref": ref(hit), "score": hit.score, **dict(hit.trace[0].inputs)}
+
+
+def _passage(rank: int, hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "ref": ref(hit),
+        "citation": hit.citation,
+        "score": hit.score,
+        "confidence": hit.confidence,
+        "text": hit.text[:TEXT_CHARS],
+        "text_hash": digest(hit.text).hex(),
+        "trace": [
+            {"stage": step.stage, "score": step.score, **dict(step.inputs)} for step in hit.trace
+        ],
+    }

@@ -1,0 +1,67 @@
+"""Small makers of hits, answers, rows and receipts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memcli.bench.metrics import NAMES
+from memcli.bench.rows import Row, as_record
+from memcli.search.hits import Hit
+from memcli.search.pipeline import NOTHING, Answer
+from memcli.types import Candidate, PartScore
+
+
+def hit(path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5) -> Hit:
+    """Make a hit whose chunk is the lines it shows."""
+    candidate = Candidate(
+        chunk_id=chunk, source="memory", path=path, anchor=f"a{chunk}", heading_path=(),
+        title="t", start_line=start, end_line=end, tokens=1, text=f"words of {path}", text_hash=b"",
+        date=None, document_date=None, kind="note", scope="global", source_kind="operator",
+        trust="trusted", authority=None, importance=None, bm25=1.0, lexical_rank=1,
+        dense_rank=None, literal=False, parts=(PartScore(start, end, 0, 9, None),),
+    )  # fmt: skip
+    made = Hit(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
+    return made.moved(score, "fuse:scaled", bm25=1.0, lexical_rank=1)
+
+
+def answer(hits: list[Hit], fused: list[Hit] | None = None) -> Answer:
+    return NOTHING._replace(hits=tuple(hits), fused=tuple(hits if fused is None else fused))
+
+
+def row(
+    name: str, ndcg: float, *, rank: int | None = 1, importance: float = 0.5, stage: str = ""
+) -> Row:
+    """Make a row whose every metric is `ndcg`, the Hit@k aside."""
+    found = {**dict.fromkeys(NAMES, ndcg), "Hit@5": float(rank is not None and rank <= 5)}
+    return Row(name, f"{name}?", "-", importance, rank, found, stage, "why" if stage else "")
+
+
+def receipt(
+    now: str, rows: list[Row], *, revision: int = 1, accepted: bool = False, machine: str = "m1"
+) -> dict[str, Any]:
+    """Make a lane receipt."""
+    overall = sum(r.scores["nDCG@10"] for r in rows) / len(rows)
+    quality = {
+        "schema": "memcli.bench-quality/1",
+        "now": now,
+        "questions": {"name": "q.jsonl", "judged": len(rows)},
+        "index": {
+            "revision": revision, "fingerprint": "hashing;dim=8", "documents": 3, "chunks": 4,
+            "parts": 5, "embedded": 5,
+        },
+        "settings": {"search.fusion": "scaled"},
+        "machine": {
+            "id": machine, "system": "s", "cpu": "c", "cores": 2, "python": "3", "memcli": "0",
+        },
+        "latency_ms": {"p50": 1.0, "p95": 2.0},
+        "categories": {
+            "-": {"queries": len(rows), **dict.fromkeys(NAMES, overall)},
+            "all": {"queries": len(rows), **dict.fromkeys(NAMES, overall)},
+        },
+        "hints": {"queries": 0, "missed": 0, "mended": 0, "rate": None},
+        "queries": [as_record(r) for r in rows],
+    }  # fmt: skip
+    return {
+        "schema": "memcli.bench-lane/1", "now": now, "accepted": accepted, "sync": {},
+        "quality": quality, "speed": None, "failures": [], "reference": None, "regressions": [],
+    }  # fmt: skip

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+
+from memcli.bench.drafts import Draft, draft, line
+from memcli.bench.queries import read_queries
+from memcli.markdown.parse import parse
+
+LOG = """# Log
+## Backups
+
+They run at night.
+
+## 2026-02-10
+
+- [x] We **decided** to move the `backups` to the other disk because the old one is slow, loud
+- plain
+
+## Log
+"""
+
+
+def test_headings_with_a_body_and_decisions_become_drafts() -> None:
+    found = draft({"a.md": parse(LOG), "b.md": parse("# Log\n\nText.\n")}, 10)
+    assert found == [
+        Draft("Backups", "heading", "a.md", 2, 4),
+        Draft(
+            "We decided to move the backups to the other disk because the old one is slow,",
+            "decision", "a.md", 8, 8,
+        ),
+    ]  # fmt: skip
+
+
+def test_drafts_are_spread_over_the_documents() -> None:
+    documents = {f"{n}.md": parse(f"# H{n}\n\nx\n\n# K{n}\n\ny\n") for n in range(4)}
+    assert [d.path for d in draft(documents, 2)] == ["0.md", "2.md"]
+    assert len(draft(documents, 6)) == 6
+    assert draft({}, 3) == []
+
+
+def test_a_drafted_line_is_read_back_as_a_draft() -> None:
+    written = line(3, Draft('say "so"', "heading", "a.md", 2, 4))
+    (query,) = read_queries([written], "q.jsonl")
+    assert query.draft
+    assert (query.id, query.text) == ("q003", 'say "so"')
+    assert json.loads(written)["relevant"] == [{"path": "a.md", "start_line": 2, "end_line": 4}]

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memcli.bench.replay import compare, read, text
+from memcli.errors import UsageError
+from memcli.search.query import parse
+from memcli.search.receipt import Asked, filters_of, receipt
+from memcli.types import Filters
+from tests.bench.makers import answer, hit
+
+FIRST, SECOND, THIRD = (hit(f"{n}.md", 1, 2, chunk=n) for n in (1, 2, 3))
+FILTERS = Filters(since="2026-01-01", paths=("memory/*",), undated=True)
+
+
+def _receipt(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
+    asked = Asked("why", "2026-02-20T00:00:00+00:00", FILTERS, None, False, {}, {"search.limit": 2})
+    given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
+    return {**receipt(asked, parse("why"), (), given), **changes}
+
+
+def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
+    made = _receipt(FIRST, SECOND)
+    assert filters_of(made) == FILTERS
+    assert made["index"] == {"revision": 3, "fingerprint": "f"}
+    assert [top["ref"] for top in made["legs"]["lexical"]["top"]] == [
+        "memory:1.md#a1", "memory:2.md#a2"
+    ]  # fmt: skip
+    assert made["legs"]["dense"]["top"] == []
+
+
+def test_the_same_answer_is_said_to_be_the_same() -> None:
+    found = compare(_receipt(FIRST, SECOND), _receipt(FIRST, SECOND))
+    assert found["same"]
+    assert text(found) == (
+        '"why" as of 2026-02-20T00:00:00+00:00\nchanged: nothing\n'
+        "The passages are the same, with the same scores.\n"
+    )
+
+
+def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
+    risen = hit("2.md", 1, 2, chunk=2, score=0.75)
+    index, settings = {"revision": 4, "fingerprint": "g"}, {"search.limit": 3}
+    fused = [risen, THIRD, FIRST]
+    after = _receipt(risen, THIRD, fused=fused, index=index, settings=settings)
+    found = compare(_receipt(FIRST, SECOND), after)
+    assert text(found).splitlines()[1:] == [
+        "changed: index revision 3 -> 4; model f -> g; search.limit 2 -> 3",
+        " 1 ->  -  1.md:1-2  gone: its record is number 3 of 3 when fused, behind the passages "
+        "shown",
+        " 2 ->  1  2.md:1-2",
+        "          | fuse:scaled  0.5000 -> 0.7500  +0.2500",
+        " - ->  2  3.md:1-2  new",
+    ]
+
+
+def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:
+    changed = FIRST._replace(candidate=FIRST.candidate._replace(text="other words"))
+    found = compare(_receipt(FIRST), _receipt(changed))
+    assert not found["same"]
+    assert text(found).splitlines()[2] == " 1 ->  1  1.md:1-2  its text changed"
+
+
+@pytest.mark.parametrize("given", ["", "[]", "{}", '{"schema": "memcli.search/1"}'])
+def test_a_file_that_is_no_receipt_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match=r"r\.json is not the receipt of a search"):
+        read(given, "r.json")

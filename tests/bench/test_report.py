@@ -1,0 +1,69 @@
+"""Reports as characters and as a page, from receipts made by hand."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from memcli.bench.quality_text import columns, table
+from memcli.bench.report import report
+from memcli.bench.report_html import POLICY, page
+from memcli.bench.report_text import bar, sparkline, text
+from tests.bench.makers import receipt, row
+
+HISTORY = [
+    receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0), row("b", 0.5, rank=2)], revision=1),
+    receipt("2026-01-02T03:00:00+00:00", [row("a", 1.0), row("b", 0.0, rank=None, stage="recall")],
+            revision=2),
+]  # fmt: skip
+
+
+def test_a_sparkline_has_a_character_a_value_and_a_gap_for_none() -> None:
+    assert sparkline((0.0, 0.5, None, 1.0), 0.0, 1.0) == "▁▅ █"
+    assert sparkline((3.0, 3.0), 3.0, 3.0) == "▁▁"
+
+
+@pytest.mark.parametrize(
+    ("share", "drawn"), [(0.0, ""), (0.5, "██"), (1.0, "████"), (2.0, "████"), (0.28, "█▏")]
+)
+def test_a_bar_is_drawn_to_an_eighth(share: float, drawn: str) -> None:
+    assert bar(share, 4) == drawn
+
+
+def test_the_terminal_report_shows_trend_categories_worst_and_changes() -> None:
+    lines = text(report(HISTORY)).splitlines()
+    assert lines[0] == "2 runs, 2026-01-01 to 2026-01-02"
+    assert "nDCG@10        0.750 ▇▅ 0.500" in lines
+    assert "  all     2  0.500 ████████████████████" in lines
+    assert '  0.000  b "b?" (not found, lost at recall: why)' in lines
+    assert "  2026-01-02T03:00  index 1 -> 2" in lines
+
+
+def test_latency_of_another_machine_is_left_out() -> None:
+    there = receipt("2026-01-03T03:00:00+00:00", [row("a", 1.0)], machine="m2")
+    assert report([*HISTORY, there]).latency.values == (None, None, 2.0)
+
+
+def test_the_page_escapes_memory_text_and_can_fetch_nothing() -> None:
+    evil = row("x", 0.0, rank=None)._replace(query="<img src=http://evil onerror=alert(1)>")
+    shown = page(report([receipt("2026-01-01T03:00:00+00:00", [evil])]), {})
+    assert "&lt;img src=http://evil onerror=alert(1)&gt;" in shown
+    assert "<img" not in shown
+    assert f'content="{POLICY}"' in shown
+    assert not re.search(r"<(?:script|link|iframe)\b|\b(?:src|href)=|@import|url\(", shown.replace(
+        "src=http://evil", ""))  # fmt: skip
+    for scheme in ("prefers-color-scheme: dark", "@media print"):
+        assert scheme in shown
+
+
+def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
+    held = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0)])
+    held["quality"]["ablation"] = [{"without": "dense", "nDCG@10": 0.25}]
+    assert '<td class="text">dense</td><td class="number">0.250</td>' in page(report([held]), {})
+    assert "  dense    0.250" in text(report([held]))
+
+
+def test_columns_line_up_under_wide_signs() -> None:
+    lines = table({"中文": {"queries": 1}, "all": {"queries": 1}}).splitlines()
+    assert [columns(line) for line in lines] == [columns(lines[0])] * 3

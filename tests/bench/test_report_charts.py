@@ -1,0 +1,60 @@
+"""The charts as drawn by the library of the extra [report]."""
+
+from __future__ import annotations
+
+import re
+import sys
+from xml.etree import ElementTree
+
+from memcli.bench.report import report
+from memcli.bench.report_charts import charts
+from memcli.bench.report_html import page
+from tests.bench.makers import receipt, row
+
+RUNS = [
+    receipt(f"2026-01-0{day}T03:00:00+00:00", [row("a", day / 10)]) for day in range(1, 4)
+]  # fmt: skip
+
+
+def test_charts_are_closed_drawings_in_the_colours_of_the_page() -> None:
+    drawn = charts(report(RUNS))
+    assert set(drawn) == {"quality", "categories", "latency"}
+    for name, svg in drawn.items():
+        root = ElementTree.fromstring(svg)
+        assert root.tag.endswith("svg")
+        assert root.get("id") == f"chart-{name}"
+        assert "<script" not in svg
+        assert "//kozea" not in svg
+        assert "var(--series-1)" in svg
+
+
+def test_equal_figures_are_drawn_alike() -> None:
+    assert charts(report(RUNS)) == charts(report(RUNS))
+
+
+def test_a_trend_names_its_days_and_metrics() -> None:
+    svg = charts(report(RUNS))["quality"]
+    for shown in ("2026-01-01", "2026-01-03", "nDCG@10", "Hit@5"):
+        assert f">{shown}<" in svg
+
+
+def test_the_page_holds_the_charts_and_nothing_it_would_fetch() -> None:
+    shown = page(report(RUNS), charts(report(RUNS)))
+    assert shown.count('<svg role="img" aria-label="') == 3
+    assert set(re.findall(r"https?://[^\s\"'<>]+", shown)) == {"http://www.w3.org/2000/svg"}
+    assert "<script" not in shown
+
+
+def test_drawing_leaves_the_import_system_as_it_was() -> None:
+    charts(report(RUNS))
+    assert [finder for finder in sys.meta_path if "pygal" in type(finder).__module__] == []
+
+
+def test_names_with_control_characters_and_half_surrogates_are_drawn_visibly() -> None:
+    evil = row("e", 0.5)._replace(query="a\x1b\u202e\ud800")
+    held = receipt("2026-01-01T03:00:00+00:00", [evil])
+    held["quality"]["categories"]["c\x01\ud800<i>"] = held["quality"]["categories"]["-"]
+    shown = page(report([held]), charts(report([held])))
+    assert "c␁&lt;U+D800&gt;&lt;i&gt;" in shown
+    assert "a␛&lt;U+202E&gt;&lt;U+D800&gt;" in shown
+    shown.encode("utf-8")

@@ -1,0 +1,343 @@
+"""The bench on real workspaces: gates, the nightly lane, receipts, and what it never touches."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.cli.commands.bench_command import NAMES
+from memcli.cli.commands.help_command import page
+from memcli.cli.main import run
+from tests.cli import processes
+from tests.support import write
+
+SCHEMAS = Path(memcli.__file__).parent / "schemas"
+QUESTIONS = (
+    '{"id": "ops", "query": "OPS-417", "category": "exact", "importance": "high",'
+    ' "relevant": [{"path": "memory/2025-06-13.md", "start_line": 5, "end_line": 6}]}\n'
+    '{"id": "pool", "query": "ERR_POOL_EXHAUSTED", "category": "exact",'
+    ' "relevant": "memory/2025-06-12-incident-review.md"}\n'
+    '{"id": "hinted", "query": "zebrafish", "hints": "OPS-417",'
+    ' "relevant": [{"path": "memory/2025-06-13.md", "start_line": 5, "end_line": 6}]}\n'
+)
+CULPRIT = (
+    '"OPS-417" (rank 1 -> not found, lost at files: memory/2025-06-13.md is not in the memory)'
+)
+
+
+class Bench:
+    """A copy of a workspace, questions beside it, and commands run there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.notes, self.folder = folder / "notes", folder
+        self.questions = folder / "questions.jsonl"
+        self.questions.write_text(QUESTIONS)
+
+    def __call__(self, *arguments: str, code: int = 0) -> tuple[str, str]:
+        """Run a bench command and give stdout and stderr."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            found = run(["bench", *arguments, "-w", str(self.notes)])
+        assert found == code, err.getvalue()
+        return out.getvalue(), err.getvalue()
+
+    def record(self, name: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+        """Run with --json and hold the object against its schema."""
+        return checked(name, self(*arguments, "--json", code=code)[0])
+
+    def lane(self, day: int, *arguments: str, code: int = 0) -> tuple[str, str]:
+        """Run the nightly lane of a day of February 2026."""
+        when = f"2026-02-{day:02}T03:17+00:00"
+        return self("lane", str(self.questions), "--no-speed", "--now", when, *arguments, code=code)
+
+    def lose_the_answer(self) -> None:
+        (self.notes / "memory" / "2025-06-13.md").unlink()
+
+
+def checked(name: str, text: str) -> dict[str, Any]:
+    record = json.loads(text)
+    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(record)
+    assert isinstance(record, dict)
+    return record
+
+
+@pytest.fixture
+def bench(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "store" / "index.sqlite"))
+    shutil.copytree(workspaces / "engineer", tmp_path / "notes")
+    return Bench(tmp_path)
+
+
+def test_quality_brings_the_index_in_step_and_says_what_that_took(bench: Bench) -> None:
+    out, err = bench("quality", str(bench.questions))
+    assert "Index brought in step: 33 added, " in err
+    assert out.splitlines()[3].split()[:2] == ["all", "3"]
+    assert bench("quality", str(bench.questions))[1] == ""
+
+
+def test_quality_gives_the_figures_of_its_schema(bench: Bench) -> None:
+    record = bench.record("memcli.bench-quality", "quality", str(bench.questions))
+    assert record["hints"] == {"queries": 1, "missed": 1, "mended": 1, "rate": 1.0}
+    ranks = {row["id"]: row["rank"] for row in record["queries"]}
+    assert (ranks["ops"], ranks["pool"]) == (1, 1)
+    assert record["index"]["parts"] == record["index"]["embedded"] > 0
+
+
+def test_a_gate_that_passes_is_silent_and_one_that_does_not_is_one_line(bench: Bench) -> None:
+    asked = ("quality", str(bench.questions))
+    assert bench(*asked, "--fail-under", "hit@5=0.3", "--max-p95-ms", "1e9") == ("", "")
+    for quiet in ((), ("-q",)):
+        out, err = bench(*asked, "--fail-under", "Hit@5=1", *quiet, code=1)
+        assert (out.count("\n"), err) == (1, "")
+        assert out.startswith('memcli bench: Hit@5 is 0.667, below 1; worst: hinted "zebrafish" (')
+    failed = bench.record("memcli.bench-quality", *asked, "--fail-under", "Hit@5=1", code=1)
+    assert len(failed["failed"]) == 1
+
+
+def test_a_drop_below_the_baseline_names_the_culprit(bench: Bench) -> None:
+    asked = ("quality", str(bench.questions))
+    baseline = bench.folder / "baseline.json"
+    baseline.write_text(bench(*asked, "--json")[0])
+    run_file = bench.folder / "run.jsonl"
+    bench(*asked, "--run", str(run_file))
+    gate = ("--baseline", str(baseline), "--max-drop", "0.02")
+    assert bench(*asked, *gate) == ("", "")
+    bench.lose_the_answer()
+    for earlier in (baseline, run_file):
+        out, _ = bench(*asked, "--baseline", str(earlier), "--max-drop", "0.02", code=1)
+        assert out.startswith("memcli bench: nDCG@10 fell from ")
+        assert out.endswith(f"; worst: ops {CULPRIT}\n")
+    compared = bench.record("memcli.bench-quality", *asked, *gate, code=1)
+    assert compared["baseline"]["moved"][0]["after"]["stage"] == "files"
+    shown = bench(*asked, "--baseline", str(baseline))[0]
+    assert "Against the baseline: 1 worse, 0 better, " in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--max-drop", "0.1"), "--max-drop needs --baseline"),
+        (("--fail-under", "speed=1"), "--fail-under takes METRIC=NUMBER"),
+        (("--baseline", "nowhere.json"), "nowhere.json cannot be read"),
+        (("--run", "memory/run.md"), "would become part of the memory"),
+    ],
+)
+def test_what_cannot_be_meant_is_exit_2(
+    bench: Bench, arguments: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(bench.notes)
+    out, err = bench("quality", str(bench.questions), *arguments, code=2)
+    assert out == ""
+    assert why in err
+
+
+def test_the_lane_is_silent_when_well_and_speaks_until_it_is_accepted(bench: Bench) -> None:
+    assert bench.lane(1) == ("", "")
+    assert bench.lane(2) == ("", "")
+    bench.lose_the_answer()
+    for day in (3, 4):
+        out, err = bench.lane(day, code=1)
+        assert (out.count("\n"), err) == (1, "")
+        assert out.startswith("memcli bench lane: nDCG@10 is ")
+        assert f"worst: ops {CULPRIT} (and 1 more: memcli bench report)" in out
+    assert bench.lane(5, "--accept") == ("", "")
+    assert bench.lane(6) == ("", "")
+
+
+def test_the_lane_runs_as_a_process_of_its_own(bench: Bench) -> None:
+    lane = ("bench", "lane", str(bench.questions), "--no-speed", "-w", str(bench.notes))
+    for _ in range(2):
+        done = processes.run(*lane)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    bench.lose_the_answer()
+    done = processes.run(*lane)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert CULPRIT in done.stdout
+
+
+def _history(bench: Bench) -> list[Path]:
+    return sorted((bench.folder / "store" / "index.sqlite.bench").iterdir())
+
+
+def test_the_history_lies_beside_the_index_private_and_bounded(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memcli.bench.history.KEPT", 2)
+    monkeypatch.setattr("memcli.bench.history.surplus.__defaults__", (2,))
+    for day in (1, 2, 2):
+        bench.lane(day)
+    kept = _history(bench)
+    assert [file.name for file in kept] == [
+        "20260202T031700Z_000.json", "20260202T031700Z_001.json"
+    ]  # fmt: skip
+    assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
+    assert kept[0].parent.stat().st_mode & 0o777 == 0o700
+    receipt = checked("memcli.bench-lane", kept[1].read_text())
+    Draft202012Validator(
+        json.loads((SCHEMAS / "memcli.bench-quality.1.json").read_text())
+    ).validate(receipt["quality"])
+    assert receipt["failures"] == ["hinted"]
+
+
+def test_a_receipt_that_was_damaged_is_named_and_passed_over(bench: Bench) -> None:
+    bench.lane(1)
+    _history(bench)[0].write_text("{")
+    _, err = bench.lane(2)
+    assert "20260201T031700Z_000.json is no receipt of a lane and is passed over" in err
+
+
+def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:
+    bench("init")
+    bench.lane(1)
+    bench("quality", str(bench.questions), "--run", str(bench.notes / ".memcli" / "run.jsonl"))
+    before = (bench.notes / "MEMORY.md").read_text()
+    receipt = bench.record("memcli.bench-lane", "lane", str(bench.questions), "--no-speed")
+    assert receipt["sync"] == {"added": 0, "changed": 0, "removed": 0, "embedded": 0}
+    for inside in ("MEMORY.md", "memory/deep/report.md"):
+        _, err = bench("report", "--html", str(bench.notes / inside), code=2)
+        assert "would become part of the memory that is measured" in err
+    assert (bench.notes / "MEMORY.md").read_text() == before
+    assert not (bench.notes / "memory" / "deep").exists()
+
+
+def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(bench: Bench) -> None:
+    drafted = bench.notes / ".memcli" / "questions.jsonl"
+    record = bench.record("memcli.bench-init", "init", "--limit", "5")
+    assert (record["drafts"], record["file"]) == (5, str(drafted))
+    _, err = bench("quality", code=2)
+    assert "all 5 queries" in err
+    lines = drafted.read_text().split("\n")
+    edited = "\n".join([lines[0].replace('"draft": true', '"draft": false'), *lines[1:]])
+    drafted.write_text(edited)
+    out, err = bench("quality")
+    assert "4 of 5 questions are drafts: not counted." in err
+    assert out.splitlines()[2].split()[:2] == ["all", "1"]
+    _, err = bench("init", code=2)
+    assert "exists and is not written over" in err
+    assert drafted.read_text() == edited
+
+
+def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
+    file = bench.folder / "receipt.json"
+    search = ["search", "why did the pool run dry", "-n", "3", "--receipt", str(file), "-q"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert run([*search, "-w", str(bench.notes), "--now", "2026-02-20"]) == 0
+    receipt = checked("memcli.search-receipt", file.read_text())
+    assert len(receipt["passages"]) == 3
+    assert receipt["flags"] == {"search.limit": 3}
+    same = bench.record("memcli.bench-replay", "replay", str(file))
+    assert (same["same"], same["changed"], same["now"]) == (True, [], receipt["now"])
+    first = receipt["passages"][0]["citation"].partition(":")[0]
+    (bench.notes / first).unlink()
+    moved = bench.record("memcli.bench-replay", "replay", str(file))
+    assert not moved["same"]
+    assert moved["changed"][0].startswith("index revision ")
+    assert moved["passages"][0]["after"] is None
+    assert moved["passages"][0]["why"] == "its record is no candidate of any leg now"
+    assert "gone: its record is no candidate" in bench("replay", str(file))[0]
+
+
+def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
+    inside = bench.notes / "memory" / "receipt.md"
+    err = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
+        assert run(["search", "pool", "--receipt", str(inside), "-w", str(bench.notes)]) == 2
+    assert "would become part of the memory" in err.getvalue()
+    assert not inside.exists()
+
+
+def test_report_and_compare_read_the_history(bench: Bench) -> None:
+    _, err = bench("report", code=3)
+    assert "Try: memcli bench lane" in err
+    bench.lane(1)
+    bench.lose_the_answer()
+    bench.lane(2, code=1)
+    shown, _ = bench("report")
+    assert shown.startswith("2 runs, 2026-02-01 to 2026-02-02\n")
+    assert CULPRIT in shown
+    assert len(bench.record("memcli.bench-report", "report")["receipts"]) == 2
+    old, new = map(str, _history(bench))
+    compared = bench.record("memcli.bench-compare", "compare", old, new)
+    assert compared["moved"][0]["after"]["id"] == "ops"
+    assert compared["same_machine"] is True
+    assert "changed: index " in bench("compare", old, new)[0]
+
+
+def test_a_page_without_the_chart_library_names_the_extra(bench: Bench) -> None:
+    bench.lane(1)
+    target = bench.folder / "report.html"
+    program = (
+        "import sys; sys.modules['pygal'] = None; from memcli.cli.main import run;"
+        f"sys.exit(run(['bench', 'report', '--html', {str(target)!r}, '-w', {str(bench.notes)!r}]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Try: pip install 'memcli[report]'" in done.stderr
+    assert not target.exists()
+
+
+def test_speed_measures_made_up_notes_beside_the_floors(bench: Bench) -> None:
+    record = bench.record(
+        "memcli.bench-speed", "speed", "--documents", "5", "--runs", "1", "--mode", "lexical"
+    )
+    assert (record["documents"], record["generated"]) == (5, 5)
+    assert set(record["ratios"]) >= {"help", "keyword"}
+    assert min(record["ratios"]["help"], record["cold"]["keyword"]["peak_mb"]) > 0
+
+
+def test_speed_of_the_memory_works_on_a_copy(bench: Bench) -> None:
+    def contents() -> dict[str, bytes]:
+        found = (file for file in bench.notes.rglob("*") if file.is_file())
+        return {str(file): file.read_bytes() for file in found}
+
+    write(bench.notes, "MEMORY.md", "# ***\n\nx\n\n# --dashed title\n\ny\n")
+    bench("quality", str(bench.questions), "-q")
+    before, store = contents(), (bench.folder / "store" / "index.sqlite").read_bytes()
+    out, _ = bench("speed", "--runs", "1")
+    assert "33 documents" in out
+    assert contents() == before
+    assert (bench.folder / "store" / "index.sqlite").read_bytes() == store
+
+
+def test_only_the_bench_command_that_is_named_is_imported() -> None:
+    loaded = subprocess.run(
+        [
+            sys.executable, "-c",
+            "import sys; from memcli.cli.main import run; run(['bench', 'compare', '--help']);"
+            "sys.stderr.write(' '.join(n for n in sys.modules if '.commands.bench.' in n))",
+        ],
+        capture_output=True, text=True, check=True,
+    ).stderr.split()  # fmt: skip
+    assert loaded == ["memcli.cli.commands.bench.compare"]
+    assert len(NAMES) == len(set(NAMES))
+
+
+def test_the_examples_of_the_cron_topic_are_sound() -> None:
+    text = page("cron")
+    blocks = re.findall(r"((?:^    .*\n|^\n)+)", text, re.MULTILINE)
+    units = [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks]
+    service, timer = (next(u for u in units if mark in u) for mark in ("[Service]", "[Timer]"))
+    parsed = ConfigParser(interpolation=None)
+    parsed.read_string(service)
+    assert parsed["Service"]["ExecStart"] == "memcli bench lane -w %h/notes"
+    parsed = ConfigParser(interpolation=None)
+    parsed.read_string(timer.partition("\n\nsystemctl")[0])
+    assert parsed["Timer"]["Persistent"] == "true"
+    cron = next(line for line in text.splitlines() if line.lstrip().startswith("17 3"))
+    assert cron.split(maxsplit=5)[5] == 'memcli bench lane -w "$HOME/notes"'
