@@ -40,11 +40,7 @@ class Context(NamedTuple):
     today: date
     now: str  # ISO time, of --now or of the clock
     sleep: Callable[[float], None]
-<<<<<<< HEAD
     monotonic: Callable[[], float]  # seconds that no change of the clock moves
-=======
-    timer: Callable[[], float]  # seconds, for intervals
->>>>>>> 9941eb21308998833369306ec855c51d74931cc7
 
     def age_days(self, day: str) -> int:
         """Count the calendar days from `day` to today."""
@@ -108,11 +104,7 @@ def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
         today=now.date(),
         now=now.isoformat(timespec="seconds"),
         sleep=time.sleep,
-<<<<<<< HEAD
         monotonic=time.monotonic,
-=======
-        timer=time.perf_counter,
->>>>>>> 9941eb21308998833369306ec855c51d74931cc7
     )
 
 

@@ -143,7 +143,7 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
     line_costs = running.line_costs(context)
     search = running.Searcher(context)
     try:
-        asked = bench.ask(queries, search, line_costs, context.timer)
+        asked = bench.ask(queries, search, line_costs, context.monotonic)
         index = search.index()
     finally:
         search.close()
