@@ -46,7 +46,7 @@ def test_what_no_leg_found_is_lost_at_recall() -> None:
 
 def test_a_candidate_past_the_pool_is_lost_at_fusion() -> None:
     given = answer(OTHERS, fused=[*OTHERS[:FOCUS_POOL], HELD])
-    assert _lost(given) == Loss("fuse", "61 of 61, past the first 60 chunks")
+    assert _lost(given) == Loss("fuse", "101 of 101, past the first 100 chunks")
 
 
 def test_other_lines_of_the_chunk_are_lost_at_focus() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import Calibration, apply_floor, judge, verdict
 from memcli.search.focus import SoughtTerm, focus
-from memcli.search.fusion import Weights, fuse
+from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify, jaccard, token_set
 from memcli.search.pack import pack
@@ -66,7 +66,7 @@ def candidate(
 
 def fused(*candidates: Candidate, method: str = "scaled", weights: Weights = HALVES) -> list[Hit]:
     coverage = {c.chunk_id: 1.0 for c in candidates}
-    return fuse(candidates, coverage, method=method, weights=weights)
+    return fuse(candidates, coverage, method=method, weights=weights, text_share=1.0)
 
 
 def scores(hits: list[Hit]) -> dict[int, float]:
@@ -82,7 +82,14 @@ def test_scaled_fusion_adds_the_cosine_and_the_share_of_the_best_bm25() -> None:
 
 def test_words_count_by_the_root_of_the_best_coverage() -> None:
     """With a quarter of the query's IDF matched at best, bm25 counts half: 0.5 * 0.5 * 1."""
-    hits = fuse([candidate(1, bm25=3.0)], {1: 0.25}, method="scaled", weights=HALVES)
+    coverage = {1: 0.25}
+    hits = fuse(
+        [candidate(1, bm25=3.0)],
+        coverage,
+        method="scaled",
+        weights=HALVES,
+        text_share=text_share(coverage),
+    )
     assert hits[0].score == pytest.approx(0.25)
 
 
@@ -180,7 +187,7 @@ def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
 def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
     """Parts 0.1 0.9 0.5 0.1: the window of the second takes the third and leaves the others.
 
-    Its score: (0.5 * 0.9 + 0.9 + 0.3 * 0.5) / 1.8.
+    Its score: (0.9 + 0.9 + 0.3 * 0.5) / 2.3.
     """
     lines = ("aa", "bb", "cc", "dd")
     hits = fused(candidate(1, lines=lines, cosines=(0.1, 0.9, 0.5, 0.1)), weights=Weights(1.0, 0.0))
@@ -189,24 +196,26 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
     )
     assert [(hit.start_line, hit.end_line) for hit in found] == [(2, 3), (1, 1), (4, 4)]
     assert found[0].text == "bb\ncc"
-    assert found[0].score == pytest.approx((0.5 * 0.9 + 0.9 + 0.3 * 0.5) / 1.8)
+    assert found[0].score == pytest.approx((0.9 + 0.9 + 0.3 * 0.5) / 2.3)
     assert found[0].citation == "1.md:2-3"
 
 
 def test_focus_scores_words_by_bm25_of_the_part() -> None:
-    """One of two parts holds the word; without vectors the chunk counts twice."""
-    hits = fused(candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(0.0, 0.0)),
-                 weights=Weights(0.0, 1.0))  # fmt: skip
+    """One of two parts holds the word: chunk 0.8 * 1, part (1 - 1.25 * 0.2) * 1, over 2.3."""
+    mostly_words = Weights(0.2, 0.8)
+    hits = fused(
+        candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(0.0, 0.0)), weights=mostly_words
+    )
     found = focus(
         hits,
         {1: [("aa",), ("bb",)]},
         [SoughtTerm(("bb",), 2.0)],
-        weights=Weights(0.0, 1.0),
+        weights=mostly_words,
         text_share=1.0,
         whole=False,
     )
-    assert found[0].start_line == 2
-    assert found[0].score == pytest.approx((2.0 * 1.0 + 1.0) / 3.3)
+    assert (found[0].start_line, found[0].end_line) == (2, 2)
+    assert found[0].score == pytest.approx((0.8 + 0.75) / 2.3)
 
 
 def test_without_vectors_a_window_keeps_its_neighbours() -> None:
@@ -231,16 +240,21 @@ def test_focus_in_one_piece_keeps_the_chunk() -> None:
 
 
 def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
-    hits = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=Weights(0.0, 1.0))
-    found = focus(
-        hits,
-        {1: [("b", "a"), ("a", "b")]},
-        [SoughtTerm(("a", "b"), 1.0)],
-        weights=Weights(0.0, 1.0),
-        text_share=1.0,
-        whole=False,
+    assert _best_line([("b", "a"), ("a", "b")], SoughtTerm(("a", "b"), 1.0)) == 2
+
+
+def test_a_prefix_counts_every_word_that_begins_with_it() -> None:
+    assert (
+        _best_line([("play",), ("deploi",)], SoughtTerm(("deploi",), 1.0, ("deploy", "depl"))) == 2
     )
-    assert found[0].start_line == 2
+    assert _best_line([("b", "cd"), ("a", "cd")], SoughtTerm(("a", "c"), 1.0, ("c",))) == 2
+
+
+def _best_line(parts: list[tuple[str, ...]], term: SoughtTerm) -> int:
+    mostly_words = Weights(0.2, 0.8)
+    hits = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=mostly_words)
+    found = focus(hits, {1: parts}, [term], weights=mostly_words, text_share=1.0, whole=False)
+    return found[0].start_line
 
 
 def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:
