@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.indexing.lineage import check_lineage
+from memcli.indexing.reading import read
 from memcli.markdown import CHUNKER_VERSION
 from memcli.store.driver import DamagedError
 from memcli.store.records import Stamp
@@ -17,7 +19,6 @@ from memcli.types import (
     Diff,
     Encoder,
     FileStat,
-    FileText,
     Known,
     Listing,
     Skip,
@@ -143,7 +144,7 @@ def apply(
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
         indexed_ns = settings.now_ns()
-        file = _read(settings, sources[stat.source], stat)
+        file = read(settings, sources[stat.source], stat)
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
@@ -165,6 +166,7 @@ def apply(
     for source, path in planned.diff.removed:
         removed[shown(source, path)] = known[source, path].hash
         writer.remove(source, path)
+    check_lineage(writer, settings)
     moved = _moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
     return Report(
@@ -247,18 +249,6 @@ def embed(
     if switching and writer.unembedded(fingerprint) == 0:
         writer.use_fingerprint(fingerprint, encoder.dimension)
     return done
-
-
-def _read(settings: Settings, source: Source, stat: FileStat) -> FileText | Skip:
-    from memcli.workspace.reading import read_file
-
-    return read_file(
-        source.root,
-        stat.path,
-        source=source.name,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
 
 
 def _put_skip(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import apsw
 
 from memcli.markdown.comments import visible
+from memcli.store import lineage
 from memcli.store.driver import rows
 from memcli.store.text import prepare
 from memcli.types import Chunk, Document, FileStat, Known
@@ -60,6 +61,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     )
     for chunk in document.chunks:
         _put_chunk(connection, found[0][0], chunk)
+    lineage.put(connection, found[0][0], document.lineage)
 
 
 def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> None:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.markdown.parts import contexts, digest, embedded_text
-from memcli.store import records, schema, vectors
+from memcli.store import lineage, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, translated
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
-from memcli.types import Document, Known
+from memcli.types import Document, Known, SourceLines
 
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 DAMAGED_SUFFIX = ".damaged-1"
@@ -99,6 +99,16 @@ class Writer:
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
             self._refresh(gone, living)
 
+    def unchecked_lineage(self) -> list[SourceLines]:
+        """List the lines of lineage whose file has changed since they were last looked up."""
+        with translated(self.path):
+            return lineage.unchecked(self._connection)
+
+    def check_lineage(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
+        """Remember which lines of lineage a file of the memory, known by its hash, still has."""
+        with self.transaction():
+            lineage.check(self._connection, path, file_hash, held)
+
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
         stat = stamp.stat
@@ -114,6 +124,7 @@ class Writer:
         """Remove every row of a document."""
         with self.transaction():
             gone = self._drop_chunks(source, path)
+            lineage.drop(self._connection, source, path)
             self._connection.execute(
                 "DELETE FROM documents WHERE source = ? AND path = ?", (source, path)
             )
