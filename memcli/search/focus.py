@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from memcli.search.fusion import Weights
 from memcli.search.hits import Hit, ordered
+from memcli.search.views import SUMMARY
 
 # Chosen with four LoCoMo conversations, XQuAD and long documents in view, where shares of 0.25 to
 # 1 and 0.2 to 0.5 moved nDCG@10 by about .01.
@@ -50,10 +51,12 @@ def focus(
     weights: Weights,
     text_share: float,
     whole: bool,
+    most_lines: int = PASSAGE_LINES,
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
-    `whole` keeps each chunk in one piece, scored by its best part.
+    `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
+    its best part up to `most_lines`.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
@@ -72,7 +75,7 @@ def focus(
             continue
         own = _part_scores(hit, scored, best_text, weights, text_share)
         parts = _with_neighbours(own)
-        for first, last, best in _windows(hit, own, parts, whole=whole):
+        for first, last, best in _windows(hit, own, parts, whole=whole, most_lines=most_lines):
             score = (share * hit.score + parts[best]) / full
             moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
             passages.append(moved._replace(first=first, last=last))
@@ -101,7 +104,7 @@ def _with_neighbours(own: Sequence[float]) -> list[float]:
 
 
 def _windows(
-    hit: Hit, own: Sequence[float], scores: Sequence[float], *, whole: bool
+    hit: Hit, own: Sequence[float], scores: Sequence[float], *, whole: bool, most_lines: int
 ) -> list[tuple[int, int, int]]:
     """Give (first, last, best) part of each window, best window first."""
     parts = hit.candidate.parts
@@ -109,7 +112,9 @@ def _windows(
     def joins(part: int, first: int, last: int) -> bool:
         lines = parts[max(last, part)].end_line - parts[min(first, part)].start_line + 1
         enough = hit.cosine is None or own[part] >= KEEP_SHARE * own[best]
-        return part not in taken and enough and lines <= PASSAGE_LINES
+        # A line of a summary stands alone, and what is beside it is another matter.
+        joinable = hit.candidate.kind != SUMMARY
+        return joinable and part not in taken and enough and lines <= most_lines
 
     order = sorted(range(len(parts)), key=lambda i: (-scores[i], i))
     if whole:

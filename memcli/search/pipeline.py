@@ -14,7 +14,7 @@ from memcli.errors import ConfigError
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
-from memcli.search.focus import focus
+from memcli.search.focus import PASSAGE_LINES, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
@@ -22,6 +22,7 @@ from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import part_tokens, recall
+from memcli.search.views import apply_quality, spread
 from memcli.store.reader import Reader
 from memcli.store.writer import Counts
 from memcli.types import Filters
@@ -52,6 +53,8 @@ class Options(NamedTuple):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    passage_lines: int = PASSAGE_LINES
+    spread: bool = False  # one passage of what a summary says of a document
 
 
 class Leg(NamedTuple):
@@ -154,8 +157,10 @@ def search(
         weights=weights,
         text_share=text_share(found.coverage),
         whole=options.whole,
+        most_lines=options.passage_lines,
     )
     hits = apply_proximity(hits, spans=spans)
+    hits = apply_quality(hits, found.qualities)
     hits = judge(hits, calibration(fingerprint))
     hits = apply_floor(hits, min_score=options.min_score)
     answer_verdict = verdict(hits)
@@ -165,6 +170,7 @@ def search(
         half_life_days=options.half_life_days,
         floor=options.decay_floor,
     )
+    hits = spread(hits) if options.spread else hits
     chosen = diversify(hits[:MMR_POOL], lambda_=options.mmr_lambda, limit=options.limit)
     kept, dropped = pack(chosen, budget=options.budget)
     return Answer(

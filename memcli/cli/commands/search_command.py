@@ -42,6 +42,12 @@ def command(
     heading: Annotated[Words, typer.Option(metavar="TEXT", help="Only below headings.")] = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    view: Annotated[
+        Word, typer.Option(metavar="VIEW", help="all, active or raw; see compact.")
+    ] = None,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="Add the lines behind summaries.")
+    ] = False,
     budget: Annotated[
         Count, typer.Option(metavar="TOKENS", help="Stop before the passages cost more.")
     ] = None,
@@ -89,6 +95,7 @@ def command(
         "search.mode": mode,
         "search.fusion": fusion,
         "search.min_score": min_score,
+        "search.view": view,
     }
     context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
     filters = Filters(
@@ -101,10 +108,12 @@ def command(
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
         undated=undated,
+        view=context.config("search.view"),
     )
     found = answer(
-        " ".join(query), context, filters, budget=budget, whole=full, sync=sync, no_sync=no_sync
-    )
+        " ".join(query), context, filters, budget=budget, whole=full, expand=expand, sync=sync,
+        no_sync=no_sync,
+    )  # fmt: skip
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         reason, _, hint = found.answer.dense.reason.partition(". Try: ")
         raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
