@@ -17,11 +17,12 @@ from memcli.types import Lineage, SourceLines
 SCHEMA = "memcli.summary/1"
 FOLDERS = ("memory/summaries/", "summaries/")
 LEVELS = 9
-_PLACE = re.compile(r"([^\n]{1,1024}?):(\d{1,9})(?:-(\d{1,9}))?")
-_LINES = re.compile(r"(\d{1,9})-(\d{1,9})")
-_HASH = re.compile(r"[0-9a-f]{32}")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SEAL = re.compile(r'^seal: "([0-9a-f]{32})"\n', re.MULTILINE)
+# Compiled at first use: a search without summaries needs none of them.
+_PLACE = r"([^\n]{1,1024}?):(\d{1,9})(?:-(\d{1,9}))?"
+_LINES = r"(\d{1,9})-(\d{1,9})"
+_HASH = r"[0-9a-f]{32}"
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_SEAL = r'^seal: "([0-9a-f]{32})"\n'
 
 
 def is_place(path: str) -> bool:
@@ -45,7 +46,7 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
         or not isinstance(tokens, dict)
         or not all(isinstance(tokens.get(key), int) for key in ("sources", "summary"))
         or not all(isinstance(text, str) for text in texts)
-        or not all(_DAY.fullmatch(str(text)) for text in texts[:2])
+        or not all(re.fullmatch(_DAY, str(text)) for text in texts[:2])
         or not isinstance(confidence, int | float)
         or not 0 <= confidence <= 1
         or type(level) is not int
@@ -73,8 +74,8 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
 def _source(row: object) -> SourceLines | None:
     if not isinstance(row, dict) or not isinstance(row.get("path"), str):
         return None
-    lines, hash_ = (_LINES.fullmatch(str(row.get("lines"))), str(row.get("hash")))
-    if lines is None or not _HASH.fullmatch(hash_):
+    lines, hash_ = (re.fullmatch(_LINES, str(row.get("lines"))), str(row.get("hash")))
+    if lines is None or not re.fullmatch(_HASH, hash_):
         return None
     found = SourceLines(row["path"], int(lines[1]), int(lines[2]), bytes.fromhex(hash_))
     return found if 1 <= found.start_line <= found.end_line else None
@@ -93,7 +94,7 @@ def holds(source: SourceLines, lines: Sequence[str]) -> bool:
 
 def seal_of(text: str) -> str:
     """Hash a summary without its seal."""
-    return digest(_SEAL.sub("", text, count=1)).hex()
+    return digest(re.sub(_SEAL, "", text, count=1, flags=re.MULTILINE)).hex()
 
 
 class Cited(NamedTuple):
@@ -112,7 +113,7 @@ def cited(line: str) -> Cited | None:
     """
     said, opened, rest = line.rpartition(" (")
     is_line = line.startswith("- ") and opened and rest.endswith(")")
-    place = _PLACE.fullmatch(rest[:-1]) if is_line else None
+    place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
     if place is None:
         return None
     first = int(place[2])

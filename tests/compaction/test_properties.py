@@ -48,7 +48,7 @@ WANTED = st.builds(
     context_tokens=st.sampled_from([0, 50]),
     depth=st.integers(1, 3),
 )
-bounded = settings(max_examples=25, deadline=None)
+bounded = settings(max_examples=15, deadline=None)
 
 
 @bounded
