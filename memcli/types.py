@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 MEMORY_SOURCE = "memory"
+SUMMARY = "summary"  # the kind of a document that has a lineage
 
 
 class Source(NamedTuple):
@@ -123,6 +124,31 @@ class Chunk(NamedTuple):
     parts: tuple[Part, ...]
 
 
+class SourceLines(NamedTuple):
+    """Lines of a document of the memory that a summary was made of."""
+
+    path: str
+    start_line: int
+    end_line: int
+    hash: bytes  # of the lines when they were summarised, 16 bytes
+
+
+class Lineage(NamedTuple):
+    """Where a summary comes from, as its front matter tells."""
+
+    sources: tuple[SourceLines, ...]  # never empty
+    parents: tuple[str, ...]  # paths of the summaries among the sources
+    earliest: str
+    latest: str
+    compacted: str  # ISO time of the run
+    method: str
+    confidence: float  # 0 to 1
+    level: int  # 1 rests on raw lines, 2 on summaries of level 1
+    source_tokens: int
+    summary_tokens: int
+    seal: str  # hash of the file without its line
+
+
 class Document(NamedTuple):
     """One Markdown file, parsed and chunked."""
 
@@ -139,6 +165,7 @@ class Document(NamedTuple):
     always: bool
     front_matter: str  # canonical JSON
     chunks: tuple[Chunk, ...]
+    lineage: Lineage | None = None  # of a summary
 
 
 class Encoder(Protocol):
@@ -184,6 +211,8 @@ class Filters(NamedTuple):
     trusts: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()  # text that a heading of the path holds
     undated: bool = False  # keep undated records in spite of since and until
+    view: str = "all"  # all | active: no line twice | raw: no summaries
+    within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines
 
 
 class PartScore(NamedTuple):

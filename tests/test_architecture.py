@@ -12,7 +12,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "memcli"
 ROWS = (
     ("cli",),
-    ("indexing", "search", "bench"),
+    ("indexing", "search", "compaction", "bench"),
     ("workspace", "markdown", "embedding", "store", "render", "config"),
     ("types", "errors"),
 )
@@ -20,6 +20,8 @@ ROOM_OF = {"source_blocks": "config"}  # the second half of config, split for it
 # (importer, imported): why, where the rows alone would forbid it.
 ALLOWED = {
     ("bench", "search"): "the bench asks through the pipeline of search",
+    ("compaction", "search"): "what a summary leaves out is named without stop words",
+    ("compaction", "indexing"): "what is a log and what a summary, the indexer decides",
     ("store", "markdown"): "the store counts and hashes as the chunker does",
     ("render", "search"): "what is shown is a hit",
     ("render", "indexing"): "what is shown is how fresh the answer is",

@@ -15,7 +15,7 @@ EXIT_MEANINGS = {
     "OK": "done, also when nothing matched",
     "NEGATIVE": "the negative answer that was asked for: `search -e` found nothing, "
     "`status --check` is not in step, `get --hash` no longer matches, a gate of `bench` is not "
-    "passed",
+    "passed, `compact --verify` found what does not hold, `compact --undo` left an edited summary",
     "USAGE": "the command line or the configuration cannot be used",
     "NOT_FOUND": "no such workspace, document, heading or record",
     "NO_INDEX": "the index is missing, or cannot be opened or written, where it is needed",

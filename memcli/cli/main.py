@@ -19,7 +19,7 @@ from memcli.errors import ExitCode, MemcliError
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("index", "search", "get", "status", "bench", "help")
+COMMANDS = ("index", "search", "get", "status", "compact", "bench", "help")
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
@@ -40,8 +40,10 @@ Commands:
   get      Print lines of a document, by path, citation or record ref.
   index    Bring the index in step with the files.
   status   Show what the index knows, and what it does not.
+  compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax, ranking.
+  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax, ranking,
+           summaries.
 
 Options:
   --version    Show the version.

@@ -32,6 +32,8 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
 
         for _, hit, snippet in shown:
             terminal.write(terminal.safe(markdown_passage(hit, snippet)))
+        for each in found.expanded:
+            terminal.write(terminal.safe(markdown_passage(each.hit, Snippet(each.hit.text, ()))))
     else:
         from memcli.render import text as plain
 
@@ -41,6 +43,8 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
             )
             if explain:
                 terminal.write(terminal.safe(plain.trace(hit.trace)))
+        for each in found.expanded:
+            terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
     terminal.flush()
     _say(found, context)
 
@@ -51,14 +55,14 @@ def _write_json(
     from memcli.render import jsonio
 
     results = [jsonio.result(r, h, s, full=full, explain=explain) for r, h, s in shown]
+    expanded = [jsonio.lines(each) for each in found.expanded]
     if form == "jsonl":
-        lines = results
+        lines = results + expanded
     else:
-        lines = [
-            jsonio.search_envelope(
-                found.query.text, results, found.freshness, found.answer, context.now
-            )
-        ]
+        envelope = jsonio.search_envelope(
+            found.query.text, results, found.freshness, found.answer, context.now
+        )
+        lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         context.terminal.write(jsonio.dumps(record) + "\n")
 

@@ -13,6 +13,7 @@ from memcli.store.reader import Reader
 from memcli.types import Filters
 
 if TYPE_CHECKING:
+    from memcli.search.views import Expanded
     from memcli.types import Encoder
 
 WITHOUT_BOUND = 10**9
@@ -25,6 +26,7 @@ class Found(NamedTuple):
     query: ParsedQuery
     freshness: Freshness
     answer: Answer
+    expanded: tuple[Expanded, ...] = ()
 
     @property
     def is_unsure(self) -> bool:
@@ -40,6 +42,7 @@ def answer(
     *,
     budget: int | None,
     whole: bool,
+    expand: bool,
     sync: bool,
     no_sync: bool,
 ) -> Found:
@@ -63,12 +66,33 @@ def answer(
         return Found(parsed, freshness, NOTHING)
     reader = Reader(context.store)
     try:
-        found = search(
-            reader, parsed, spans, wanted, embed_query=vector.result, age_days=context.age_days
-        )
+        if expand:
+            from memcli.search.expansion import search_expanded
+
+            found, expanded = search_expanded(
+                reader,
+                parsed,
+                spans,
+                wanted,
+                tokens=context.config("expand.tokens"),
+                embed_query=vector.result,
+                age_days=context.age_days,
+            )
+        else:
+            found, expanded = (
+                search(
+                    reader,
+                    parsed,
+                    spans,
+                    wanted,
+                    embed_query=vector.result,
+                    age_days=context.age_days,
+                ),
+                [],
+            )
     finally:
         reader.close()
-    return Found(parsed, freshness, found)
+    return Found(parsed, freshness, found, tuple(expanded))
 
 
 def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Freshness:

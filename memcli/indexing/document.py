@@ -7,8 +7,9 @@ import os
 from typing import Any
 
 from memcli.markdown.chunker import Limits, chunk_document
+from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
-from memcli.types import MEMORY_SOURCE, Chunk, Document, FileText, Source
+from memcli.types import MEMORY_SOURCE, SUMMARY, Chunk, Document, FileText, Lineage, Source
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.globs import matcher
 
@@ -40,6 +41,7 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
         importance=_share(metadata.get("importance")) if trusted else None,
         always=source.always or (trusted and metadata.get("always") is True),
         front_matter=_canonical(metadata),
+        lineage=_lineage(source, path, metadata),
     )
 
 
@@ -56,6 +58,7 @@ def _document(
     front_matter: str,
     date: str | None = None,
     chunks: tuple[Chunk, ...] = (),
+    lineage: Lineage | None = None,
     authority: float | None = None,
     importance: float | None = None,
     always: bool = False,
@@ -65,7 +68,7 @@ def _document(
         path=path,
         title=title,
         date=date,
-        kind=_kind(source, path, date),
+        kind=SUMMARY if lineage else _kind(source, path, date),
         scope=_scope(source, path, date),
         source_kind=source.source_kind,
         trust=source.trust,
@@ -74,7 +77,14 @@ def _document(
         always=always,
         front_matter=front_matter,
         chunks=chunks,
+        lineage=lineage,
     )
+
+
+def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | None:
+    """Read the lineage of a summary of the memory; nobody else can claim to stand for its lines."""
+    is_own = source.name == MEMORY_SOURCE and source.trust == "trusted" and is_place(path)
+    return read_lineage(metadata) if is_own else None
 
 
 def _title(parsed: Parsed, path: str) -> str:

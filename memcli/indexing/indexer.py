@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import Plan as Plan
 from memcli.indexing.planning import Settings as Settings
 from memcli.indexing.planning import chunking_key as chunking_key
@@ -105,6 +106,7 @@ def apply(
         removed[shown(source, path)] = known[source, path].hash
         writer.remove(source, path)
     writer.set_meta({"mounts": planned.mounts}, revise=False)
+    check_lineage(writer, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
     return Report(

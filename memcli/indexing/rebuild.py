@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves, shown
+from memcli.indexing.lineage import check_lineage
 from memcli.store import beside
 from memcli.store.driver import DamagedError
 from memcli.types import Known, Listing
@@ -55,6 +56,7 @@ def rebuild(
         hidden = _hidden(known, side.known(), report)
         beside.take_over_documents(main, side, hidden)
         beside.take_over_vectors(main, side)
+        check_lineage(side, settings)
         embed_into(side)
         now = side.known()
         beside.publish(main, side)

@@ -12,6 +12,7 @@ from memcli.markdown.tokens import estimate
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.snippet import Snippet
+from memcli.search.views import Expanded
 
 
 def dumps(record: Mapping[str, Any]) -> str:
@@ -51,6 +52,22 @@ def result(rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool) 
     if explain:
         record["trace"] = [_step(step) for step in hit.trace]
     return record
+
+
+def lines(expanded: Expanded) -> dict[str, Any]:
+    """Describe raw lines behind a summary."""
+    hit = expanded.hit
+    return {
+        "summary": expanded.summary,
+        "path": hit.candidate.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "date": hit.candidate.date,
+        "citation": hit.citation,
+        "text": hit.text,
+        "text_hash": digest(hit.text).hex(),
+        "tokens": estimate(hit.text),
+    }
 
 
 def search_envelope(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
+from memcli.search.views import Expanded
 
 INDENT = "    "
 # A comment that was left out leaves its blank lines behind.
@@ -52,6 +53,17 @@ def passage(
     text = marked(snippet, style, safe)
     if "\n\n" in text:
         text = re.sub(_BLANK_RUNS, "\n\n", text)
+    lines += [(INDENT + line).rstrip() for line in text.split("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def behind(expanded: Expanded, *, style: Style, safe: Callable[[str], str]) -> str:
+    """Show raw lines behind a summary."""
+    hit = expanded.hit
+    citation = safe(hit.citation).replace("\n", "␊")
+    text = re.sub(_BLANK_RUNS, "\n\n", safe(hit.text))
+    about = f"{style.dim}behind {safe(expanded.summary)}{style.end}"
+    lines = [f"  > {style.path}{citation}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     return "\n".join(lines) + "\n"
 

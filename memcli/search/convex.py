@@ -1,10 +1,10 @@
 """The profile `convex`: a convex sum of meaning, recency and scope; pure.
 
-score = (ALPHA * sim + BETA * recency + GAMMA * scope) * quality, in [0, 1]
+score = ALPHA * sim + BETA * recency + GAMMA * scope, in [0, 1]
 
 sim is the cosine clamped to [0, 1], without vectors bm25 / best bm25; recency =
-e^(-lambda * age in seconds), 1 for undated records, lambda by scope; quality =
-1 - DELTA * (1 - confidence) for summaries, else 1.
+e^(-lambda * age in seconds), 1 for undated records, lambda by scope. As everywhere, a summary's
+score is then multiplied by its quality (see `views`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,10 @@ from math import exp
 
 from memcli.search.hits import Hit, ordered
 
-ALPHA, BETA, GAMMA, DELTA = 0.7, 0.2, 0.1, 0.5
+ALPHA, BETA, GAMMA = 0.7, 0.2, 0.1
 SCOPES = {"session": 1.0, "user": 0.6, "global": 0.3}
 DECAY_PER_SECOND = {"session": 1e-4, "user": 1e-5, "global": 2e-6}
 SECONDS_A_DAY = 86_400
-
-
-def quality(confidence: float | None) -> float:
-    """Give the factor of a summary made with this confidence; 1 for what is no summary."""
-    return 1.0 if confidence is None else 1.0 - DELTA * (1.0 - confidence)
 
 
 def score_convex(hits: Sequence[Hit], *, age_days: Callable[[str], int]) -> list[Hit]:

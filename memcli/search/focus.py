@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from memcli.search.fusion import Weights
 from memcli.search.hits import Hit, ordered
+from memcli.types import SUMMARY
 
 # A part is short: fewer of its words can match than of a chunk's, and its vector says more.
 # Weights fitted part by part on three LoCoMo conversations came to the same balance.
@@ -50,10 +51,12 @@ def focus(
     weights: Weights,
     text_share: float,
     whole: bool,
+    most_lines: int = PASSAGE_LINES,
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
-    `whole` keeps each chunk in one piece, scored by its best part.
+    `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
+    its best part up to `most_lines`.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
@@ -79,7 +82,7 @@ def focus(
             passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
             continue
         parts = _with_neighbours(scores)
-        for first, last, best in _windows(hit, scores, parts, enough, whole=whole):
+        for first, last, best in _windows(hit, scores, parts, enough, most_lines, whole=whole):
             score = (hit.score + parts[best]) / full
             moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
             passages.append(moved._replace(first=first, last=last))
@@ -102,14 +105,23 @@ def _with_neighbours(own: Sequence[float]) -> list[float]:
 
 
 def _windows(
-    hit: Hit, own: Sequence[float], scores: Sequence[float], enough: float, *, whole: bool
+    hit: Hit,
+    own: Sequence[float],
+    scores: Sequence[float],
+    enough: float,
+    most_lines: int,
+    *,
+    whole: bool,
 ) -> list[tuple[int, int, int]]:
     """Give (first, last, best) part of each window, best window first."""
     parts = hit.candidate.parts
 
     def joins(part: int, first: int, last: int) -> bool:
         lines = parts[max(last, part)].end_line - parts[min(first, part)].start_line + 1
-        return part not in taken and own[part] >= enough and lines <= PASSAGE_LINES
+        # A line of a summary stands alone, and what is beside it is another matter.
+        joinable = hit.candidate.kind != SUMMARY
+        worth = own[part] >= enough
+        return joinable and part not in taken and worth and lines <= most_lines
 
     order = sorted(range(len(parts)), key=lambda i: (-scores[i], i))
     if whole:

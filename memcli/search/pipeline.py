@@ -16,7 +16,7 @@ from memcli.search.convex import score_convex
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
-from memcli.search.focus import focus
+from memcli.search.focus import PASSAGE_LINES, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
@@ -27,6 +27,7 @@ from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import Recalled, part_tokens, recall
 from memcli.search.two_pass import two_pass
+from memcli.search.views import apply_quality, spread
 from memcli.store.reader import Reader
 from memcli.store.writer import Counts
 from memcli.types import Filters
@@ -61,6 +62,8 @@ class Options(NamedTuple):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    passage_lines: int = PASSAGE_LINES
+    spread: bool = False  # one passage of what a summary says of a document
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
 
     def has(self, stage: str) -> bool:
@@ -197,10 +200,13 @@ def search(
                 weights=weights,
                 text_share=believed,
                 whole=options.whole,
+                most_lines=options.passage_lines,
             )
             observe("focus", hits)
     hits = judge(_scored(hits, found, options, age_days), calibration(fingerprint))
     hits = apply_proximity(hits, spans=spans)
+    hits = apply_quality(hits, found.qualities)
+    observe("score", hits)
     hits = apply_floor(hits, min_score=options.min_score, on_score=options.profile.floor_on_score)
     observe("floor", hits)
     answer_verdict = verdict(hits)
@@ -215,6 +221,7 @@ def search(
     if options.has("newer"):
         hits = newer_first(hits)
         observe("newer", hits)
+    hits = spread(hits) if options.spread else hits
     if options.has("mmr"):
         hits = diversify(
             hits[:MMR_POOL],

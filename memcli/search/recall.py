@@ -5,7 +5,7 @@ The one stage of a search that touches the store.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from memcli.search.focus import SoughtTerm
 from memcli.search.query import ParsedQuery
 from memcli.store import text as fts
 from memcli.store.reader import Legs, Reader
-from memcli.types import Candidate, Filters
+from memcli.types import SUMMARY, Candidate, Filters
 
 
 class Recalled(NamedTuple):
@@ -25,6 +25,7 @@ class Recalled(NamedTuple):
     matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    qualities: Mapping[str, float]  # confidence of the summaries, by path
 
 
 def recall(
@@ -41,8 +42,10 @@ def recall(
     match = query.match_any if lexical else None
     literal = _literal(query) if lexical else None
     candidates = tuple(reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters)))
+    has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
+    qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
-        return Recalled(candidates, {}, {}, (), ())
+        return Recalled(candidates, {}, {}, (), (), qualities)
     total = reader.counts().chunks
     ids = [candidate.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
@@ -68,7 +71,7 @@ def recall(
     sought = sum(term.idf for term in terms)
     coverage = {chunk: idf / sought for chunk, idf in held.items()} if sought else {}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
-    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched))
+    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched), qualities)
 
 
 def part_tokens(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from memcli.store import lineage
 from memcli.types import Filters
 
 
@@ -31,6 +32,11 @@ def select_chunks(filters: Filters) -> tuple[str, list[Any]] | None:
     for heading in filters.headings:
         tests.append("instr(lower(c.heading_path), lower(?)) > 0")
         values.append(json.dumps(heading, ensure_ascii=False)[1:-1])
+    if filters.within:
+        tests.append(lineage.TOUCHES)
+        values.append(lineage.as_json(filters.within))
+    if filters.view != "all":
+        tests.append(lineage.VIEWS[filters.view])
     if not tests:
         return None
     joined = " AND ".join(tests)

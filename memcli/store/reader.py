@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import IndexMissingError
-from memcli.store import schema, vectors
+from memcli.store import lineage, schema, vectors
 from memcli.store.driver import connect, rows, translated
 from memcli.store.filters import select_chunks
 from memcli.store.records import Counts, read_counts, read_known
 from memcli.store.text import TOKENIZER
-from memcli.types import Candidate, Filters, Known, PartScore, Skip
+from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
@@ -108,6 +108,16 @@ class Reader:
             " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
         )
         return {row[0]: SourceCounts(*row[1:]) for row in found}
+
+    def summaries(self) -> dict[str, float]:
+        """Give the confidence of every summary, by path."""
+        with translated(self.path):
+            return lineage.confidences(self._connection)
+
+    def behind(self, paths: Sequence[str]) -> dict[str, list[SourceLines]]:
+        """Give the raw lines behind some summaries, through summaries of summaries, by path."""
+        with translated(self.path):
+            return {path: lineage.leaves(self._connection, path) for path in paths}
 
     def count_matches(self, expression: str) -> int:
         """Count the chunks that match an expression."""

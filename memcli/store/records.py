@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.markdown.comments import visible
+from memcli.markdown.lineage import read_lineage
+from memcli.store import lineage
 from memcli.store.driver import rows
 from memcli.store.text import prepare
-from memcli.types import Chunk, Document, FileStat, Known, Part
+from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
 
 class Stamp(NamedTuple):
@@ -60,6 +62,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     )
     for chunk in document.chunks:
         _put_chunk(connection, found[0][0], chunk)
+    lineage.put(connection, found[0][0], document.lineage)
 
 
 def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> None:
@@ -157,7 +160,10 @@ def _read_row(
         (source, path),
     )
     *told, always, front_matter = row[8:]
-    return row[:8], Document._make((source, path, *told, bool(always), front_matter, ()))
+    document = Document._make((source, path, *told, bool(always), front_matter, (), None))
+    if document.kind == SUMMARY:
+        document = document._replace(lineage=read_lineage(json.loads(front_matter)))
+    return row[:8], document
 
 
 def _read_chunk(connection: apsw.Connection, row: tuple[Any, ...]) -> Chunk:

@@ -61,9 +61,20 @@ INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
 """
 
-
 # Lets a run that prunes pass over the vectors in use.
 _V2 = "CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL"
+
+# The lines a summary was made of. They hold while `matches` is set and `checked` is still the hash
+# of the file they were looked up in, so a changed file frees its lines before anybody looks.
+_V3 = """
+CREATE TABLE lineage (
+  document_id INTEGER NOT NULL REFERENCES documents (id),
+  path TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  hash BLOB NOT NULL, checked BLOB, matches INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX lineage_document ON lineage (document_id);
+CREATE INDEX lineage_path ON lineage (path);
+"""
 
 
 class IncompleteError(StoreError):
@@ -73,7 +84,7 @@ class IncompleteError(StoreError):
 
 
 # Migration n leads from user_version n to n + 1.
-MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2)
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3)
 
 
 def version(connection: apsw.Connection) -> int:

@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 
 from memcli.errors import StoreError
-from memcli.store import pending, records, schema, vectors
+from memcli.store import lineage, pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
 from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
-from memcli.types import Document, Known
+from memcli.types import Document, Known, SourceLines
 
 # Searches that follow one another without a gap would hold up a run for the usual timeout.
 CLOSE_TIMEOUT_MS = 250
@@ -108,6 +108,16 @@ class Writer:
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
             self.refresh(gone, living)
 
+    def unchecked_lineage(self) -> list[SourceLines]:
+        """List the lines of lineage whose file has changed since they were last looked up."""
+        with translated(self.path):
+            return lineage.unchecked(self.connection)
+
+    def check_lineage(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
+        """Remember which lines of lineage a file of the memory, known by its hash, still has."""
+        with self.transaction():
+            lineage.check(self.connection, path, file_hash, held)
+
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
         stat = stamp.stat
@@ -123,6 +133,7 @@ class Writer:
         """Remove every row of a document."""
         with self.transaction():
             gone = self._drop_chunks(source, path)
+            lineage.drop(self.connection, source, path)
             self.connection.execute(
                 "DELETE FROM documents WHERE source = ? AND path = ?", (source, path)
             )

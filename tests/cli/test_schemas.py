@@ -71,6 +71,20 @@ def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
     _checked("memcli.status", _run("status", "--json", "--deep", "-w", ".")[1])
 
 
+def test_compact_and_what_stands_behind_are_as_their_schemas_say(notes: Path) -> None:
+    small = ("--tail", "1", "--tail-tokens", "0", "--cluster", "2", "--json", "-w", ".")
+    made = _checked("memcli.compact", _run("compact", *small, "--show")[1])["summaries"]
+    for action in ("--apply", "--verify"):
+        _checked("memcli.compact", _run("compact", *small, action)[1])
+    for word in ("pool", "東京"):
+        arguments = ("search", word, "--view", "active", "--expand", "--json", "-w", ".")
+        _checked("memcli.search", _run(*arguments)[1])
+    for summary in made:
+        record = _run("get", summary["path"], "--expand", "--json", "-w", ".")[1]
+        assert _checked("memcli.get", record)["expanded"]
+    _checked("memcli.compact", _run("compact", *small, "--undo")[1])
+
+
 @pytest.mark.parametrize("flags", [(), ("--full", "--explain"), ("--mode", "lexical"),
                                    ("--on", "2025-06"), ("--budget", "30")])  # fmt: skip
 @pytest.mark.parametrize("query", ["pool", "fact", "東京", "why did it run dry in June 2025"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Optional
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 
 import typer
 
@@ -42,6 +43,9 @@ def command(
         Optional[str],  # noqa: UP045
         typer.Option("--hash", metavar="HASH", help="Exit 1 unless the lines still have it."),
     ] = None,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="Print the lines that a summary stands for.")
+    ] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
@@ -57,7 +61,7 @@ def command(
     if (first is not None and first < 1) or (count is not None and count < 1):
         raise UsageError("--from and --lines count from 1")
     context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    return run(target, first, count, expected, context, as_json=as_json)
+    return run(target, first, count, expected, context, expand=expand, as_json=as_json)
 
 
 def run(
@@ -67,6 +71,7 @@ def run(
     expected: str | None,
     context: Context,
     *,
+    expand: bool,
     as_json: bool,
 ) -> int:
     """Print what was asked for."""
@@ -90,6 +95,8 @@ def run(
         end = min(end, start + count - 1)
     text = "\n".join(lines[start - 1 : end])
     text_hash = digest(text).hex()
+    is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
+    behind = _behind(file, None if is_whole else lines[start - 1 : end], settings) if expand else []
     if as_json:
         from memcli.render.jsonio import dumps
 
@@ -106,13 +113,37 @@ def run(
             "truncated": truncated,
             "next_from": end + 1 if truncated else None,
         }
+        if expand:
+            record["expanded"] = behind
         context.terminal.write(dumps(record) + "\n")
+    elif expand:
+        _write_behind(behind, context)
     elif text:
         context.terminal.write(context.terminal.safe(text) + "\n")
     if expected is not None and expected.lower() != text_hash:
         context.terminal.warn(f"{found.path}:{start}-{end} has changed: its hash is {text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
+
+
+def _behind(
+    file: FileText, lines: Sequence[str] | None, settings: Settings
+) -> list[dict[str, Any]]:
+    from memcli.cli.get_expand import raw_lines
+
+    def read(path: str) -> FileText:
+        return _read(_resolve(path, settings), settings)
+
+    return raw_lines(file, lines, settings=settings, read=read)
+
+
+def _write_behind(behind: Sequence[dict[str, Any]], context: Context) -> None:
+    terminal = context.terminal
+    for each in behind:
+        where = f"{each['path']}:{each['start_line']}-{each['end_line']}"
+        terminal.write(f"==> {terminal.safe_line(where)} <==\n{terminal.safe(each['text'])}\n")
+        if each["changed"]:
+            terminal.warn(f"{where} has changed since it was summarised")
 
 
 def _resolve(target: str, settings: Settings) -> Target:

@@ -42,6 +42,12 @@ def command(
     heading: Annotated[Words, typer.Option(metavar="TEXT", help="Only below headings.")] = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    view: Annotated[
+        Word, typer.Option(metavar="VIEW", help="all, active or raw; see compact.")
+    ] = None,
+    expand: Annotated[
+        bool, typer.Option("--expand", help="Add the lines behind summaries.")
+    ] = False,
     budget: Annotated[
         Count, typer.Option(metavar="TOKENS", help="Stop before the passages cost more.")
     ] = None,
@@ -92,6 +98,7 @@ def command(
         "search.mode": mode,
         "search.fusion": fusion,
         "search.min_score": min_score,
+        "search.view": view,
     }
     context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
     filters = Filters(
@@ -104,9 +111,13 @@ def command(
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
         undated=undated,
+        view=context.config("search.view"),
     )
     text = " ".join(query)
-    found = answer(text, context, filters, budget=budget, whole=full, sync=sync, no_sync=no_sync)
+    found = answer(
+        text, context, filters, budget=budget, whole=full, expand=expand, sync=sync,
+        no_sync=no_sync,
+    )  # fmt: skip
     if receipt is not None:
         from memcli.cli import search_receipt
 

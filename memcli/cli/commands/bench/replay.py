@@ -41,7 +41,10 @@ def command(
     context = make_context(shared, before["flags"])
     filters, text = filters_of(before), before["query"]
     budget, whole = before["budget"], before["whole"]
-    found = answer(text, context, filters, budget=budget, whole=whole, sync=False, no_sync=no_sync)
+    found = answer(
+        text, context, filters, budget=budget, whole=whole, expand=False, sync=False,
+        no_sync=no_sync,
+    )  # fmt: skip
     if found.freshness.state == "stale":
         context.terminal.warn(
             f"{found.freshness.pending} changed files are not in this answer. Try: memcli index"

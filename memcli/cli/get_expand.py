@@ -1,0 +1,93 @@
+"""Follow lines of a summary down to the raw lines they stand for, on disk as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.indexing.document import build_document
+from memcli.indexing.indexer import Settings
+from memcli.markdown.lineage import citations, lines_hash
+from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines
+
+
+def raw_lines(
+    file: FileText,
+    lines: Sequence[str] | None,
+    *,
+    settings: Settings,
+    read: Callable[[str], FileText],
+) -> list[dict[str, Any]]:
+    """Give the lines behind some lines of a summary, or all of it, as `memcli.get/1` has them.
+
+    `read` reads another document of the memory by its path. Lines that are no longer as they were
+    summarised are marked as changed.
+    """
+    lineage = _lineage(file, settings)
+    if lineage is None:
+        raise UsageError(
+            f"{file.stat.path} is no summary: there is nothing behind its lines",
+            hint=f"memcli get {file.stat.path}",
+        )
+    texts: dict[str, list[str]] = {}
+    leaves = _leaves(lineage, settings, read, texts)
+    wanted = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
+    ranges = [c for c in wanted if any(_holds(leaf, c) for leaf in leaves)]
+    changed = {leaf for leaf in leaves if _differs(leaf, texts)}
+    return [
+        _record(path, first, last, texts[path], changed=changed)
+        for path, first, last in ranges or [leaf[:3] for leaf in leaves]
+    ]
+
+
+def _leaves(
+    lineage: Lineage,
+    settings: Settings,
+    read: Callable[[str], FileText],
+    texts: dict[str, list[str]],
+) -> list[SourceLines]:
+    found: dict[SourceLines, None] = {}
+    seen: set[str] = set()
+    todo = list(reversed(lineage.sources))
+    while todo:
+        source = todo.pop()
+        if source.path not in texts:
+            file = read(source.path)
+            texts[source.path] = file.text.split("\n")
+            below = _lineage(file, settings)
+            if below is not None:
+                seen.add(source.path)
+                todo += reversed(below.sources)
+        if source.path not in seen:
+            found[source] = None
+    return list(found)
+
+
+def _lineage(file: FileText, settings: Settings) -> Lineage | None:
+    source = next(s for s in settings.sources if s.name == MEMORY_SOURCE)
+    if file.stat.source != MEMORY_SOURCE:
+        return None
+    return build_document(file, source, settings.limits).lineage
+
+
+def _holds(leaf: SourceLines, citation: tuple[str, int, int]) -> bool:
+    path, first, last = citation
+    return leaf.path == path and leaf.start_line <= first and last <= leaf.end_line
+
+
+def _differs(leaf: SourceLines, texts: dict[str, list[str]]) -> bool:
+    return lines_hash(texts[leaf.path], leaf.start_line, leaf.end_line) != leaf.hash
+
+
+def _record(
+    path: str, first: int, last: int, lines: list[str], *, changed: set[SourceLines]
+) -> dict[str, Any]:
+    return {
+        "path": path,
+        "start_line": first,
+        "end_line": last,
+        "text": "\n".join(lines[first - 1 : last]),
+        "text_hash": lines_hash(lines, first, last).hex(),
+        "changed": any(_holds(leaf, (path, first, last)) for leaf in changed),
+    }

@@ -1,0 +1,1 @@
+"""Turn old logs into short summaries that lead back to every line they stand for."""

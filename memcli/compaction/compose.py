@@ -1,0 +1,119 @@
+"""Write a summary as Markdown: front matter with its lineage, then lines that all cite; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from memcli.compaction.sentences import Sentence
+from memcli.markdown.lineage import SCHEMA, seal_of
+from memcli.markdown.tokens import estimate, quotient
+from memcli.types import Lineage
+
+# Neighbouring sentences share a line, and so a citation, up to this many tokens.
+LINE_TOKENS = 40
+GAP = 2  # lines from one to the next
+
+
+class Entry(NamedTuple):
+    """What a summary says of one record."""
+
+    date: str
+    headings: tuple[str, ...]  # title of the document first
+    path: str
+    first: int
+    last: int
+    sentences: tuple[Sentence, ...]
+    also: tuple[str, ...]  # words of what was left out
+
+
+def body(entries: Sequence[Entry]) -> str:
+    """Write what is read and searched: a section a document, the records' headings below it."""
+    first, last = entries[0].date, max(entry.date for entry in entries)
+    lines = [f"# {first} to {last}" if first != last else f"# {first}"]
+    told = [entry for entry in entries if entry.sentences or entry.also]
+    for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
+        lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
+        above: tuple[str, ...] = ()
+        for entry in group:
+            below = tuple(h for h in entry.headings[1:] if h not in title)
+            if below and below != above:
+                lines += ["", f"### {' > '.join(below)}"]
+            above = below
+            lines += _lines(entry)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(entry: Entry) -> list[str]:
+    lines = [_line(run) for run in _joined(entry.sentences)]
+    if entry.also:
+        where = f"{entry.path}:{entry.first}-{entry.last}"
+        lines.append(f"- also: {', '.join(entry.also)} ({where})")
+    return lines
+
+
+def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
+    """Put sentences of one speaker on neighbouring lines together."""
+    runs: list[list[Sentence]] = []
+    for sentence in sentences:
+        run = runs[-1] if runs else []
+        if (
+            run
+            and run[-1].path == sentence.path
+            and not sentence.lead
+            and 0 <= sentence.first - run[-1].last <= GAP
+            and sum(quotient(s.text) for s in [*run, sentence]) <= LINE_TOKENS
+        ):
+            run.append(sentence)
+        else:
+            runs.append([sentence])
+    return runs
+
+
+def _line(run: Sequence[Sentence]) -> str:
+    text = run[0].shown
+    for before, sentence in pairwise(run):
+        said = sentence.text if sentence.speaker == before.speaker else sentence.shown
+        if text[-1] in "。！？…":
+            text += said
+        else:
+            text += f"{' ' if text[-1] in '.!?:]' else '; '}{said}"
+    where = run[0]._replace(last=run[-1].last).citation
+    return f"- {text} ({where})"
+
+
+def document(lineage: Lineage, text: str) -> str:
+    """Put the front matter before a body and seal both; the seal of `lineage` is not used."""
+    rows = [
+        f'- {{path: {_quoted(s.path)}, lines: "{s.start_line}-{s.end_line}",'
+        f' hash: "{s.hash.hex()}"}}'
+        for s in lineage.sources
+    ]
+    head = [
+        "---",
+        f"schema: {SCHEMA}",
+        f"date: {lineage.latest}",
+        f'earliest: "{lineage.earliest}"',
+        f'latest: "{lineage.latest}"',
+        f'compacted: "{lineage.compacted}"',
+        f"method: {lineage.method}",
+        f"confidence: {lineage.confidence}",
+        f"level: {lineage.level}",
+        f"tokens: {{sources: {lineage.source_tokens}, summary: {lineage.summary_tokens}}}",
+        f"parents: [{', '.join(map(_quoted, lineage.parents))}]",
+        "lineage:",
+        *rows,
+    ]
+    unsealed = "\n".join([*head, "---", text])
+    return "\n".join([*head, f'seal: "{seal_of(unsealed)}"', "---", text])
+
+
+def tokens(text: str) -> int:
+    """Count what a body costs to read."""
+    return estimate(text)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

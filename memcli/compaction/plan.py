@@ -1,0 +1,103 @@
+"""Decide what to summarise: from logs and earlier summaries to drafts; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memcli.compaction.clusters import cluster
+from memcli.compaction.command import Rewrite
+from memcli.compaction.compose import Entry
+from memcli.compaction.draft import Declined, Draft, Drafter, Item, Settings
+from memcli.compaction.eligibility import split_tail
+from memcli.compaction.records import Log, Record, cut
+from memcli.compaction.sentences import sentences
+from memcli.compaction.similarity import Embed, idf
+from memcli.compaction.summaries import Summary, entries_of
+from memcli.markdown.lineage import lines_hash
+from memcli.markdown.tokens import estimate
+from memcli.types import Lineage, SourceLines
+
+
+class Plan(NamedTuple):
+    """What a run would do."""
+
+    records: tuple[Record, ...]
+    tail: tuple[Record, ...]
+    waiting: tuple[Record, ...]
+    drafts: tuple[Draft, ...]
+    declined: tuple[Declined, ...]
+
+
+def make_plan(
+    logs: Sequence[Log],
+    existing: Sequence[Summary],
+    settings: Settings,
+    *,
+    folder: str,
+    now: str,
+    embed: Embed | None,
+    rewrite: Rewrite | None = None,
+) -> Plan:
+    """Plan a run; `existing` are the summaries in the folder, `now` is the time of the run.
+
+    `rewrite` summarises in place of the extraction.
+    """
+    records = sorted((r for log in logs for r in cut(log)), key=lambda r: r.key)
+    eligible, tail = split_tail(records, least=settings.tail_records, tokens=settings.tail_tokens)
+    weights = idf("\n".join(r.log.lines[r.start_line - 1 : r.end_line]) for r in records)
+    valid = [summary for summary in existing if not summary.stale]
+    covered: dict[str, list[SourceLines]] = {}
+    for source in (source for summary in valid for source in summary.lineage.sources):
+        covered.setdefault(source.path, []).append(source)
+    open_ = [r for r in eligible if not _is_covered(r, covered.get(r.log.path, ()))]
+    lines = {log.path: log.lines for log in logs}
+    drafter = Drafter(existing, lines, settings, weights, folder, now, embed, rewrite)
+    groups, waiting = cluster([_item(record) for record in open_], settings.cluster)
+    for group in groups:
+        drafter.summarise(group)
+    for level in range(1, settings.depth):
+        summaries = [s for s in valid if s.lineage.level == level and not _is_parent(s, valid)]
+        items = [_item_of(s.path, s.text, s.lineage) for s in summaries]
+        items += [_item_of(d.path, d.text, d.lineage) for d in drafter.drafts
+                  if d.lineage.level == level]  # fmt: skip
+        items.sort(key=lambda item: (item.earliest, item.latest, item.source.path))
+        for group in cluster(items, settings.cluster)[0]:
+            drafter.summarise(group)
+    waits = open_[len(open_) - len(waiting) :] if waiting else []
+    return Plan(
+        tuple(records), tuple(tail), tuple(waits), tuple(drafter.drafts), tuple(drafter.declined)
+    )
+
+
+def _is_covered(record: Record, sources: Sequence[SourceLines]) -> bool:
+    return any(
+        source.start_line <= record.start_line and source.end_line >= record.end_line
+        for source in sources
+    )
+
+
+def _is_parent(summary: Summary, others: Sequence[Summary]) -> bool:
+    return any(summary.path in other.lineage.parents for other in others)
+
+
+def _item(record: Record) -> Item:
+    log = record.log
+    hash_ = lines_hash(log.lines, record.start_line, record.end_line)
+    headings = (log.title, *(h for h in record.headings if h != log.title))
+    entry = Entry(
+        log.date, headings, log.path, record.start_line, record.end_line,
+        tuple(sentences(record)), (),
+    )  # fmt: skip
+    source = SourceLines(log.path, record.start_line, record.end_line, hash_)
+    return Item(source, log.date, log.date, record.tokens, (entry,), 0)
+
+
+def _item_of(path: str, text: str, lineage: Lineage) -> Item:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    start = lines.index("---", 1) + 2
+    source = SourceLines(path, start, len(lines), lines_hash(lines, start, len(lines)))
+    tokens = estimate("\n".join(lines[start - 1 :]))
+    return Item(source, lineage.earliest, lineage.latest, tokens, entries_of(text), lineage.level)

@@ -1,0 +1,132 @@
+"""Cut dated logs into records: runs of blocks of one section that never cut a bundle; pure.
+
+A bundle is what makes sense only together: a list with its lead-in, a question and its answer, a
+fence or table with the paragraph before it. A record also holds the headings it stands below, so
+that the records of a log cover every chunk of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memcli.markdown.parse import Block, parse
+from memcli.markdown.tokens import estimate
+
+# Bundles share a record up to this size, about that of a chunk.
+RECORD_TOKENS = 400
+
+_LEADS = (":", "：")
+_ASKS = ("?", "？")
+
+
+class Log(NamedTuple):
+    """A dated log of the memory."""
+
+    path: str
+    title: str
+    date: str
+    lines: tuple[str, ...]
+
+
+class Record(NamedTuple):
+    """A run of whole bundles, with the headings above the first one."""
+
+    log: Log
+    headings: tuple[str, ...]
+    start_line: int
+    end_line: int
+    blocks: tuple[Block, ...]
+    tokens: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Sort records by time."""
+        return self.log.date, self.log.path, self.start_line
+
+
+def cut(log: Log) -> list[Record]:
+    """Cut a log into its records, in order."""
+    return [
+        _record(log, headings, first, run)
+        for headings, first, blocks in _sections(parse("\n".join(log.lines)).blocks)
+        for first, run in _runs(log, first, blocks)
+    ]
+
+
+def _record(log: Log, headings: tuple[str, ...], first: int, blocks: Sequence[Block]) -> Record:
+    start, end = min(first, blocks[0].start), blocks[-1].end
+    tokens = estimate("\n".join(log.lines[start:end]))
+    return Record(log, headings, start + 1, end, tuple(blocks), tokens)
+
+
+def _sections(
+    blocks: Sequence[Block],
+) -> Iterator[tuple[tuple[str, ...], int, list[Block]]]:
+    """Yield the headings above some blocks, the line the first of them begins at, the blocks.
+
+    A heading without a body waits for the next one; what waits at the end is a body itself.
+    """
+    stack: list[Block] = []
+    body: list[Block] = []
+    waiting: list[Block] = []
+    headings: tuple[str, ...] = ()
+    first = 0
+    for block in blocks:
+        if block.kind != "heading":
+            if not body:
+                first = waiting[0].start if waiting else block.start
+                headings = tuple(b.title for b in stack if b.title)
+            waiting = []
+            body.append(block)
+            continue
+        if body:
+            yield headings, first, body
+            body = []
+        while stack and stack[-1].level >= block.level:
+            stack.pop()
+        stack.append(block)
+        waiting.append(block)
+    if body:
+        yield headings, first, body
+    elif waiting:
+        yield tuple(b.title for b in stack[:-1] if b.title), waiting[0].start, waiting
+
+
+def _runs(log: Log, first: int, blocks: Sequence[Block]) -> Iterator[tuple[int, list[Block]]]:
+    """Put the bundles of a section together while they fit a record."""
+    run: list[Block] = []
+    tokens = 0
+    for bundle in _bundles(log.lines, blocks):
+        size = estimate("\n".join(log.lines[bundle[0].start : bundle[-1].end]))
+        if run and tokens + size > RECORD_TOKENS:
+            yield first, run
+            first, run, tokens = bundle[0].start, [], 0
+        run += bundle
+        tokens += size
+    if run:
+        yield first, run
+
+
+def _bundles(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    bundle: list[Block] = []
+    for block in blocks:
+        if bundle and not _belongs(bundle[-1], block, lines):
+            yield bundle
+            bundle = []
+        bundle.append(block)
+    if bundle:
+        yield bundle
+
+
+def _belongs(before: Block, block: Block, lines: Sequence[str]) -> bool:
+    """Tell whether a block makes sense only behind the one before it."""
+    if before.kind == block.kind == "item":
+        return True
+    last = lines[before.end - 1].rstrip().rstrip("*_")
+    if last.endswith((*_LEADS, *_ASKS)):
+        return True
+    touches = before.end == block.start
+    return before.kind == "paragraph" and (
+        block.kind in ("fence", "table") or (block.kind == "item" and touches)
+    )

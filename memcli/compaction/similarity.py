@@ -1,0 +1,106 @@
+"""Place sentences in a space where the cosine says how alike they are: a model's, or TF-IDF; pure.
+
+The bundled model reads English, so text that is mostly in another script goes by TF-IDF, as does
+everything where there is no encoder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
+
+from memcli.embedding.script import latin_share
+from memcli.store.text import prepare
+from memcli.types import Encoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.floating]
+
+Embed = Callable[[Sequence[str]], list[bytes]]  # unit vectors of texts of any length
+
+LATIN_LIMIT = 0.5  # as in a search
+
+_WORD = re.compile(r"\w+")
+
+
+class Space(NamedTuple):
+    """Unit vectors of some texts, a row each, and how they came about."""
+
+    rows: Matrix
+    method: str  # extractive | extractive-lexical
+
+
+def terms(text: str) -> list[str]:
+    """Give the words of a text, folded; pairs of characters where a script has no spaces."""
+    return _WORD.findall(prepare(text).lower())
+
+
+def idf(texts: Iterable[str]) -> dict[str, float]:
+    """Give ln(1 + N / n) of every term, n of N texts holding it."""
+    counts: Counter[str] = Counter()
+    total = 0
+    for text in texts:
+        counts.update(set(terms(text)))
+        total += 1
+    return {term: log(1 + total / count) for term, count in counts.items()}
+
+
+def place(texts: Sequence[str], weights: Mapping[str, float], embed: Embed | None) -> Space:
+    """Place texts; empty ones lie at the origin."""
+    if embed is None or latin_share("\n".join(texts)) < LATIN_LIMIT:
+        return Space(_tf_idf(texts, weights), "extractive-lexical")
+    import numpy as np
+
+    rows = np.frombuffer(b"".join(embed(texts)), "<f4").reshape(len(texts), -1)
+    return Space(rows, "extractive")
+
+
+def centroid(rows: Matrix) -> Matrix:
+    """Give the direction of the mean of some rows."""
+    mean: Matrix = _unit(rows.sum(axis=0, keepdims=True))[0]
+    return mean
+
+
+def _tf_idf(texts: Sequence[str], weights: Mapping[str, float]) -> Matrix:
+    import numpy as np
+
+    counts = [Counter(terms(text)) for text in texts]
+    columns = {term: at for at, term in enumerate(sorted(set().union(*counts)))}
+    rows = np.zeros((len(texts), max(1, len(columns))), dtype=np.float32)
+    unknown = max(weights.values(), default=1.0)
+    for row, count in enumerate(counts):
+        for term, times in count.items():
+            rows[row, columns[term]] = times * weights.get(term, unknown)
+    return _unit(rows)
+
+
+def _unit(rows: Matrix) -> Matrix:
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Matrix = rows / np.where(lengths == 0, 1, lengths)
+    return unit
+
+
+def embedder(encoder: Encoder) -> Embed:
+    """Embed texts of any length, each once: what an encoder cannot take is cut at its end."""
+    known: dict[str, bytes] = {}
+
+    def embed(texts: Sequence[str]) -> list[bytes]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, encoder.encode([_cut(t, encoder) for t in new]), strict=True))
+        return [known[text] for text in texts]
+
+    return embed
+
+
+def _cut(text: str, encoder: Encoder) -> str:
+    while encoder.count(text) > encoder.max_tokens:
+        text = text[: len(text) * encoder.max_tokens // (encoder.count(text) + 1)]
+    return text

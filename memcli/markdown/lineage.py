@@ -1,0 +1,125 @@
+"""Read the lineage that a summary carries in its front matter, and tell whether it still holds.
+
+A summary is a document of the memory in a folder `summaries`; its lineage names the lines it was
+made of with the hash they had. Anybody can write such a file, so every field is checked and a
+front matter that does not fit makes an ordinary document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memcli.markdown.parts import digest
+from memcli.types import Lineage, SourceLines
+
+SCHEMA = "memcli.summary/1"
+FOLDERS = ("memory/summaries/", "summaries/")
+LEVELS = 9
+# Compiled at first use: a search without summaries needs none of them.
+_PLACE = r"([^\n]{1,1024}?):(\d{1,9})(?:-(\d{1,9}))?"
+_LINES = r"(\d{1,9})-(\d{1,9})"
+_HASH = r"[0-9a-f]{32}"
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_SEAL = r'^seal: "([0-9a-f]{32})"\n'
+
+
+def is_place(path: str) -> bool:
+    """Tell whether a path of the memory is where summaries lie."""
+    return path.startswith(FOLDERS)
+
+
+def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
+    """Read the lineage of a front matter; None where it is not one, whole and well-formed."""
+    if metadata.get("schema") != SCHEMA:
+        return None
+    tokens = metadata.get("tokens")
+    rows = metadata.get("lineage")
+    sources = [_source(row) for row in rows] if isinstance(rows, list) else []
+    found = [source for source in sources if source is not None]
+    texts = [metadata.get(key) for key in ("earliest", "latest", "compacted", "method", "seal")]
+    confidence, level, parents = (metadata.get(k) for k in ("confidence", "level", "parents"))
+    if (
+        not found
+        or len(found) != len(sources)
+        or not isinstance(tokens, dict)
+        or not all(isinstance(tokens.get(key), int) for key in ("sources", "summary"))
+        or not all(isinstance(text, str) for text in texts)
+        or not all(re.fullmatch(_DAY, str(text)) for text in texts[:2])
+        or not isinstance(confidence, int | float)
+        or not 0 <= confidence <= 1
+        or type(level) is not int
+        or not 1 <= level <= LEVELS
+        or not isinstance(parents, list)
+        or not set(parents) <= {source.path for source in found}
+    ):
+        return None
+    earliest, latest, compacted, method, seal = map(str, texts)
+    return Lineage(
+        sources=tuple(found),
+        parents=tuple(map(str, parents)),
+        earliest=earliest,
+        latest=latest,
+        compacted=compacted,
+        method=method,
+        confidence=float(confidence),
+        level=level,
+        source_tokens=tokens["sources"],
+        summary_tokens=tokens["summary"],
+        seal=seal,
+    )
+
+
+def _source(row: object) -> SourceLines | None:
+    if not isinstance(row, dict) or not isinstance(row.get("path"), str):
+        return None
+    lines, hash_ = (re.fullmatch(_LINES, str(row.get("lines"))), str(row.get("hash")))
+    if lines is None or not re.fullmatch(_HASH, hash_):
+        return None
+    found = SourceLines(row["path"], int(lines[1]), int(lines[2]), bytes.fromhex(hash_))
+    return found if 1 <= found.start_line <= found.end_line else None
+
+
+def lines_hash(lines: Sequence[str], first: int, last: int) -> bytes:
+    """Hash the lines `first` to `last`, from 1: what `memcli get` shows as their text_hash."""
+    return digest("\n".join(lines[first - 1 : last]))
+
+
+def holds(source: SourceLines, lines: Sequence[str]) -> bool:
+    """Tell whether a file, given as its lines, still has the lines of a source as they were."""
+    inside = source.end_line <= len(lines)
+    return inside and lines_hash(lines, source.start_line, source.end_line) == source.hash
+
+
+def seal_of(text: str) -> str:
+    """Hash a summary without its seal."""
+    return digest(re.sub(_SEAL, "", text, count=1, flags=re.MULTILINE)).hex()
+
+
+class Cited(NamedTuple):
+    """A line of a summary: what it says, and the lines that say so."""
+
+    said: str
+    path: str
+    first: int
+    last: int
+
+
+def cited(line: str) -> Cited | None:
+    """Read the citation that closes every line of a summary; headings have none.
+
+    Example: "- said (memory/2025-03-03.md:9-14)" -> ("said", "memory/2025-03-03.md", 9, 14)
+    """
+    said, opened, rest = line.rpartition(" (")
+    is_line = line.startswith("- ") and opened and rest.endswith(")")
+    place = re.fullmatch(_PLACE, rest[:-1]) if is_line else None
+    if place is None:
+        return None
+    first = int(place[2])
+    return Cited(said[2:], place[1], first, int(place[3] or first))
+
+
+def citations(text: str) -> list[tuple[str, int, int]]:
+    """List what the lines of a summary cite, as (path, first, last)."""
+    return [found[1:] for found in map(cited, text.split("\n")) if found]

@@ -1,0 +1,81 @@
+"""Search summaries first, then the raw lines behind those that were found.
+
+The lines behind every summary among the ranked passages are in reach, shown or not, so what is
+added does not depend on the limit. Tokens they leave over go to matching lines behind the other
+summaries: a summary cannot hold every word of its lines. No score of the first search changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memcli.markdown.tokens import estimate
+from memcli.search.dates import DateSpan
+from memcli.search.hits import Hit
+from memcli.search.pack import pack
+from memcli.search.pipeline import MMR_POOL, Answer, Options, Vector, search
+from memcli.search.query import ParsedQuery
+from memcli.search.views import Expanded, attach, behind
+from memcli.store.reader import Reader
+from memcli.types import SUMMARY
+
+# Narrow passages: within so many tokens more of them, from more places.
+PASSAGE_LINES = 2
+
+
+def search_expanded(
+    reader: Reader,
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: Options,
+    *,
+    tokens: int,
+    embed_query: Callable[[], Vector],
+    age_days: Callable[[str], int],
+) -> tuple[Answer, list[Expanded]]:
+    """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.
+
+    With a budget the added lines take what the passages leave of it.
+    """
+    wide = options._replace(limit=MMR_POOL, budget=None, spread=True)
+    answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
+    kept, dropped = pack(answer.hits[: options.limit], budget=options.budget)
+    shown = answer._replace(hits=tuple(kept), dropped=dropped)
+    if options.budget is not None:
+        tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
+    summaries = [hit for hit in answer.hits if hit.candidate.kind == SUMMARY]
+    leaves = reader.behind(sorted(reader.summaries()))
+    near = {line for hit in summaries for line in behind(hit, leaves[hit.candidate.path])}
+    far = {line for path in leaves for line in leaves[path]} - near
+    added: list[Hit] = []
+    for lines in (near, far):
+        left = tokens - sum(estimate(hit.text) for hit in added)
+        if not lines or left < 1:
+            continue
+        narrow = options._replace(
+            limit=MMR_POOL,
+            budget=None,
+            min_score=0.0,
+            passage_lines=PASSAGE_LINES,
+            filters=options.filters._replace(
+                view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
+            ),
+        )
+        found = search(reader, query, dates, narrow, embed_query=embed_query, age_days=age_days)
+        added += pack(_unseen(found.hits, [*kept, *added]), budget=left)[0]
+    return shown, attach(added, summaries, leaves)
+
+
+def _unseen(found: Sequence[Hit], shown: Sequence[Hit]) -> list[Hit]:
+    """Leave out what shares a line with a passage that is shown."""
+    places = [(h.candidate.source, h.candidate.path, h.start_line, h.end_line) for h in shown]
+    return [
+        hit
+        for hit in found
+        if not any(
+            (hit.candidate.source, hit.candidate.path) == (source, path)
+            and hit.start_line <= last
+            and first <= hit.end_line
+            for source, path, first, last in places
+        )
+    ]

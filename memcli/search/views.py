@@ -1,0 +1,92 @@
+"""Rank summaries by what they are worth and find the lines behind them; pure.
+
+    Q = 1 - QUALITY_WEIGHT * (1 - confidence of the summary)
+
+multiplies the score of a summary. Expansion changes no score: it is a second look at the lines
+behind the summaries that were found, and only at those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from memcli.markdown.lineage import cited
+from memcli.search.hits import Hit, ordered
+from memcli.types import SUMMARY, SourceLines
+
+QUALITY_WEIGHT = 0.5
+
+
+class Expanded(NamedTuple):
+    """Raw lines behind a summary that was found."""
+
+    hit: Hit  # with a score among the added lines alone
+    summary: str  # its path
+
+
+def apply_quality(hits: Sequence[Hit], confidences: Mapping[str, float]) -> list[Hit]:
+    """Multiply the score of every summary by its quality."""
+    if not confidences:
+        return list(hits)
+    return ordered([_weighted(hit, confidences) for hit in hits])
+
+
+def _weighted(hit: Hit, confidences: Mapping[str, float]) -> Hit:
+    candidate = hit.candidate
+    confidence = confidences.get(candidate.path) if candidate.kind == SUMMARY else None
+    if confidence is None:
+        return hit
+    factor = 1 - QUALITY_WEIGHT * (1 - confidence)
+    return hit.moved(hit.score * factor, "quality", confidence=confidence, factor=factor)
+
+
+def spread(hits: Sequence[Hit]) -> list[Hit]:
+    """Keep the best passage of each document that a summary tells of: the rest is behind it."""
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for hit in hits:
+        if hit.candidate.kind == SUMMARY:
+            place = (hit.candidate.path, *sorted(_documents(hit)))
+            if place in seen:
+                continue
+            seen.add(place)
+        kept.append(hit)
+    return kept
+
+
+def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
+    """Choose the raw lines that a passage of a summary stands for.
+
+    They are all that the summary covers of the documents the passage cites, for a sentence that
+    was kept leads to those that were not.
+    """
+    paths = _documents(hit)
+    return [leaf for leaf in leaves if leaf.path in paths] or list(leaves)
+
+
+def _documents(hit: Hit) -> set[str]:
+    """Name the documents that a passage cites; it may begin in the middle of a line."""
+    lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
+    found = (cited("- " + line.removeprefix("- ")) for line in lines)
+    return {each.path for each in found if each}
+
+
+def attach(
+    found: Sequence[Hit], summaries: Sequence[Hit], leaves: Mapping[str, Sequence[SourceLines]]
+) -> list[Expanded]:
+    """Name the summary that each raw passage stands behind, the best of those that were found."""
+    reach = [(hit.candidate.path, behind(hit, leaves[hit.candidate.path])) for hit in summaries]
+    reach += [(path, list(leaves[path])) for path in sorted(leaves)]
+    return [
+        Expanded(hit, next(path for path, lines in reach if _is_in(hit, lines))) for hit in found
+    ]
+
+
+def _is_in(hit: Hit, lines: Sequence[SourceLines]) -> bool:
+    return any(
+        each.path == hit.candidate.path
+        and each.start_line <= hit.end_line
+        and hit.start_line <= each.end_line
+        for each in lines
+    )

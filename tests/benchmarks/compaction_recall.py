@@ -1,0 +1,251 @@
+"""Measure what search still finds after compaction, on judged workspaces; not part of the suite.
+
+    python -m tests.benchmarks.compaction_recall FOLDER... [--ratio .3 --cluster 2 --tail 1]
+
+Each folder holds `workspace/` and `queries.jsonl`, and is copied first. A row tells, for one
+setting: tokens of the active view over those of the raw lines, and Recall@2000tok in the raw view,
+in the active one with the lines behind summaries, and in the active one alone, where a line of a
+summary earns the raw lines it cites, `also:` lines nothing, and pays for what is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memcli import config as configuration
+from memcli.bench.queries import Query, read_queries
+from memcli.cli.context import _count_tokens
+from memcli.compaction import folder
+from memcli.compaction.draft import Settings
+from memcli.compaction.plan import make_plan
+from memcli.compaction.similarity import embedder
+from memcli.embedding.registry import open_encoder
+from memcli.indexing.indexer import Settings as IndexSettings
+from memcli.indexing.indexer import embed, index
+from memcli.markdown.lineage import citations
+from memcli.markdown.parts import Limits
+from memcli.markdown.tokens import quotient
+from memcli.search.dates import find_dates
+from memcli.search.expansion import search_expanded
+from memcli.search.hits import Hit
+from memcli.search.pipeline import Vector, options_of, search
+from memcli.search.query import parse
+from memcli.search.query_vector import vector_of
+from memcli.search.views import Expanded
+from memcli.store.reader import Reader
+from memcli.store.writer import Writer
+from memcli.types import SUMMARY, Filters
+from memcli.workspace.dating import age_days
+
+BUDGET = 2000.0
+LINE_END = 0.25
+
+Earned = tuple[str, int, float]  # path, line, tokens; line 0 earns nothing
+
+
+class Workspace:
+    """One judged workspace: a copy of its files, an index, an encoder."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        self.root = target / "workspace"
+        shutil.copytree(source / "workspace", self.root)
+        with (source / "queries.jsonl").open(encoding="utf-8") as file:
+            self.queries = [q for q in read_queries(file, str(source)) if q.relevant]
+        self.store = str(target / "index.sqlite")
+        self.config = configuration.load(str(self.root), {}, {})
+        self.encoder = open_encoder("bundled").encoder
+        limits = Limits(self.config("chunk.tokens"), 0, 256, _count_tokens)
+        self.settings = IndexSettings(
+            self.config.sources, limits, 8 << 20, False, lambda: 4_000_000_000_000_000_000
+        )
+        self.vectors: dict[str, Vector] = {}
+
+    def index(self) -> None:
+        writer, _ = Writer.open(self.store)
+        index(writer, self.settings)
+        if self.encoder is not None:
+            embed(writer, self.encoder)
+        writer.close()
+
+    def compact(self, wanted: Settings) -> dict[str, int]:
+        for old in (self.root / folder.folder_of(str(self.root))).glob("*.md"):
+            old.unlink()
+        found = folder.read(self.settings)
+        plan = make_plan(
+            found.logs,
+            found.summaries,
+            wanted,
+            folder=folder.folder_of(str(self.root)),
+            now="2030-01-01T00:00:00",
+            embed=embedder(self.encoder) if self.encoder else None,
+        )
+        folder.write(str(self.root), plan.drafts)
+        self.index()
+        modes = [draft.mode for draft in plan.drafts]
+        return {mode: modes.count(mode) for mode in set(modes)} | {"declined": len(plan.declined)}
+
+    def vector(self, text: str) -> Vector:
+        if self.encoder is None:
+            return Vector(None, "", "", 1.0)
+        if text not in self.vectors:
+            self.vectors[text] = vector_of(self.encoder, text)
+        return self.vectors[text]
+
+    def tokens(self, view: str) -> int:
+        from memcli.store.filters import select_chunks
+
+        reader = Reader(self.store)
+        select, values = select_chunks(Filters(view=view)) or ("SELECT id FROM chunks", [])
+        found = reader._rows(f"SELECT sum(tokens) FROM chunks WHERE id IN ({select})", values)
+        reader.close()
+        return int(found[0][0] or 0)
+
+    def recall(self, view: str, *, tokens: int, limit: int) -> dict[str, float]:
+        reader = Reader(self.store)
+        options = options_of(self.config, filters=Filters(view=view))._replace(limit=limit)
+        sums = {"recall": 0.0, "hits": 0.0}
+        for query in self.queries:
+            read = list(self._read(reader, query, options, tokens))
+            sums["recall"] += _recall(query, read)
+            sums["hits"] += sum(cost for _, _, cost in read)
+        reader.close()
+        return {name: value / len(self.queries) for name, value in sums.items()}
+
+    def _read(self, reader: Reader, query: Query, options: Any, tokens: int) -> Iterator[Earned]:
+        today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
+        spans = find_dates(query.text, today)
+        parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
+
+        def embed_query() -> Vector:
+            return self.vector(parsed.text)
+
+        def age(day: str) -> int:
+            return age_days(day, today.isoformat())
+
+        if not tokens:
+            answer = search(reader, parsed, spans, options, embed_query=embed_query, age_days=age)
+            behind: list[Expanded] = []
+        else:
+            answer, behind = search_expanded(
+                reader, parsed, spans, options, tokens=tokens, embed_query=embed_query, age_days=age
+            )
+        for hit in (*answer.hits, *(each.hit for each in behind)):
+            yield from _lines(hit)
+
+
+def _lines(hit: Hit) -> Iterator[Earned]:
+    for number, line in enumerate(hit.text.split("\n"), start=hit.start_line):
+        cost = quotient(line) + LINE_END
+        if hit.candidate.kind != SUMMARY:
+            yield hit.candidate.path, number, cost
+            continue
+        cited = [] if line.startswith("- also: ") else citations(line)
+        lines = [(path, n) for path, first, last in cited for n in range(first, last + 1)]
+        yield "", 0, cost
+        for path, n in lines:
+            yield path, n, 0.0
+
+
+def _recall(query: Query, read: Sequence[Earned]) -> float:
+    left, seen = BUDGET, set()
+    for path, line, cost in read:
+        left -= cost
+        if left < 0:
+            break
+        seen.add((path, line))
+    found = sum(any((r.path, n) in seen for n in range(r.start, min(r.end, r.start + 9999) + 1))
+                for r in query.relevant)  # fmt: skip
+    return found / len(query.relevant)
+
+
+class Row(NamedTuple):
+    """What one setting gave on one workspace."""
+
+    ratio: float
+    raw: float
+    expanded: float
+    alone: float
+    everything: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--ratio", nargs="+", type=float, default=[0.3])
+    parser.add_argument("--cluster", nargs="+", type=int, default=[2])
+    parser.add_argument("--tail", type=int, default=1)
+    parser.add_argument("--depth", type=int, default=1)
+    parser.add_argument("--tokens", nargs="+", type=int, default=[1000])
+    parser.add_argument("--limit", nargs="+", type=int, default=[10])
+    parser.add_argument("--quick", action="store_true", help="leave out two columns")
+    parser.add_argument("--sample", type=int, default=1, help="every so many-th question")
+    parser.add_argument("--each", action="store_true", help="a row a workspace too")
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        spaces = []
+        for at, source in enumerate(wanted.folders):
+            spaces.append(Workspace(source, Path(temporary) / str(at)))
+            spaces[-1].index()
+            spaces[-1].queries = spaces[-1].queries[:: wanted.sample]
+        raw = [space.recall("raw", tokens=0, limit=60)["recall"] for space in spaces]
+        whole = [space.tokens("raw") for space in spaces]
+        weights = [len(space.queries) for space in spaces]
+        _say("cluster ratio limit expand | tokens  raw  active+expand  kept  alone  all | modes")
+        for cluster, ratio in product(wanted.cluster, wanted.ratio):
+            settings = Settings(wanted.tail, 0, cluster, ratio, 200, wanted.depth)
+            modes: dict[str, int] = {}
+            for space in spaces:
+                for mode, count in space.compact(settings).items():
+                    modes[mode] = modes.get(mode, 0) + count
+            shares = [s.tokens("active") / t for s, t in zip(spaces, whole, strict=True)]
+            alone, every = (
+                [0.0 if wanted.quick else s.recall(v, tokens=0, limit=30)["recall"] for s in spaces]
+                for v in ("active", "all")
+            )
+            for limit, tokens in product(wanted.limit, wanted.tokens):
+                rows = [
+                    Row(
+                        share,
+                        before,
+                        space.recall("active", tokens=tokens, limit=limit)["recall"],
+                        *rest,
+                    )
+                    for space, share, before, *rest in zip(
+                        spaces, shares, raw, alone, every, strict=True
+                    )
+                ]
+                label = f"{cluster:>7} {ratio:>5} {limit:>5} {tokens:>6} | "
+                if wanted.each:
+                    for source, row in zip(wanted.folders, rows, strict=True):
+                        _say(label + _shown(row) + f" | {source.name}")
+                _say(label + _shown(_mean(rows, weights)) + f" | {modes}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _mean(rows: Sequence[Row], weights: Sequence[int]) -> Row:
+    total = sum(weights)
+    return Row(*(sum(w * v for w, v in zip(weights, column, strict=True)) / total
+                 for column in zip(*rows, strict=True)))  # fmt: skip
+
+
+def _shown(row: Row) -> str:
+    return (
+        f"{row.ratio:6.3f} {row.raw:.3f}  {row.expanded:13.3f}  {row.expanded / row.raw:.3f}"
+        f"  {row.alone:.3f} {row.everything:.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

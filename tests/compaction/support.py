@@ -1,0 +1,63 @@
+"""Small makers of logs, plans and folders for the tests of compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.compaction.draft import Draft, Settings
+from memcli.compaction.plan import Plan, make_plan
+from memcli.compaction.records import Log
+from memcli.compaction.summaries import Summary, judged
+from memcli.embedding.hashing import HashingEncoder
+from memcli.markdown.lineage import read_lineage
+from memcli.markdown.parse import parse
+from memcli.types import Lineage
+
+NOW = "2026-02-20T00:00:00"
+FOLDER = "memory/summaries/"
+
+
+def make_log(day: str, text: str) -> Log:
+    lines = tuple(text.split("\n"))
+    return Log(f"memory/{day}.md", day, day, lines)
+
+
+def settings(
+    tail: int = 0, cluster: int = 2, ratio: float = 0.3, *, tail_tokens: int = 0, depth: int = 1
+) -> Settings:
+    return Settings(tail, tail_tokens, cluster, ratio, 200, depth)
+
+
+def plan_of(
+    logs: Sequence[Log],
+    wanted: Settings,
+    existing: Sequence[Summary] = (),
+    *,
+    vectors: bool = False,
+) -> Plan:
+    encoder = HashingEncoder()
+
+    def embed(texts: Sequence[str]) -> list[bytes]:
+        return encoder.encode([" ".join(text.split()[:200]) for text in texts])
+
+    return make_plan(
+        logs, existing, wanted, folder=FOLDER, now=NOW, embed=embed if vectors else None
+    )
+
+
+def read_back(logs: Sequence[Log], drafts: Sequence[Draft]) -> list[Summary]:
+    """Give drafts as they will be read from the folder."""
+    files = {log.path: log.lines for log in logs}
+    files |= {draft.path: tuple(draft.text.split("\n")) for draft in drafts}
+    found = []
+    for draft in drafts:
+        lineage = lineage_of(draft.text)
+        assert lineage._replace(seal="") == draft.lineage
+        found.append((draft.path, draft.text, lineage))
+    return judged(found, files)
+
+
+def lineage_of(text: str) -> Lineage:
+    lineage = read_lineage(parse(text).front_matter)
+    assert lineage is not None
+    return lineage

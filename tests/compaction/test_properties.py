@@ -1,0 +1,164 @@
+"""What holds of every compaction, whatever stands in the logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memcli.compaction.clusters import cluster
+from memcli.compaction.draft import Settings
+from memcli.compaction.eligibility import split_tail
+from memcli.compaction.records import Log, Record, cut
+from memcli.compaction.sanitize import is_placeholder
+from memcli.compaction.sentences import sentences
+from memcli.compaction.summaries import leaves_of, problems
+from memcli.markdown.parse import parse
+from memcli.types import SourceLines
+from tests.compaction.support import make_log, plan_of, read_back
+
+SAMPLE = """
+the pool ran dry because every worker held a handle while waiting must never decided 250 ms OPS-417
+`db.wait` 14 March promised deadline no longer instead of coffee beans river kids 我们 决定 三点
+不要 部署 数据库 昨天 去了 厦门 鼓浪屿。 東京 (memory/x.md:3) <!-- --> [x] **Ann**: .
+"""
+WORDS = st.sampled_from(SAMPLE.split())
+LINE = st.lists(WORDS, min_size=1, max_size=14).map(" ".join)
+BLOCK = st.one_of(
+    LINE,
+    LINE.map(lambda line: f"{line}?"),
+    LINE.map(lambda line: f"{line}:"),
+    st.lists(LINE, min_size=1, max_size=6).map(lambda lines: "\n".join(f"- {x}" for x in lines)),
+    st.lists(LINE, min_size=1, max_size=6).map(lambda lines: "\n".join(["```", *lines, "```"])),
+    st.just("| a | b |\n|---|---|\n| 1 | 2 |"),
+    LINE.map(lambda line: f"## {line}"),
+)
+TEXT = st.lists(BLOCK, min_size=1, max_size=8).map("\n\n".join)
+LOGS = st.lists(TEXT, min_size=1, max_size=9).map(
+    lambda texts: [make_log(f"2025-03-{n:02}", text) for n, text in enumerate(texts, start=1)]
+)
+WANTED = st.builds(
+    Settings,
+    tail_records=st.integers(0, 4),
+    tail_tokens=st.integers(0, 120),
+    cluster=st.integers(2, 4),
+    ratio=st.sampled_from([0.1, 0.3, 0.6]),
+    context_tokens=st.sampled_from([0, 50]),
+    depth=st.integers(1, 3),
+)
+bounded = settings(max_examples=15, deadline=None)
+
+
+@bounded
+@given(logs=LOGS, wanted=WANTED)
+def test_a_plan_covers_each_record_once_or_says_why_not(
+    logs: Sequence[Log], wanted: Settings
+) -> None:
+    plan = plan_of(logs, wanted)
+    tail, waiting = set(map(_place, plan.tail)), set(map(_place, plan.waiting))
+    declined = [s for d in plan.declined for s in d.sources]
+    covered = [s for d in plan.drafts if d.lineage.level == 1 for s in d.lineage.sources]
+    for record in plan.records:
+        owners = [s for s in covered if _holds(s, record)]
+        outside = _place(record) in tail | waiting or any(_holds(s, record) for s in declined)
+        assert len(owners) == (0 if outside else 1), record
+        assert _place(record) not in tail or not any(_touches(s, record) for s in covered)
+
+
+@bounded
+@given(logs=LOGS, wanted=WANTED)
+def test_every_summary_leads_to_raw_lines_is_shorter_and_verifies(
+    logs: Sequence[Log], wanted: Settings
+) -> None:
+    plan = plan_of(logs, wanted)
+    summaries = read_back(logs, plan.drafts)
+    by_path = {summary.path: summary for summary in summaries}
+    lengths = {log.path: len(log.lines) for log in logs}
+    for summary in summaries:
+        leaves = leaves_of(summary.path, by_path)
+        assert leaves
+        assert all(1 <= s.start_line <= s.end_line <= lengths[s.path] for s in leaves)
+        assert summary.lineage.summary_tokens < summary.lineage.source_tokens
+        for parent in summary.lineage.parents:
+            assert by_path[parent].lineage.level < summary.lineage.level
+    assert problems(summaries) == []
+
+
+@bounded
+@given(logs=LOGS, wanted=WANTED, vectors=st.booleans())
+def test_the_same_logs_give_the_same_bytes_and_a_second_run_adds_nothing(
+    logs: Sequence[Log], wanted: Settings, vectors: bool
+) -> None:
+    first = plan_of(logs, wanted, vectors=vectors)
+    assert plan_of(logs[::-1], wanted, vectors=vectors) == first
+    assert plan_of(logs, wanted, read_back(logs, first.drafts), vectors=vectors).drafts == ()
+
+
+@bounded
+@given(logs=LOGS, wanted=WANTED)
+def test_what_must_survive_does_word_for_word(logs: Sequence[Log], wanted: Settings) -> None:
+    plan = plan_of(logs, wanted._replace(depth=1))
+    for draft in plan.drafts:
+        ranges = {(s.path, n) for s in draft.lineage.sources
+                  for n in range(s.start_line, s.end_line + 1)}  # fmt: skip
+        for record in plan.records:
+            if (record.log.path, record.start_line) not in ranges:
+                continue
+            for sentence in sentences(record):
+                is_hard = sentence.kept and (draft.mode != "bounded" or sentence.kept != "fact")
+                is_hard = is_hard and (draft.mode == "normal" or not is_placeholder(sentence.text))
+                assert not is_hard or sentence.text in draft.body
+
+
+@bounded
+@given(text=TEXT)
+def test_records_cover_every_block_once_and_cut_no_list(text: str) -> None:
+    log = make_log("2025-03-01", text)
+    records = cut(log)
+    blocks = parse(text).blocks
+    lines = [n for r in records for n in range(r.start_line, r.end_line + 1)]
+    assert len(lines) == len(set(lines))
+    assert {n + 1 for b in blocks for n in range(b.start, b.end)} <= set(lines)
+    for before, after in pairwise(blocks):
+        if before.kind == after.kind == "item":
+            assert any(
+                r.start_line <= before.start + 1 and after.end <= r.end_line for r in records
+            )
+
+
+@bounded
+@given(logs=LOGS, least=st.integers(0, 6), tokens=st.integers(0, 300))
+def test_the_tail_is_the_shortest_suffix_that_may_grow(
+    logs: Sequence[Log], least: int, tokens: int
+) -> None:
+    records = [record for log in logs for record in cut(log)]
+    eligible, tail = split_tail(records, least=least, tokens=tokens)
+    assert eligible + tail == records
+    assert len(tail) >= min(least, len(records))
+    spent = sum(record.tokens for record in tail)
+    assert len(tail) == min(least, len(records)) or spent <= tokens
+    assert not eligible or spent + eligible[-1].tokens > tokens
+
+
+@given(n=st.integers(0, 60), k=st.integers(2, 9))
+def test_clusters_are_whole_in_order_and_even(n: int, k: int) -> None:
+    groups, waiting = cluster(list(range(n)), k)
+    assert [i for group in groups for i in group] + waiting == list(range(n))
+    assert {len(group) for group in groups} <= {k}
+    assert len(waiting) < k
+
+
+def _place(record: Record) -> tuple[str, int]:
+    return record.log.path, record.start_line
+
+
+def _holds(lines: SourceLines, record: Record) -> bool:
+    inside = lines.start_line <= record.start_line and record.end_line <= lines.end_line
+    return lines.path == record.log.path and inside
+
+
+def _touches(lines: SourceLines, record: Record) -> bool:
+    apart = lines.end_line < record.start_line or record.end_line < lines.start_line
+    return lines.path == record.log.path and not apart

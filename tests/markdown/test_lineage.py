@@ -1,0 +1,77 @@
+"""A lineage is read whole or not at all, and a seal shows every edit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.compaction.compose import document
+from memcli.markdown.lineage import citations, holds, lines_hash, read_lineage, seal_of
+from memcli.markdown.parse import parse
+from memcli.types import Lineage, SourceLines
+
+LINES = ("a", "b", "c")
+SOURCE = SourceLines("memory/it's 50% [done] & #1.md", 1, 2, lines_hash(LINES, 1, 2))
+LINEAGE = Lineage(
+    (SOURCE,), (), "2025-03-01", "2025-03-02", "2026-02-20T00:00:00+01:00", "extractive", 0.5, 1,
+    90, 30, "",
+)  # fmt: skip
+TEXT = document(LINEAGE, "# 2025-03-01\n- said (memory/a.md:1)\n")
+
+
+def test_what_is_written_is_read_back() -> None:
+    metadata = parse(TEXT).front_matter
+    found = read_lineage(metadata)
+    assert found is not None
+    assert found._replace(seal="") == LINEAGE
+    assert found.seal == seal_of(TEXT)
+    assert metadata["date"] == "2025-03-02"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("schema", "memcli.summary/2"),
+        ("lineage", []),
+        ("lineage", [{"path": "a.md", "lines": "2-1", "hash": "0" * 32}]),
+        ("lineage", [{"path": "a.md", "lines": "0-1", "hash": "0" * 32}]),
+        ("lineage", [{"path": "a.md", "lines": "1-2", "hash": "xyz"}]),
+        ("lineage", ["a.md"]),
+        ("lineage", "a.md"),
+        ("confidence", 2),
+        ("confidence", "high"),
+        ("level", 0),
+        ("level", True),
+        ("parents", ["memory/other.md"]),
+        ("parents", "x"),
+        ("tokens", {"sources": "many", "summary": 1}),
+        ("earliest", "yesterday"),
+        ("seal", None),
+    ],
+)
+def test_a_front_matter_that_does_not_fit_is_no_lineage(key: str, value: Any) -> None:
+    assert read_lineage({**parse(TEXT).front_matter, key: value}) is None
+
+
+@given(at=st.integers(0, len(TEXT) - 1), by=st.sampled_from("xé\n0"))
+def test_every_change_breaks_the_seal(at: int, by: str) -> None:
+    edited = TEXT[:at] + by + TEXT[at + 1 :]
+    lineage = read_lineage(parse(edited).front_matter)
+    if edited != TEXT and lineage is not None:
+        assert lineage.seal != seal_of(edited)
+
+
+def test_lines_hold_until_one_of_them_changes() -> None:
+    assert holds(SOURCE, LINES)
+    assert holds(SOURCE, ("a", "b", "changed"))
+    assert not holds(SOURCE, ("a", "B", "c"))
+    assert not holds(SOURCE, ("new", *LINES))
+    assert not holds(SOURCE, ("a",))
+
+
+def test_the_last_brackets_of_a_line_are_its_citation() -> None:
+    text = "- a note (memory/x.md:9) of ours (memory/a b.md:3-5)\n- none\n- one (memory/c.md:7)"
+    assert citations(text) == [("memory/a b.md", 3, 5), ("memory/c.md", 7, 7)]
