@@ -96,7 +96,8 @@ def run_once(
             else:
                 sweep_stale(context.store, settings)
                 report = index(writer, settings, on_progress=on_progress)
-                vectors.make(writer, job.texts)
+                if job.texts != 0:
+                    vectors.make(writer, job.texts)
             if job.prune:
                 pruned = writer.prune(unused_days=0)
             pending, chunks = vectors.pending(writer), writer.counts().chunks

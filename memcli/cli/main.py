@@ -42,8 +42,8 @@ Commands:
   status   Show what the index knows, and what it does not.
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax, ranking,
-           summaries.
+  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax,
+           ranking, summaries.
 
 Options:
   --version    Show the version.

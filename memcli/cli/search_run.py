@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from memcli.cli.context import Context
 from memcli.errors import IndexMissingError, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, options_of, search
+from memcli.search.options import options_of
+from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, search
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.reader import Reader
 from memcli.types import Filters

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memcli.indexing.planning import read
 from memcli.markdown.lineage import holds
+from memcli.store import lineage
 from memcli.types import MEMORY_SOURCE, FileStat, Skip, SourceLines
 
 if TYPE_CHECKING:
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 def check_lineage(writer: Writer, settings: Settings) -> None:
     """Note for every line of lineage in a changed file whether it is as it was."""
     waiting: dict[str, list[SourceLines]] = {}
-    for lines in writer.unchecked_lineage():
+    for lines in lineage.unchecked(writer):
         waiting.setdefault(lines.path, []).append(lines)
     for path in sorted(waiting):
         file = read(settings, FileStat(MEMORY_SOURCE, path, 0, 0, 0, 0))
         if not isinstance(file, Skip):
             text = file.text.split("\n")
             held = [lines for lines in waiting[path] if holds(lines, text)]
-            writer.check_lineage(path, file.hash, held)
+            lineage.check(writer, path, file.hash, held)

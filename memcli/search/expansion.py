@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from memcli.markdown.tokens import estimate
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
+from memcli.search.options import Options
 from memcli.search.pack import pack
-from memcli.search.pipeline import MMR_POOL, Answer, Options, Vector, search
+from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.views import Expanded, attach, behind
 from memcli.store.reader import Reader

@@ -7,22 +7,20 @@ observer sees are the hits as each stage left them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from memcli.config import DEFAULT_ORIGIN, Config
 from memcli.embedding.script import latin_share
-from memcli.errors import ConfigError
 from memcli.search.convex import score_convex
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
-from memcli.search.focus import PASSAGE_LINES, focus
+from memcli.search.focus import focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
+from memcli.search.options import Options
 from memcli.search.pack import pack
-from memcli.search.profiles import PROFILES, Profile
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import Recalled, part_tokens, recall
@@ -30,7 +28,6 @@ from memcli.search.two_pass import two_pass
 from memcli.search.views import apply_quality, spread
 from memcli.store.reader import Reader
 from memcli.store.writer import Counts
-from memcli.types import Filters
 
 # Below this share of Latin letters the bundled model's vectors say nothing.
 LATIN_LIMIT = 0.5
@@ -42,33 +39,6 @@ EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
 # within both.
 FOCUS_POOL = MMR_POOL = 100
-
-
-class Options(NamedTuple):
-    """What a search is asked to do."""
-
-    limit: int
-    mode: str  # hybrid | lexical | dense
-    profile: Profile
-    encoder: str  # its name in the configuration
-    fusion: str  # scaled | weighted | rrf
-    weights: Weights
-    universe: int
-    half_life_days: float
-    decay_floor: float
-    mmr_lambda: float
-    mmr_min: float
-    min_score: float
-    budget: int | None
-    whole: bool  # chunks in one piece instead of the lines that answer
-    filters: Filters
-    passage_lines: int = PASSAGE_LINES
-    spread: bool = False  # one passage of what a summary says of a document
-    without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
-
-    def has(self, stage: str) -> bool:
-        """Tell whether a stage of `profiles.STAGES` takes part."""
-        return stage in self.profile.stages and stage not in self.without
 
 
 class Leg(NamedTuple):
@@ -108,46 +78,6 @@ class Vector(NamedTuple):
 
 
 Observer = Callable[[str, Sequence[Hit]], None]
-
-
-def options_of(
-    config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
-) -> Options:
-    """Read the search settings; the profile's stand in for those nobody has set."""
-    profile = PROFILES[config("search.profile")]
-
-    def setting(name: str) -> Any:  # noqa: ANN401
-        is_set = config.values[name].origin != DEFAULT_ORIGIN
-        return config(name) if is_set else profile.settings.get(name, config(name))
-
-    limit, universe = setting("search.limit"), setting("search.universe")
-    if profile.by_limit:
-        universe = limit * setting("search.candidate_multiplier")
-    return Options(
-        limit=limit,
-        mode=config("search.mode"),
-        profile=profile,
-        encoder=config("embedding.encoder"),
-        fusion=setting("search.fusion"),
-        weights=_weights(setting("search.vector_weight"), setting("search.text_weight")),
-        universe=universe,
-        half_life_days=setting("search.half_life_days"),
-        decay_floor=setting("search.decay_floor"),
-        mmr_lambda=setting("search.mmr_lambda"),
-        mmr_min=setting("search.mmr_min"),
-        min_score=setting("search.min_score"),
-        budget=budget,
-        whole=whole,
-        filters=filters,
-    )
-
-
-def _weights(vector: float, text: float) -> Weights:
-    if abs(vector + text - 1.0) > 1e-6:
-        raise ConfigError(
-            f"search.vector_weight and search.text_weight must sum to 1, not {vector + text:g}"
-        )
-    return Weights(vector, text)
 
 
 def search(

@@ -19,7 +19,7 @@ from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
-from memcli.types import Document, Known, SourceLines
+from memcli.types import Document, Known
 
 # Searches that follow one another without a gap would hold up a run for the usual timeout.
 CLOSE_TIMEOUT_MS = 250
@@ -107,16 +107,6 @@ class Writer:
             records.put_document(self.connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
             self.refresh(gone, living)
-
-    def unchecked_lineage(self) -> list[SourceLines]:
-        """List the lines of lineage whose file has changed since they were last looked up."""
-        with translated(self.path):
-            return lineage.unchecked(self.connection)
-
-    def check_lineage(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
-        """Remember which lines of lineage a file of the memory, known by its hash, still has."""
-        with self.transaction():
-            lineage.check(self.connection, path, file_hash, held)
 
     def touch(self, document_id: int, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""

@@ -36,7 +36,8 @@ from memcli.markdown.tokens import quotient
 from memcli.search.dates import find_dates
 from memcli.search.expansion import search_expanded
 from memcli.search.hits import Hit
-from memcli.search.pipeline import Vector, options_of, search
+from memcli.search.options import options_of
+from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
 from memcli.search.views import Expanded

@@ -21,7 +21,8 @@ from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import Settings, embed, index
 from memcli.indexing.rebuild import rebuild
 from memcli.search.dates import find_dates
-from memcli.search.pipeline import Vector, options_of, search
+from memcli.search.options import options_of
+from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.store.beside import path_beside
 from memcli.store.reader import Reader

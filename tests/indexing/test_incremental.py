@@ -185,7 +185,9 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
         write(root, f"{number}.md", TEXTS[number])
     run(root, store)
     writer = open_writer(str(store))
-    writer.connection.execute("DROP INDEX vectors_unused; PRAGMA user_version = 1")
+    writer.connection.execute(
+        "DROP TABLE lineage; DROP INDEX vectors_unused; PRAGMA user_version = 1"
+    )
     writer.close()
     report, embedded = run(root, store)
     assert (report.unchanged, embedded) == (kept, 0)

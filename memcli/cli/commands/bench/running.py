@@ -39,35 +39,26 @@ def questions(path: str | None, context: Context, *, silent: bool) -> tuple[str,
 
 def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
     """Bring the index in step, vectors included, and say what that took."""
+    from memcli.cli.index_run import Job, Vectors, run_once
     from memcli.cli.progress import Progress
-    from memcli.embedding.query import identity
-    from memcli.indexing.indexer import embed, index
-    from memcli.indexing.lock import writer_lock
-    from memcli.store.writer import Writer
 
     terminal = context.terminal
-    opened = None if context.config("search.mode") == "lexical" else context.open_encoder()
-    embedded = 0
-    with writer_lock(context.store, wait_seconds=SYNC_WAIT_SECONDS, sleep=context.sleep):
-        writer, notice = Writer.open(context.store)
-        try:
-            with Progress(terminal) as progress:
-                report = index(writer, context.index_settings(), on_progress=progress.update)
-                if opened is not None and opened.encoder is not None:
-                    embedded = embed(writer, opened.encoder, on_progress=progress.update)
-                    writer.set_meta({"model": identity(context.config("embedding.encoder"))})
-        finally:
-            writer.close()
-    for text in (notice, *report.notices):
-        if text:
-            terminal.warn(text)
+    # Questions that go by words alone need no vectors.
+    texts = 0 if context.config("search.mode") == "lexical" else None
+    job = Job(full=False, prune=False, wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
+    with Progress(terminal) as progress:
+        vectors = Vectors(context, progress.update)
+        done = run_once(context, job, vectors, sleep=context.sleep, on_progress=progress.update)
+    report = done.report
+    for notice in report.notices:
+        terminal.warn(notice)
     for skip in report.unlisted:
         terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
     counts = {
         "added": len(report.added),
         "changed": len(report.changed) + len(report.moved),
         "removed": len(report.removed),
-        "embedded": embedded,
+        "embedded": done.embedded,
     }
     told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     if told and not silent:
@@ -80,7 +71,7 @@ class Searcher:
 
     def __init__(self, context: Context, *, limit: int = RUN_DEPTH) -> None:
         """Open store and encoder; say so where the vectors cannot take part."""
-        from memcli.search.pipeline import options_of
+        from memcli.search.options import options_of
         from memcli.store.reader import Reader
 
         self._context = context
