@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 
 import typer
@@ -13,6 +14,7 @@ from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from memcli.bench.ablation import Variant
     from memcli.bench.gates import Gates
     from memcli.bench.metrics import LineCosts
     from memcli.bench.quality import Asked
@@ -42,6 +44,13 @@ def command(
     run_file: Annotated[
         Word, typer.Option("--run", metavar="OUT.jsonl", help="Write the passages, 100 a query.")
     ] = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Also with each leg and stage switched off in turn.")
+    ] = False,
+    compare: Annotated[
+        Word, typer.Option(metavar="NAMES", help="Also by other profiles: classic,convex,two-pass.")
+    ] = None,
+    profile: Annotated[Word, typer.Option(metavar="NAME", help="A set of ranking rules.")] = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
@@ -66,9 +75,26 @@ def command(
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
     gates = Gates(tuple(map(parse_gate, fail_under or ())), max_drop, max_p95_ms)
     shared = Shared(workspace, quiet, verbose, color, now)
-    context = make_context(shared, {"search.mode": mode, "search.fusion": fusion})
+    flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion}
+    context = make_context(shared, flags)
     return run(queries, context, gates, baseline=baseline, run_file=run_file, sync=not no_sync,
-               as_json=as_json)  # fmt: skip
+               as_json=as_json, variants=_variants(ablate, compare))  # fmt: skip
+
+
+def _variants(ablate: bool, compare: str | None) -> tuple[Variant, ...]:
+    """Give the other ways to search that are asked for."""
+    if not ablate and compare is None:
+        return ()
+    from memcli.bench.ablation import ABLATIONS, BY_PROFILE
+
+    names = compare.split(",") if compare is not None else []
+    for name in names:
+        if name not in BY_PROFILE:
+            raise UsageError(
+                f"--compare takes profiles, {', '.join(BY_PROFILE)}, not {name!r}",
+                hint="memcli help ranking",
+            )
+    return (*(ABLATIONS if ablate else ()), *(BY_PROFILE[name] for name in names))
 
 
 def run(
@@ -80,6 +106,7 @@ def run(
     run_file: str | None,
     sync: bool,
     as_json: bool,
+    variants: Sequence[Variant] = (),
 ) -> int:
     """Sync, ask, score, compare, hold against the gates."""
     from memcli.bench import gates as gating
@@ -90,7 +117,7 @@ def run(
     silent = not gates.is_empty and not terminal.verbose
     if run_file is not None:
         side_files.refuse_memory(run_file, context)
-    measured = measure(queries_file, context, sync=sync, silent=silent)
+    measured = measure(queries_file, context, sync=sync, silent=silent, variants=variants)
     if run_file is not None:
         from memcli.bench.quality import run_line
 
@@ -129,7 +156,14 @@ class Measured(NamedTuple):
     synced: dict[str, int]  # what bringing the index in step took
 
 
-def measure(queries_file: str | None, context: Context, *, sync: bool, silent: bool) -> Measured:
+def measure(
+    queries_file: str | None,
+    context: Context,
+    *,
+    sync: bool,
+    silent: bool,
+    variants: Sequence[Variant] = (),
+) -> Measured:
     """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
     from memcli.bench import quality as bench
     from memcli.bench.rows import as_record, row_of
@@ -141,7 +175,8 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
     else:
         _look(context)
     line_costs = running.line_costs(context)
-    search = running.Searcher(context)
+    vectors = running.QueryVectors(context)
+    search = running.Searcher(context, vectors)
     try:
         asked = bench.ask(queries, search, line_costs, context.monotonic)
         index = search.index()
@@ -165,7 +200,40 @@ def measure(queries_file: str | None, context: Context, *, sync: bool, silent: b
         "hints": bench.hint_rate(asked),
         "queries": [as_record(row) for row in rows],
     }
+    if variants:
+        record["ablation"] = _ablation(context, vectors, variants, asked, line_costs)
     return Measured(record, asked, rows, line_costs, synced)
+
+
+def _ablation(
+    context: Context,
+    vectors: running.QueryVectors,
+    variants: Sequence[Variant],
+    asked: Sequence[Asked],
+    line_costs: LineCosts,
+) -> list[dict[str, Any]]:
+    """Ask the judged questions again in other ways; the first row is the way it is set."""
+    from memcli.bench.ablation import row
+    from memcli.bench.metrics import score
+    from memcli.bench.quality import passages
+    from memcli.config import Value
+
+    judged = [each for each in asked if each.scores is not None]
+    before = [each.scores for each in judged if each.scores is not None]
+    found = [row("as set", before, before)]
+    for variant in variants:
+        changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
+        config = context.config._replace(values={**context.config.values, **changed})
+        search = running.Searcher(context._replace(config=config), vectors, without=variant.without)
+        try:
+            scores = [
+                score(query.relevant, passages(search(query.text, query.date)), line_costs)
+                for query in (each.query for each in judged)
+            ]
+        finally:
+            search.close()
+        found.append(row(variant.name, scores, before))
+    return found
 
 
 def _look(context: Context) -> None:
@@ -203,6 +271,10 @@ def _text(measured: Measured, before: list[Row] | None) -> str:
     record, rows = measured.record, measured.rows
     parts = [text.table(record["categories"]), text.hints(record["hints"])]
     parts.append(text.worst_cases(worst(rows, text.SHOWN)))
+    if "ablation" in record:
+        from memcli.bench.ablation import table
+
+        parts.append("\n" + table(record["ablation"]))
     if before is not None:
         common = {row.id for row in before} & {row.id for row in rows}
         parts.append(text.changes(moves(before, rows), len(common)))

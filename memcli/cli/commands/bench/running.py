@@ -15,7 +15,8 @@ from memcli.types import Filters, Skip
 if TYPE_CHECKING:
     from memcli.bench.metrics import LineCosts
     from memcli.bench.queries import Query
-    from memcli.search.pipeline import Answer
+    from memcli.embedding.registry import Opened
+    from memcli.search.pipeline import Answer, Vector
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
 RUN_DEPTH = 100
@@ -66,27 +67,56 @@ def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
     return counts
 
 
-class Searcher:
-    """The search pipeline on one open store and one open encoder."""
+class QueryVectors:
+    """The vectors of questions, each made once; the encoder is opened for the first."""
 
-    def __init__(self, context: Context, *, limit: int = RUN_DEPTH) -> None:
-        """Open store and encoder; say so where the vectors cannot take part."""
+    def __init__(self, context: Context) -> None:
+        """Take the encoder of the settings."""
+        self._context = context
+        self._opened: Opened | None = None
+        self._made: dict[str, Vector] = {}
+
+    def __call__(self, text: str) -> Vector:
+        """Embed a question, or say why that cannot be; the user is told once."""
+        from memcli.search.pipeline import Vector
+        from memcli.search.query_vector import vector_of
+
+        if self._opened is None:
+            self._opened = self._context.open_encoder()
+            if self._opened.encoder is None and self._opened.reason:
+                self._context.terminal.warn(f"by keywords alone: {self._opened.reason}")
+        if self._opened.encoder is None:
+            return Vector(None, "", self._opened.reason, 1.0)
+        if text not in self._made:
+            self._made[text] = vector_of(self._opened.encoder, text)
+        return self._made[text]
+
+
+class Searcher:
+    """The search pipeline on one open store."""
+
+    def __init__(
+        self,
+        context: Context,
+        vectors: QueryVectors,
+        *,
+        limit: int = RUN_DEPTH,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        """Open the store; `without` names stages to leave out."""
         from memcli.search.options import options_of
         from memcli.store.reader import Reader
 
-        self._context = context
-        self._options = options_of(context.config, filters=Filters())._replace(limit=limit)
-        self._encoder = None if self._options.mode == "lexical" else context.open_encoder()
-        if self._encoder is not None and self._encoder.encoder is None and self._encoder.reason:
-            context.terminal.warn(f"by keywords alone: {self._encoder.reason}")
+        self._context, self._vectors = context, vectors
+        wanted = options_of(context.config, filters=Filters())
+        self._options = wanted._replace(limit=limit, without=without)
         self._reader = Reader(context.store)
 
     def __call__(self, text: str, day: str | None) -> Answer:
         """Answer a question as `search` does, on the day on which it is asked."""
         from memcli.search.dates import find_dates
-        from memcli.search.pipeline import NOTHING, Vector, search
+        from memcli.search.pipeline import NOTHING, search
         from memcli.search.query import parse
-        from memcli.search.query_vector import vector_of
         from memcli.workspace.dating import age_days
 
         today = date.fromisoformat(day) if day else self._context.today
@@ -95,18 +125,12 @@ class Searcher:
         if parsed.is_empty:
             return NOTHING
 
-        def embed() -> Vector:
-            if self._encoder is None or self._encoder.encoder is None:
-                reason = self._encoder.reason if self._encoder else ""
-                return Vector(None, "", reason, 1.0)
-            return vector_of(self._encoder.encoder, parsed.text)
-
         return search(
             self._reader,
             parsed,
             spans,
             self._options,
-            embed_query=embed,
+            embed_query=lambda: self._vectors(parsed.text),
             age_days=lambda day: age_days(day, today.isoformat()),
         )
 

@@ -205,7 +205,9 @@ def _warm(context: Context, place: Place, mode: str) -> list[float]:
     values = dict(context.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
     there = context._replace(config=context.config._replace(values=values), store=place.store)
-    search = running.Searcher(there, limit=context.config("search.limit"))
+    search = running.Searcher(
+        there, running.QueryVectors(there), limit=context.config("search.limit")
+    )
     seconds = []
     try:
         search(place.queries[0], None)

@@ -1,0 +1,54 @@
+"""Switch legs, stages and profiles one at a time and hold each against the settings as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memcli.bench.bootstrap import paired
+from memcli.bench.metrics import NAMES
+from memcli.search.profiles import PROFILES, STAGES
+
+SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
+         "Recall@2000tok")  # fmt: skip
+JUDGED_BY = "nDCG@10"  # the metric whose difference gets an interval
+
+
+class Variant(NamedTuple):
+    """One way to search that differs in one thing from how it is set."""
+
+    name: str
+    settings: Mapping[str, str]
+    without: frozenset[str] = frozenset()  # stages of the pipeline
+
+
+ABLATIONS = (
+    Variant("words alone", {"search.mode": "lexical"}),
+    Variant("vectors alone", {"search.mode": "dense"}),
+    Variant("fusion weighted", {"search.fusion": "weighted"}),
+    Variant("fusion rrf", {"search.fusion": "rrf"}),
+    *(Variant(f"without {stage}", {}, frozenset((stage,))) for stage in STAGES),
+)
+BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for name in PROFILES}
+
+
+def row(
+    name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
+) -> dict[str, Any]:
+    """Describe a variant by its means, and by what it changes in nDCG@10 question by question."""
+    change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
+    means = {metric: sum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
+    return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
+
+
+def table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Draw the variants, one a line; the last column is the change of nDCG@10 and its interval."""
+    listed = list(rows)
+    width = max(len(str(each["variant"])) for each in listed)
+    heads = [name.replace("Recall", "R").replace("tok", "t") for name in SHOWN]
+    lines = [f"{'':{width}}  {'  '.join(f'{head:>7}' for head in heads)}  {JUDGED_BY}, 95 %"]
+    for each in listed:
+        figures = "  ".join(f"{each[metric]:7.3f}" for metric in SHOWN)
+        change = f"{each['change']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
+        lines.append(f"{each['variant']:{width}}  {figures}  {change}")
+    return "\n".join(lines) + "\n"
