@@ -8,7 +8,7 @@ from memcli.cli.context import Context
 from memcli.errors import IndexMissingError, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.search.options import options_of
-from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, search
+from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, Observer, search, unobserved
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.reader import Reader
 from memcli.types import Filters
@@ -46,6 +46,7 @@ def answer(
     expand: bool,
     sync: bool,
     no_sync: bool,
+    observe: Observer = unobserved,
 ) -> Found:
     """Answer `text` from the index of the context's workspace."""
     from memcli.embedding.script import latin_share
@@ -88,6 +89,7 @@ def answer(
                     wanted,
                     embed_query=vector.result,
                     age_days=context.age_days,
+                    observe=observe,
                 ),
                 [],
             )

@@ -80,6 +80,10 @@ class Vector(NamedTuple):
 Observer = Callable[[str, Sequence[Hit]], None]
 
 
+def unobserved(stage: str, hits: Sequence[Hit]) -> None:
+    """Look away."""
+
+
 def search(
     reader: Reader,
     query: ParsedQuery,
@@ -88,7 +92,7 @@ def search(
     *,
     embed_query: Callable[[], Vector],
     age_days: Callable[[str], int],
-    observe: Observer = lambda _stage, _hits: None,
+    observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index."""
     spans = [(span.start, span.end) for span in dates] if options.has("date") else []

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
-from memcli.errors import ExitCode, NotFoundError, UsageError
-from memcli.types import MEMORY_SOURCE, Document, FileText, Skip
+from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Settings
-
-_RANGE = re.compile(r"^(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?$")
-
-
-class Target(NamedTuple):
-    """What is asked for."""
-
-    source: str
-    path: str
-    anchor: str | None
-    first: int | None
-    last: int | None
+    from memcli.types import FileText
 
 
 def command(
@@ -75,17 +62,16 @@ def run(
     as_json: bool,
 ) -> int:
     """Print what was asked for."""
+    from memcli.cli import targets
     from memcli.markdown.parts import digest
 
     settings = context.index_settings()
-    found = _resolve(target, settings)
-    file = _read(found, settings)
+    found = targets.resolve(target, settings)
+    file = targets.read(found, settings)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
-    start, end = found.first or 1, found.last or max(1, len(lines))
-    if found.anchor is not None:
-        start, end = _anchor_lines(found, file, settings)
+    start, end = targets.lines_of(found, file, settings)
     start = min(first if first is not None else start, max(1, len(lines)))
     end = min(end if first is None else max(1, len(lines)), max(1, len(lines)))
     if end < start:
@@ -129,10 +115,11 @@ def run(
 def _behind(
     file: FileText, lines: Sequence[str] | None, settings: Settings
 ) -> list[dict[str, Any]]:
+    from memcli.cli import targets
     from memcli.cli.get_expand import raw_lines
 
     def read(path: str) -> FileText:
-        return _read(_resolve(path, settings), settings)
+        return targets.read(targets.resolve(path, settings), settings)
 
     return raw_lines(file, lines, settings=settings, read=read)
 
@@ -144,82 +131,3 @@ def _write_behind(behind: Sequence[dict[str, Any]], context: Context) -> None:
         terminal.write(f"==> {terminal.safe_line(where)} <==\n{terminal.safe(each['text'])}\n")
         if each["changed"]:
             terminal.warn(f"{where} has changed since it was summarised")
-
-
-def _resolve(target: str, settings: Settings) -> Target:
-    """Read a path, a citation, `path#heading` or `source:path#anchor`; only known documents."""
-    from memcli.workspace.discover import discover
-
-    listing = discover(
-        settings.sources,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
-    known = {(file.source, file.path) for file in listing.files}
-    for candidate in _readings(target, [source.name for source in settings.sources]):
-        if (candidate.source, candidate.path) in known:
-            return candidate
-    for skip in listing.skips:
-        if skip.path == target:
-            raise NotFoundError(f"{target} is not a document: {skip.reason}", hint="memcli status")
-    from difflib import get_close_matches
-
-    near = get_close_matches(target, sorted(path for _, path in known), n=1)
-    hint = f"memcli get {near[0]}" if near else "memcli status"
-    raise NotFoundError(f"there is no document {target}", hint=hint)
-
-
-def _readings(target: str, sources: list[str]) -> list[Target]:
-    """List what a target may mean, a plain path first: names may hold `:` and `#`."""
-    places = [(MEMORY_SOURCE, target.removeprefix("./"))]
-    places += [(s, target[len(s) + 1 :]) for s in sources if target.startswith(f"{s}:")]
-    found = [Target(source, path, None, None, None) for source, path in places]
-    for source, path in places:
-        match = _RANGE.match(path)
-        if match:
-            first = int(match["first"])
-            last = int(match["last"]) if match["last"] else first
-            found.append(Target(source, match["path"], None, max(1, first), max(1, last)))
-        head, sign, anchor = path.rpartition("#")
-        if sign:
-            found.append(Target(source, head, anchor, None, None))
-    return found
-
-
-def _read(target: Target, settings: Settings) -> FileText:
-    from memcli.workspace.reading import read_file
-
-    source = next(s for s in settings.sources if s.name == target.source)
-    file = read_file(
-        source.root,
-        target.path,
-        source=source.name,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
-    if isinstance(file, Skip):
-        raise NotFoundError(
-            f"{target.path} cannot be read: {file.detail or file.reason}", hint="memcli status"
-        )
-    return file
-
-
-def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:
-    """Find a chunk by its anchor, or everything below a heading by its name."""
-    from memcli.indexing.document import build_document
-
-    source = next(s for s in settings.sources if s.name == target.source)
-    document: Document = build_document(file, source, settings.limits)
-    wanted = target.anchor or ""
-    exact = [chunk for chunk in document.chunks if chunk.anchor == wanted]
-    below = [
-        chunk
-        for chunk in document.chunks
-        if any(name.casefold() == wanted.casefold() for name in chunk.heading_path)
-    ]
-    chunks = exact or below
-    if not chunks:
-        raise NotFoundError(
-            f"{target.path} has no heading or anchor {wanted!r}", hint=f"memcli get {target.path}"
-        )
-    return chunks[0].start_line, chunks[-1].end_line

@@ -30,6 +30,9 @@ def command(
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how scores came about.")] = False,
+    why_not: Annotated[
+        Word, typer.Option(metavar="REF", help="Say where these lines fell out instead.")
+    ] = None,
     since: Annotated[Word, typer.Option(metavar="DATE", help="Only records from then on.")] = None,
     until: Annotated[Word, typer.Option(metavar="DATE", help="Only records up to then.")] = None,
     on: Annotated[Word, typer.Option(metavar="DATE", help="Only records of that time.")] = None,
@@ -42,6 +45,9 @@ def command(
     heading: Annotated[Words, typer.Option(metavar="TEXT", help="Only below headings.")] = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    profile: Annotated[
+        Word, typer.Option(metavar="NAME", help="default, classic, convex or two-pass.")
+    ] = None,
     view: Annotated[
         Word, typer.Option(metavar="VIEW", help="all, active or raw; see compact.")
     ] = None,
@@ -97,6 +103,7 @@ def command(
         "search.limit": limit,
         "search.mode": mode,
         "search.fusion": fusion,
+        "search.profile": profile,
         "search.min_score": min_score,
         "search.view": view,
     }
@@ -114,6 +121,8 @@ def command(
         view=context.config("search.view"),
     )
     text = " ".join(query)
+    if why_not is not None:
+        return _why_not(why_not, text, context, filters, as_json=as_json, no_sync=no_sync)
     found = answer(
         text, context, filters, budget=budget, whole=full, expand=expand, sync=sync,
         no_sync=no_sync,
@@ -128,6 +137,19 @@ def command(
         raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
     search_output.write(found, context, form=form, full=full, explain=explain)
     return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
+
+
+def _why_not(
+    ref: str, text: str, context: Context, filters: Filters, *, as_json: bool, no_sync: bool
+) -> int:
+    from memcli.cli import why_not
+    from memcli.cli.search_run import answer
+
+    trail = why_not.trail_of(ref, context)
+    answer(text, context, filters, budget=None, whole=False, expand=False, sync=False,
+           no_sync=no_sync, observe=trail)  # fmt: skip
+    why_not.write(trail, context, as_json=as_json)
+    return ExitCode.OK
 
 
 def _bound(text: str | None, context: Context, *, last: bool) -> str | None:

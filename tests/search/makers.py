@@ -1,0 +1,64 @@
+"""Small makers of candidates and hits with numbers chosen by hand."""
+
+from __future__ import annotations
+
+from memcli.search.fusion import Weights, fuse
+from memcli.search.hits import Hit
+from memcli.types import Candidate, PartScore
+
+HALVES = Weights(0.5, 0.5)
+
+
+def candidate(
+    chunk_id: int,
+    *,
+    bm25: float = 0.0,
+    cosines: tuple[float | None, ...] = (None,),
+    lines: tuple[str, ...] = ("words",),
+    date: str | None = None,
+    ranks: tuple[int | None, int | None] = (None, None),
+    literal: bool = False,
+    scope: str = "global",
+    authority: float | None = None,
+    heading_path: tuple[str, ...] = (),
+) -> Candidate:
+    """Make a chunk whose parts are its lines, one cosine each."""
+    parts, at = [], 0
+    for number, (line, cosine) in enumerate(zip(lines, cosines, strict=True), start=1):
+        parts.append(PartScore(number, number, at, at + len(line), cosine))
+        at += len(line) + 1
+    return Candidate(
+        chunk_id=chunk_id,
+        source="memory",
+        path=f"{chunk_id}.md",
+        anchor="top",
+        heading_path=heading_path,
+        title="t",
+        start_line=1,
+        end_line=len(lines),
+        tokens=1,
+        text="\n".join(lines),
+        text_hash=b"",
+        date=date,
+        document_date=date,
+        kind="note",
+        scope=scope,
+        source_kind="operator",
+        trust="trusted",
+        authority=authority,
+        importance=None,
+        bm25=bm25,
+        lexical_rank=ranks[0],
+        dense_rank=ranks[1],
+        literal=literal,
+        parts=tuple(parts),
+    )
+
+
+def fused(*candidates: Candidate, method: str = "scaled", weights: Weights = HALVES) -> list[Hit]:
+    coverage = {c.chunk_id: 1.0 for c in candidates}
+    return fuse(candidates, coverage, method=method, weights=weights, text_share=1.0)
+
+
+def scores(hits: list[Hit]) -> dict[int, float]:
+    return {hit.candidate.chunk_id: hit.score for hit in hits}

@@ -1,0 +1,72 @@
+"""A newer note comes first where it tells of a change, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.search.hits import Hit
+from memcli.search.newer import newer_first, tells_of_change
+from tests.search.makers import candidate
+
+
+def hit(
+    chunk_id: int,
+    score: float,
+    text: str,
+    date: str | None,
+    *,
+    coverage: float = 1.0,
+    heading: str = "",
+) -> Hit:
+    made = candidate(chunk_id, lines=(text,), date=date, heading_path=(heading,) if heading else ())
+    return Hit(made, 0, 0, score, None, coverage, None, (), ())
+
+
+OLD = hit(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
+NEW = hit(2, 0.6, "Orders moved to PostgreSQL.", "2025-08-18")
+
+
+def order(*hits: Hit) -> list[int]:
+    return [each.candidate.chunk_id for each in newer_first(hits)]
+
+
+def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
+    moved = newer_first([OLD, NEW])
+    assert [each.candidate.chunk_id for each in moved] == [2, 1]
+    assert [each.score for each in moved] == [0.8, 0.6]
+    assert moved[0].trace[-1].stage == "newer"
+    assert dict(moved[0].trace[-1].inputs) == {"before": "1.md:1-1"}
+
+
+def test_it_stays_behind_what_is_newer_undated_far_better_or_about_something_else() -> None:
+    assert order(OLD, hit(2, 0.6, "Orders moved to PostgreSQL.", "2025-01-01")) == [1, 2]
+    assert order(OLD._replace(candidate=candidate(1)), NEW) == [1, 2]
+    assert order(OLD, NEW._replace(score=0.55)) == [1, 2]
+    assert order(OLD, NEW._replace(coverage=0.4)) == [1, 2]
+    assert order(OLD, hit(2, 0.6, "Orders are kept in PostgreSQL.", "2025-08-18")) == [1, 2]
+
+
+def test_only_the_first_six_are_compared_so_a_limit_changes_nothing() -> None:
+    between = [hit(n, 0.75, "x", None) for n in range(10, 15)]
+    assert order(OLD, *between[:4], NEW)[0] == 2
+    assert order(OLD, *between, NEW) == [1, 10, 11, 12, 13, 14, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("The date no longer holds.", True),
+        ("We **replaced** the broker", True),
+        ("the plan was (moved to May)", True),
+        ("Statt MySQL jetzt PostgreSQL", True),
+        ("数据库改为 PostgreSQL", True),
+        ("A removed tooth", False),
+        ("Orders are kept in MySQL.", False),
+    ],
+)
+def test_words_of_change(text: str, tells: bool) -> None:
+    assert tells_of_change(hit(1, 1.0, text, None)) is tells
+
+
+def test_a_heading_may_tell_of_the_change() -> None:
+    assert tells_of_change(hit(1, 1.0, "Why", None, heading="PostgreSQL instead of MySQL"))
