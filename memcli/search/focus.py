@@ -26,8 +26,8 @@ NEIGHBOUR_SHARE = 0.3
 # A neighbour joins from this share of the best part of all chunks, so that strong passages are
 # wide and doubtful ones narrow. Less gains ranks and loses recall within a token budget: on
 # LoCoMo .28 gives nDCG@10 .784 and Recall@1000tok .826, .35 gives .777 and .833.
-KEEP_SHARE = 0.32
-PASSAGE_LINES = 8
+KEEP_SHARE = 0.34
+PASSAGE_LINES = 10
 NEIGHBOURS = 2  # parts on each side
 K1 = 1.2
 B = 0.75
@@ -85,7 +85,15 @@ def focus(
         for first, last, best in _windows(hit, scores, parts, enough, most_lines, whole=whole):
             score = (hit.score + parts[best]) / full
             moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
-            passages.append(moved._replace(first=first, last=last))
+            held = {t for part in tokens[hit.candidate.chunk_id][first : last + 1] for t in part}
+            passages.append(
+                moved._replace(
+                    first=first,
+                    last=last,
+                    own_cosine=_best_cosine(hit, first, last),
+                    own_coverage=_coverage(held, terms),
+                )
+            )
     return ordered(passages)
 
 
@@ -96,6 +104,18 @@ def _own_scores(hit: Hit, texts: Sequence[float], leaning: float, per_text: floa
         cosine = hit.cosine if part.cosine is None else part.cosine
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
     return own
+
+
+def _best_cosine(hit: Hit, first: int, last: int) -> float | None:
+    known = [p.cosine for p in hit.candidate.parts[first : last + 1] if p.cosine is not None]
+    return min(1.0, max(0.0, *known)) if known else None
+
+
+def _coverage(held: set[str], terms: Sequence[SoughtTerm]) -> float:
+    """Give the share of the query's IDF that some tokens hold."""
+    sought = sum(term.idf for term in terms)
+    found = sum(term.idf for term in terms if term.tokens and held.issuperset(term.tokens))
+    return found / sought if sought else 0.0
 
 
 def _with_neighbours(own: Sequence[float]) -> list[float]:

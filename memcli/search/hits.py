@@ -27,6 +27,9 @@ class Hit(NamedTuple):
     confidence: float | None
     duplicates: tuple[str, ...]  # citations that say the same
     trace: tuple[Step, ...]
+    # Of the passage alone, where it is less than its chunk; None: as above.
+    own_cosine: float | None = None
+    own_coverage: float | None = None
 
     @property
     def is_whole(self) -> bool:
