@@ -1,0 +1,126 @@
+"""What a person expects of a search over years of notes, through the real index and model."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from tests.support import write
+
+SAME_WORDS = "The staging database is rebuilt from a dump on the first Monday of the month."
+OTHER = "Lunch with the neighbours; the garden needs water."
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    write(root, "memory/2023-03-06.md", f"# Staging\n\n{SAME_WORDS}\n")
+    for day in range(1, 15):
+        write(root, f"memory/2026-02-{day:02}.md", f"# Day\n\n{OTHER} Number {day}.\n")
+    index(root)
+    return root
+
+
+def index(root: Path) -> None:
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        assert run(["index", "-w", str(root)]) == 0
+
+
+def ask(root: Path, *arguments: str) -> dict[str, Any]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        assert run(["search", *arguments, "-w", str(root), "--json"]) == 0
+    found = json.loads(out.getvalue())
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("query", ["when is the staging database rebuilt", "refresh of test data"])
+def test_a_log_of_three_years_ago_is_found_first_when_nothing_newer_answers(
+    notes: Path, query: str
+) -> None:
+    first = ask(notes, query, "--now", "2026-02-20")["results"][0]
+    assert first["path"] == "memory/2023-03-06.md"
+
+
+def test_results_do_not_depend_on_how_long_ago_it_was(notes: Path) -> None:
+    answers = [
+        [(r["citation"], r["score"]) for r in ask(notes, "staging", "--now", now)["results"]]
+        for now in ("2026-02-21", "2027-02-20", "2029-02-20")
+    ]
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize(
+    "newer",
+    [
+        "The staging database is no longer rebuilt monthly, but on every Friday.",
+        "Rebuilding the staging database moved to Fridays.",
+        "The staging database is rebuilt on Fridays instead of the first Monday.",
+    ],
+)
+def test_a_newer_note_that_corrects_an_older_one_comes_first(notes: Path, newer: str) -> None:
+    write(notes, "memory/2024-05-02.md", f"# Staging\n\n{newer}\n")
+    index(notes)
+    found = ask(notes, "when is the staging database rebuilt", "--now", "2026-02-20")["results"]
+    assert [r["path"] for r in found[:2]] == ["memory/2024-05-02.md", "memory/2023-03-06.md"]
+
+
+def test_a_limit_and_a_form_change_no_result(notes: Path) -> None:
+    many = ask(notes, "staging garden", "-n", "12")["results"]
+    few = ask(notes, "staging garden", "-n", "3")["results"]
+    assert few == many[:3]
+
+
+def test_words_inside_a_run_of_chinese_choose_the_line(tmp_path: Path) -> None:
+    lines = [f"- 第{n}天在河边散步，天气很好。" for n in range(1, 12)]
+    lines.insert(7, "- 数学老师说下周三考试。")
+    write(tmp_path, "memory/2026-02-01.md", "# 日记\n\n" + "\n".join(lines) + "\n")
+    first = ask(tmp_path, "数学老师什么时候考试")["results"][0]
+    assert first["start_line"] <= 10 <= first["end_line"]
+    assert "数学老师" in first["snippet"]
+
+
+def test_a_prefix_chooses_the_line(tmp_path: Path) -> None:
+    lines = [f"- day {n}: walked by the river" for n in range(1, 30)]
+    lines.insert(20, "- redeployments were frozen")
+    write(tmp_path, "memory/2026-02-01.md", "# Log\n\n" + "\n".join(lines) + "\n")
+    first = ask(tmp_path, "redeploy*")["results"][0]
+    assert first["start_line"] <= 23 <= first["end_line"]
+
+
+def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
+    def trail(*arguments: str) -> dict[str, Any]:
+        return ask(notes, "staging database", *arguments)
+
+    shown = trail("--why-not", "memory/2023-03-06.md:3")
+    assert shown["verdict"].startswith("shown, rank 1 of ")
+    assert {each["rank"] for each in shown["stages"][-2:]} == {1}
+    cut = trail("--why-not", "memory/2026-02-03.md", "-n", "1")
+    assert cut["verdict"].startswith("lost at mmr: ")
+    assert cut["verdict"].endswith("and --limit is 1")
+    filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
+    assert filtered["verdict"].startswith("lost at fuse: no leg has it among its 200 best")
+    alike = ask(notes, "garden", "--why-not", "memory/2026-02-03.md")
+    assert alike["stages"][0]["stage"] == "fuse"
+
+
+def test_why_not_of_an_unknown_document_is_exit_3(notes: Path) -> None:
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err):
+        assert run(["search", "x", "--why-not", "memory/none.md", "-w", str(notes)]) == 3
+    assert "there is no document memory/none.md" in err.getvalue()
+
+
+@pytest.mark.parametrize("profile", ["default", "classic", "convex", "two-pass"])
+def test_every_profile_finds_the_literal_match(notes: Path, profile: str) -> None:
+    found = ask(notes, "staging database", "--profile", profile, "--now", "2023-03-07")
+    assert found["results"][0]["path"] == "memory/2023-03-06.md"
+    most = {"classic": 6, "two-pass": 8}.get(profile, 10)
+    assert len(found["results"]) <= most
