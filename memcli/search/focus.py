@@ -26,8 +26,8 @@ NEIGHBOUR_SHARE = 0.3
 # A neighbour joins from this share of the best part of all chunks, so that strong passages are
 # wide and doubtful ones narrow. Less gains ranks and loses recall within a token budget: on
 # LoCoMo .28 gives nDCG@10 .784 and Recall@1000tok .826, .35 gives .777 and .833.
-KEEP_SHARE = 0.34
-PASSAGE_LINES = 10
+KEEP_SHARE = 0.32
+PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
 K1 = 1.2
 B = 0.75

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from memcli.search.hits import Hit
 
-# On LoCoMo these move a hit in 12 of 760 questions, for .001 of nDCG@10; on the changed
-# decisions of an engineer's notes they bring the valid one to the top.
+# On LoCoMo they change nDCG@10 by less than .001; of the seven changed decisions in the fixture
+# notes the valid one comes first five times, four without this stage.
 SHARE = 0.6
 NEAR = 0.7
 FIRST = 6  # hits from the top; one fixed number, so that --limit changes nothing
