@@ -27,7 +27,8 @@ class Style(NamedTuple):
 
 
 PLAIN = Style("", "", "", "", "", "")
-COLOURED = Style("\x1b[1;36m", "\x1b[32m", "\x1b[33m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
+# Bold, magenta, bold red and dim are legible on light and on dark; cyan and yellow are not.
+COLOURED = Style("\x1b[1m", "\x1b[2m", "\x1b[35m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
 
 
 def passage(
