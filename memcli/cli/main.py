@@ -84,7 +84,7 @@ def run(arguments: Sequence[str]) -> int:
     as_json, debug = "--json" in flags, "--debug" in flags
     try:
         if "_MEMCLI_COMPLETE" in os.environ:
-            return _complete()
+            return _complete(arguments)
         if not flags or flags[0] in ("-h", "--help"):
             sys.stdout.write(TOP_HELP)
             return ExitCode.OK
@@ -121,7 +121,7 @@ def run(arguments: Sequence[str]) -> int:
         )
 
 
-def build_app(command: str | None = None, *, completion: bool = False) -> typer.Typer:
+def build_app(command: str | None = None) -> typer.Typer:
     """Build the command tree with one command, or with all of them."""
     import importlib
 
@@ -131,7 +131,7 @@ def build_app(command: str | None = None, *, completion: bool = False) -> typer.
         name="memcli",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        add_completion=completion,
+        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_nothing)
@@ -192,13 +192,13 @@ def _no_command(name: str) -> MemcliError:
     return UsageError(f"there is no command {name!r}", hint=hint)
 
 
-def _complete() -> int:
-    """Let Typer answer the shell's completion request; it ends by SystemExit."""
-    try:
-        build_app(completion=True)(args=[], prog_name="memcli")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 0
-    return 0
+def _complete(arguments: Sequence[str]) -> int:
+    """Answer a completion script."""
+    from memcli.cli.completion_words import words
+
+    found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, os.getcwd())
+    sys.stdout.write("".join(f"{word}\n" for word in found))
+    return ExitCode.OK
 
 
 def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
