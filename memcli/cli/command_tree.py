@@ -7,12 +7,18 @@ from typing import Any, NamedTuple
 
 from memcli.config import BY_NAME, FLAGS
 
-FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS = (
-    "folders", "files", "documents", "sources", "topics",
+FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
+    "folders", "files", "documents", "sources", "topics", "settings",
 )  # fmt: skip
-_BY_METAVAR = {"FOLDER": FOLDERS, "FILE": FILES, "OUT.jsonl": FILES, "[QUERIES.jsonl]": FILES,
-               "[RECEIPT]...": FILES, "BEFORE": FILES, "AFTER": FILES, "TOPIC": TOPICS,
-               "PATH[:FROM-TO]": DOCUMENTS}  # fmt: skip
+_BY_METAVAR = {
+    "FOLDER": FOLDERS,
+    **dict.fromkeys(
+        ("FILE", "OUT.jsonl", "[QUERIES.jsonl]", "[RECEIPT]...", "BEFORE", "AFTER"), FILES
+    ),
+    "TOPIC": TOPICS,
+    "SETTING": SETTINGS,
+    "PATH[:FROM-TO]": DOCUMENTS,
+}
 _BY_OPTION = {"--source": SOURCES, "--path": DOCUMENTS}
 
 
@@ -74,7 +80,9 @@ def _command(name: str, leaf: Any, group: str) -> Command:  # noqa: ANN401
     for parameter in leaf.params:
         metavar = parameter.metavar or parameter.type.name.upper()
         if parameter.param_type_name == "argument":
-            arguments.append(Takes(metavar, _BY_METAVAR.get(metavar, ""), ()))
+            kind = _BY_METAVAR.get(metavar, "")
+            names = tuple(BY_NAME) if kind == SETTINGS else ()
+            arguments.append(Takes(metavar, kind, names))
             continue
         long = parameter.opts[-1]
         kind = _BY_OPTION.get(long) or _BY_METAVAR.get(metavar, "")

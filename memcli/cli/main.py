@@ -19,7 +19,7 @@ from memcli.errors import ExitCode, MemcliError
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("index", "search", "get", "status", "compact", "bench", "help")
+COMMANDS = ("index", "search", "get", "status", "compact", "bench", "config", "help")
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
@@ -29,11 +29,11 @@ memcli - search over Markdown memory workspaces: hybrid, explained, offline
 
 Usage: memcli COMMAND [OPTIONS]
 
-  memcli search "why did the pool run dry"      find passages, best first
-  memcli search ERR_POOL_EXHAUSTED --json       the same for a program
-  memcli index                                  bring the index in step, embed what is new
-  memcli index --watch                          stay, and index whatever changes
-  memcli status                                 what is indexed, what is behind and why
+  memcli search "why did the pool run dry"   find passages, best first
+  memcli search ERR_POOL_EXHAUSTED --json    the same for a program
+  memcli index                               embed what is new
+  memcli index --watch                       stay, and index whatever changes
+  memcli status                              what is indexed, what is behind
 
 Commands:
   search   Find passages by words and meaning.
@@ -42,15 +42,19 @@ Commands:
   status   Show what the index knows, and what it does not.
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax, ranking,
-           summaries.
+  config   Show every setting, its value and where that comes from.
+  help     Explain a topic, one of those below.
+
+Topics: agents, cron, environment, exit-codes, files, json, query-syntax,
+        ranking, summaries
 
 Options:
   --version    Show the version.
-  -h, --help   Show this help; `memcli COMMAND --help` shows a command's options.
+  -h, --help   Show this help; `memcli COMMAND --help` shows its options.
 
-A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md; memcli looks for it
-at and above the current folder, or where -w or MEMCLI_WORKSPACE says.
+A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md;
+memcli looks for it at and above the current folder, or where -w or
+MEMCLI_WORKSPACE says.
 """
 
 

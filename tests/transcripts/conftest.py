@@ -38,6 +38,7 @@ class Player:
     def __init__(self, workspaces: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.workspaces, self.folder = workspaces, folder / "notes"
         self.monkeypatch = monkeypatch
+        monkeypatch.chdir(folder)
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
 

@@ -53,7 +53,7 @@ def command(
     if completions is not None or man:
         return _generated(completions)
     if topic is None:
-        sys.stdout.write(f"{TOP_HELP}\nTopics: {', '.join(topics())}\n")
+        sys.stdout.write(TOP_HELP)
         return 0
     if topic in COMMANDS:
         return run([topic, "--help"])
