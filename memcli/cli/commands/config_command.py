@@ -10,6 +10,7 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.terminal import Terminal
 from memcli.config import BY_NAME, DEFAULT_ORIGIN, FLAGS, KEYS, WORKSPACE_FILE, Key, user_file
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
@@ -41,15 +42,13 @@ def command(
     if user and not init:
         raise UsageError("--user goes with --init", hint="memcli config --init --user")
     keys = _named(name)
-    if init and user:
-        path = user_file(os.environ)
-        _write(path, user=True)
+    if init and user and not as_json:  # needs no workspace
+        terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
+        return _init(user_file(os.environ), terminal, user=True)
     context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    if init and not user:
-        path = os.path.join(context.config.workspace, WORKSPACE_FILE)
-        _write(path, user=False)
     if init:
-        context.terminal.say(f"Wrote {path}; it changes nothing until you edit it.")
+        ours, own = _files(context.config.workspace)
+        _init(own if user else ours, context.terminal, user=user)
         if not as_json:
             return ExitCode.OK
     if as_json:
@@ -61,10 +60,12 @@ def command(
     return ExitCode.OK
 
 
-def _write(path: str, *, user: bool) -> None:
+def _init(path: str, terminal: Terminal, *, user: bool) -> int:
     from memcli.cli.config_file import write_new
 
     write_new(path, user=user)
+    terminal.say(f"Wrote {path}; it changes nothing until you edit it.")
+    return ExitCode.OK
 
 
 def _named(name: str | None) -> list[Key]:
