@@ -144,8 +144,17 @@ def build_app(command: str | None = None) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(module.command)
+            app.command(name, help=laid_out(module.command.__doc__))(module.command)
     return app
+
+
+def laid_out(text: str) -> str:
+    """Put each example of a command's help on a line of its own; Click would fold them as prose."""
+    head, found, examples = "\n".join(line.strip() for line in text.strip().split("\n")).partition(
+        "Examples: "
+    )
+    each = "".join(f"\n  memcli {part.strip()}" for part in examples.split("memcli ")[1:])
+    return f"{head}\b\nExamples:{each}" if found else head
 
 
 def _nothing() -> None:

@@ -41,12 +41,11 @@ def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> st
 
 
 def _paragraph(text: str) -> list[str]:
-    head, found, examples = text.partition("Examples: ")
+    _, found, examples = text.partition("Examples:\n")
     if not found:
         return [_escaped(line) for line in text.split("\n")]
-    each = ["memcli " + part.strip() for part in examples.split("memcli ")[1:]]
-    return [*([_escaped(head)] if head.strip() else []), "Examples:", ".nf", ".RS 4",
-            *map(_escaped, each), ".RE", ".fi"]  # fmt: skip
+    each = [line.strip() for line in examples.split("\n")]
+    return ["Examples:", ".nf", ".RS 4", *map(_escaped, each), ".RE", ".fi"]
 
 
 def _option(option: Option) -> list[str]:
