@@ -1,12 +1,161 @@
+# Completion of memcli, written by: memcli help --completions bash
 
-_memcli_completion() {
-    local IFS=$'
-'
-    COMPREPLY=( $( env COMP_WORDS="${COMP_WORDS[*]}" \
-                   COMP_CWORD=$COMP_CWORD \
-                   _MEMCLI_COMPLETE=complete_bash $1 ) )
-    return 0
+_memcli_ask() {  # documents or sources; a name is read as it is, nothing in it is expanded
+    local word
+    while IFS= read -r word; do
+        COMPREPLY+=("$word")
+    done < <(_MEMCLI_COMPLETE=$1 "${COMP_WORDS[0]}" "$folder" "$cur" 2>/dev/null)
+    compopt -o filenames 2>/dev/null
 }
 
-complete -o default -F _memcli_completion memcli
+_memcli_values() {
+    case $1 in
+        folders) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        files) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        documents|sources) _memcli_ask "$1" ;;
+    esac
+}
 
+_memcli() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= folder= at
+    COMPREPLY=()
+    if [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
+    if [[ $cur == "=" ]]; then cur=; fi
+    cur=${cur#[\"\']}
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        case ${COMP_WORDS[at]} in
+            -w|--workspace)
+                folder=${COMP_WORDS[at+1]}
+                if [[ $folder == "=" ]]; then folder=${COMP_WORDS[at+2]}; fi ;;
+        esac
+    done
+    command=${COMP_WORDS[1]}
+    if ((COMP_CWORD > 1)); then
+        case $command in
+            bench) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
+        esac
+    else
+        command=
+    fi
+    case $command:$prev in
+        "index:--wait") _memcli_values ''; return ;;
+        "index:--debounce") _memcli_values ''; return ;;
+        "index:--interval") _memcli_values ''; return ;;
+        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled none hashing" -- "$cur"); return ;;
+        "index:-w"|"index:--workspace") _memcli_values 'folders'; return ;;
+        "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "index:--now") _memcli_values ''; return ;;
+        "search:-n"|"search:--limit") _memcli_values ''; return ;;
+        "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths" -- "$cur"); return ;;
+        "search:--since") _memcli_values ''; return ;;
+        "search:--until") _memcli_values ''; return ;;
+        "search:--on") _memcli_values ''; return ;;
+        "search:--path") _memcli_values 'documents'; return ;;
+        "search:--source") _memcli_values 'sources'; return ;;
+        "search:--kind") _memcli_values ''; return ;;
+        "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
+        "search:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
+        "search:--heading") _memcli_values ''; return ;;
+        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
+        "search:--view") mapfile -t COMPREPLY < <(compgen -W "active all raw" -- "$cur"); return ;;
+        "search:--budget") _memcli_values ''; return ;;
+        "search:--min-score") _memcli_values ''; return ;;
+        "search:--receipt") _memcli_values 'files'; return ;;
+        "search:-w"|"search:--workspace") _memcli_values 'folders'; return ;;
+        "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "search:--now") _memcli_values ''; return ;;
+        "get:--from") _memcli_values ''; return ;;
+        "get:--lines") _memcli_values ''; return ;;
+        "get:--hash") _memcli_values ''; return ;;
+        "get:-w"|"get:--workspace") _memcli_values 'folders'; return ;;
+        "get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "get:--now") _memcli_values ''; return ;;
+        "status:-w"|"status:--workspace") _memcli_values 'folders'; return ;;
+        "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "status:--now") _memcli_values ''; return ;;
+        "compact:--tail") _memcli_values ''; return ;;
+        "compact:--tail-tokens") _memcli_values ''; return ;;
+        "compact:--cluster") _memcli_values ''; return ;;
+        "compact:--ratio") _memcli_values ''; return ;;
+        "compact:--depth") _memcli_values ''; return ;;
+        "compact:--summarizer") mapfile -t COMPREPLY < <(compgen -W "extractive command" -- "$cur"); return ;;
+        "compact:-w"|"compact:--workspace") _memcli_values 'folders'; return ;;
+        "compact:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "compact:--now") _memcli_values ''; return ;;
+        "config:-w"|"config:--workspace") _memcli_values 'folders'; return ;;
+        "config:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "config:--now") _memcli_values ''; return ;;
+        "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
+        "bench quality:--baseline") _memcli_values 'files'; return ;;
+        "bench quality:--fail-under") _memcli_values ''; return ;;
+        "bench quality:--max-drop") _memcli_values ''; return ;;
+        "bench quality:--max-p95-ms") _memcli_values ''; return ;;
+        "bench quality:--run") _memcli_values 'files'; return ;;
+        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "bench quality:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
+        "bench quality:-w"|"bench quality:--workspace") _memcli_values 'folders'; return ;;
+        "bench quality:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench quality:--now") _memcli_values ''; return ;;
+        "bench init:--out") _memcli_values 'files'; return ;;
+        "bench init:-n"|"bench init:--limit") _memcli_values ''; return ;;
+        "bench init:-w"|"bench init:--workspace") _memcli_values 'folders'; return ;;
+        "bench init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench init:--now") _memcli_values ''; return ;;
+        "bench compare:-w"|"bench compare:--workspace") _memcli_values 'folders'; return ;;
+        "bench compare:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench compare:--now") _memcli_values ''; return ;;
+        "bench lane:--max-drop") _memcli_values ''; return ;;
+        "bench lane:--max-slower") _memcli_values ''; return ;;
+        "bench lane:-w"|"bench lane:--workspace") _memcli_values 'folders'; return ;;
+        "bench lane:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench lane:--now") _memcli_values ''; return ;;
+        "bench report:--html") _memcli_values 'files'; return ;;
+        "bench report:-w"|"bench report:--workspace") _memcli_values 'folders'; return ;;
+        "bench report:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench report:--now") _memcli_values ''; return ;;
+        "bench speed:--documents") _memcli_values ''; return ;;
+        "bench speed:--runs") _memcli_values ''; return ;;
+        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "bench speed:-w"|"bench speed:--workspace") _memcli_values 'folders'; return ;;
+        "bench speed:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench speed:--now") _memcli_values ''; return ;;
+        "bench replay:-w"|"bench replay:--workspace") _memcli_values 'folders'; return ;;
+        "bench replay:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench replay:--now") _memcli_values ''; return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        case $command in
+        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --full --explain --since --until --on --undated --path --source --kind --scope --trust --heading --mode --fusion --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --man -h --help" -- "$cur") ;;
+        "bench quality") mapfile -t COMPREPLY < <(compgen -W "--baseline --fail-under --max-drop --max-p95-ms --run --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench lane") mapfile -t COMPREPLY < <(compgen -W "--max-drop --max-slower --no-speed --accept --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench report") mapfile -t COMPREPLY < <(compgen -W "--html --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench speed") mapfile -t COMPREPLY < <(compgen -W "--documents --runs --mode --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench replay") mapfile -t COMPREPLY < <(compgen -W "--no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "-h --help --version" -- "$cur") ;;
+        esac
+        return
+    fi
+    case $command in
+        "get") _memcli_values 'documents' ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.threads search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.view expand.tokens compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config cron environment exit-codes files get help index json query-syntax ranking search status summaries" -- "$cur") ;;
+        "bench quality") _memcli_values 'files' ;;
+        "bench compare") _memcli_values 'files' ;;
+        "bench lane") _memcli_values 'files' ;;
+        "bench report") _memcli_values 'files' ;;
+        "bench replay") _memcli_values 'files' ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "index search get status compact config help bench" -- "$cur") ;;
+        "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay" -- "$cur") ;;
+    esac
+}
+
+complete -F _memcli memcli

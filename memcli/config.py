@@ -92,6 +92,20 @@ KEYS: tuple[Key, ...] = (
         low=0, high=10_000),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
+FLAGS: Mapping[str, str] = {
+    "embedding.encoder": "--encoder",
+    "search.limit": "--limit",
+    "search.mode": "--mode",
+    "search.fusion": "--fusion",
+    "search.min_score": "--min-score",
+    "search.view": "--view",
+    "compact.tail_records": "--tail",
+    "compact.tail_tokens": "--tail-tokens",
+    "compact.cluster": "--cluster",
+    "compact.ratio": "--ratio",
+    "watch.debounce_ms": "--debounce",
+    "watch.interval_minutes": "--interval",
+}
 
 
 class Value(NamedTuple):
@@ -171,7 +185,7 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
             value = _checked(key, _from_text(key, environ[key.variable]), key.variable)
             values[key.name] = Value(value, key.variable)
     for name, value in flags.items():
-        values[name] = Value(_checked(BY_NAME[name], value, "the command line"), "flag")
+        values[name] = Value(_checked(BY_NAME[name], value, ""), "flag")
     from memcli.workspace.locate import default_source
 
     default = default_source(
@@ -225,23 +239,23 @@ _EXPECTED = {
 
 
 def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
+    """Check a value's type and bounds; without a place, a flag gave it, and the flag is named."""
+    thing = f"{where}: {key.name}" if where else FLAGS.get(key.name, key.name)
     if key.type is float and type(value) is int:
         value = float(value)
     if type(value) is not key.type or (
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
-        raise ConfigError(f"{where}: {key.name} must be {_EXPECTED[key.type]}, not {value!r}")
+        raise ConfigError(f"{thing} must be {_EXPECTED[key.type]}, not {value!r}")
     if key.choices and value not in key.choices:
-        raise ConfigError(
-            f"{where}: {key.name} must be one of {', '.join(key.choices)}, not {value!r}"
-        )
+        raise ConfigError(f"{thing} must be one of {', '.join(key.choices)}, not {value!r}")
     if isinstance(value, int | float):
         low, high = key.low, key.high
         # Written so that NaN is outside.
         inside = (low is None or value >= low) and (high is None or value <= high)
         if not inside or value == float("inf"):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise ConfigError(f"{where}: {key.name} must be {bounds}, not {value!r}")
+            raise ConfigError(f"{thing} must be {bounds}, not {value!r}")
     return value
 
 

@@ -17,6 +17,8 @@ BUILT_IN_KINDS = (
     ("**/*PRD*.md", "spec"),
     ("**/TECH_NOTES/**", "note"),
 )
+SCOPES = ("session", "user", "global")
+TRUSTS = ("trusted", "untrusted")
 # A name stands before a colon in the ref of a record.
 _NAME = re.compile(r"[\w.-]{1,64}")
 
@@ -112,9 +114,9 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "a table of globs and kinds",
         lambda value: isinstance(value, dict) and _is_texts([*value, *value.values()]),
     ),
-    "scope": _one_of("session", "user", "global"),
+    "scope": _one_of(*SCOPES),
     "source_kind": _one_of("operator", "tool", "web", "import", "system"),
-    "trust": _one_of("trusted", "untrusted"),
+    "trust": _one_of(*TRUSTS),
     "authority": (
         "a number between 0 and 1",
         lambda value: type(value) in (int, float) and 0 <= value <= 1,

@@ -144,7 +144,7 @@ def test_a_wrong_variable_is_named(place: Place, variable: str, text: str) -> No
 
 
 def test_a_wrong_flag_is_a_config_error(place: Place) -> None:
-    with pytest.raises(ConfigError, match=r"the command line: search\.limit"):
+    with pytest.raises(ConfigError, match=r"^--limit must be between 1 and 100"):
         place.load(flags={"search.limit": 1000})
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +16,10 @@ import memcli
 from memcli.cli import generate
 from memcli.cli.commands.help_command import page, topics
 from memcli.cli.main import COMMANDS, TOP_HELP, build_app, run
-from memcli.config import KEYS
+from memcli.config import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
 
 PACKAGE = Path(memcli.__file__).parent
-COMPLETIONS = PACKAGE.parent / "completions"
 
 
 def _tree() -> Any:
@@ -52,20 +49,20 @@ def test_top_help_lists_exactly_the_commands() -> None:
     assert listed
     names = [line.split()[0] for line in listed[1].splitlines() if line[2] != " "]
     assert sorted(names) == sorted(_tree().commands) == sorted(COMMANDS)
-    assert max(map(len, TOP_HELP.splitlines())) <= 100
+    assert max(map(len, TOP_HELP.splitlines())) < 80
 
 
 def test_top_help_lists_exactly_the_topics() -> None:
-    listed = re.search(r"Explain a topic: (.*?)\.", TOP_HELP, re.DOTALL)
+    listed = re.search(r"Topics: (.*?)\n\n", TOP_HELP, re.DOTALL)
     assert listed
-    assert re.split(r",\s+", listed[1]) == topics()
+    assert " ".join(listed[1].split()).split(", ") == topics()
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_has_a_sentence_and_two_examples(name: str) -> None:
     text = LEAVES[name].help
     assert text.split("\n")[0].endswith(".")
-    examples = text.partition("Examples: ")[2]
+    examples = text.partition("Examples:\n")[2]
     assert examples.count("memcli ") == 2
     assert f"memcli {name}" in examples
 
@@ -137,35 +134,39 @@ def test_help_of_a_command_is_its_help() -> None:
     assert _printed() == _printed("--help") == TOP_HELP
 
 
-@pytest.mark.parametrize(
-    ("shell", "name"), [("bash", "memcli.bash"), ("zsh", "_memcli"), ("fish", "memcli.fish")]
-)
-def test_completions_are_as_the_program_writes_them(shell: str, name: str) -> None:
-    program = "from memcli.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"_MEMCLI_COMPLETE": f"source_{shell}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == (COMPLETIONS / name).read_text("utf-8")
+def test_an_unknown_topic_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", "enviroment"]) == 2
+    assert capsys.readouterr().err.endswith("Try: memcli help environment\n")
 
 
-def test_completion_names_commands_and_options() -> None:
-    def completed(words: str, at: int) -> list[str]:
-        done = subprocess.run(
-            [sys.executable, "-c", "from memcli.cli.main import main; main()"],
-            env={
-                "_MEMCLI_COMPLETE": "complete_bash",
-                "COMP_WORDS": words,
-                "COMP_CWORD": str(at),
-            },
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.split()
+def test_every_flag_of_a_setting_is_an_option() -> None:
+    options = {o for leaf in LEAVES.values() for p in leaf.params for o in p.opts}
+    assert set(FLAGS.values()) <= options
+    assert set(FLAGS) <= {key.name for key in KEYS}
 
-    assert completed("memcli se", 1) == ["search"]
-    assert completed("memcli search --no", 2) == ["--no-sync", "--now"]
+
+MANUAL = _printed("help", "--man")
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_the_manual_has_every_command_and_option(name: str) -> None:
+    section = MANUAL.partition(f'.SS "memcli {name}"\n')[2].partition("\n.S")[0]
+    assert section
+    for parameter in LEAVES[name].params:
+        if parameter.param_type_name == "option":
+            for option in parameter.opts:
+                assert rf"\fB{option}\fR".replace("-", r"\-") in section
+
+
+def test_the_manual_has_every_topic_word_for_word() -> None:
+    for topic in topics():
+        section = MANUAL.partition(f'.SH "{topic.upper()}"\n.nf\n'.replace("-", r"\-"))[2]
+        shown = section.partition("\n.fi\n")[0].replace(r"\&", "").replace(r"\-", "-")
+        assert shown.replace(r"\e", "\\") == "\n".join(page(topic).split("\n")[2:]).rstrip("\n")
+
+
+def test_no_line_of_the_manual_is_an_unknown_request() -> None:
+    known = {"TH", "SH", "SS", "PP", "TP", "nf", "fi", "RS", "RE", "B"}
+    requests = {line[1:].split()[0] for line in MANUAL.split("\n") if line.startswith(".")}
+    assert requests == known
+    assert not re.search(r"^'", MANUAL, re.MULTILINE)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
 
 import memcli
 
@@ -12,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = Path(memcli.__file__).parent
 
 
-def _project() -> dict[str, object]:
+def _project() -> dict[str, Any]:
     with (ROOT / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
     assert isinstance(project, dict)
@@ -37,3 +40,28 @@ def test_no_machine_paths_in_the_package_and_its_documents() -> None:
     for file in files:
         text = file.read_text("utf-8")
         assert not re.search(r"(?<![\w.~])/(home|root|tmp|work|Users)/", text), file
+
+
+def test_ci_pins_a_fitting_version_of_everything_that_is_asked_for() -> None:
+    text = (ROOT / ".ci" / "constraints.txt").read_text("utf-8")
+    pinned = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            requirement = Requirement(line)
+            (only,) = requirement.specifier
+            assert only.operator == "=="
+            pinned[requirement.name.lower()] = only.version
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        build = tomllib.load(file)["build-system"]["requires"]
+    extras = _project()["optional-dependencies"]
+    asked = map(Requirement, [*build, *_project()["dependencies"], *extras["dev"]])
+    for requirement in asked:
+        if requirement.name != "memcli":
+            assert pinned[requirement.name.lower()] in requirement.specifier
+
+
+def test_the_source_distribution_holds_the_package_and_no_tests() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        targets = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]
+    assert targets["sdist"]["include"] == ["/memcli", "/README.md", "/pyproject.toml"]
+    assert targets["wheel"]["packages"] == ["memcli"]

@@ -1,11 +1,14 @@
 """Generate what is derived from code: the list of settings and the README's tables.
 
-`python -m memcli.cli.generate README.md` rewrites the tables of that file in place.
+`python -m memcli.cli.generate README.md` rewrites the tables of that file in place, and
+`python -m memcli.cli.generate completions/` the completion scripts of that folder.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import sys
 import textwrap
 
@@ -82,8 +85,27 @@ def filled(text: str) -> str:
     return text
 
 
+def completion_scripts() -> dict[str, str]:
+    """Write the completion script of every shell."""
+    from memcli.cli.command_tree import command_tree
+    from memcli.cli.commands.help_command import SHELLS, topics
+    from memcli.cli.main import COMMANDS
+
+    words = sorted((*topics(), *COMMANDS))
+    writers = {shell: importlib.import_module(f"memcli.cli.shells.{shell}") for shell in SHELLS}
+    return {shell: writer.script(command_tree(), words) for shell, writer in writers.items()}
+
+
+FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
+
+
 def _main() -> None:
     path = sys.argv[1]
+    if os.path.isdir(path):
+        for shell, script in completion_scripts().items():
+            with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:
+                file.write(script)
+        return
     with open(path, encoding="utf-8") as file:
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:

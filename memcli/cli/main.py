@@ -19,7 +19,7 @@ from memcli.errors import ExitCode, MemcliError
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("index", "search", "get", "status", "compact", "bench", "help")
+COMMANDS = ("index", "search", "get", "status", "compact", "bench", "config", "help")
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
@@ -29,11 +29,11 @@ memcli - search over Markdown memory workspaces: hybrid, explained, offline
 
 Usage: memcli COMMAND [OPTIONS]
 
-  memcli search "why did the pool run dry"      find passages, best first
-  memcli search ERR_POOL_EXHAUSTED --json       the same for a program
-  memcli index                                  bring the index in step, embed what is new
-  memcli index --watch                          stay, and index whatever changes
-  memcli status                                 what is indexed, what is behind and why
+  memcli search "why did the pool run dry"   find passages, best first
+  memcli search ERR_POOL_EXHAUSTED --json    the same for a program
+  memcli index                               embed what is new
+  memcli index --watch                       stay, and index whatever changes
+  memcli status                              what is indexed, what is behind
 
 Commands:
   search   Find passages by words and meaning.
@@ -42,15 +42,19 @@ Commands:
   status   Show what the index knows, and what it does not.
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax,
-           ranking, summaries.
+  config   Show every setting, its value and where that comes from.
+  help     Explain a topic, one of those below.
+
+Topics: agents, cron, environment, exit-codes, files, json, query-syntax,
+        ranking, summaries
 
 Options:
   --version    Show the version.
-  -h, --help   Show this help; `memcli COMMAND --help` shows a command's options.
+  -h, --help   Show this help; `memcli COMMAND --help` shows its options.
 
-A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md; memcli looks for it
-at and above the current folder, or where -w or MEMCLI_WORKSPACE says.
+A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md;
+memcli looks for it at and above the current folder, or where -w or
+MEMCLI_WORKSPACE says.
 """
 
 
@@ -84,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
     as_json, debug = "--json" in flags, "--debug" in flags
     try:
         if "_MEMCLI_COMPLETE" in os.environ:
-            return _complete()
+            return _complete(arguments)
         if not flags or flags[0] in ("-h", "--help"):
             sys.stdout.write(TOP_HELP)
             return ExitCode.OK
@@ -121,7 +125,7 @@ def run(arguments: Sequence[str]) -> int:
         )
 
 
-def build_app(command: str | None = None, *, completion: bool = False) -> typer.Typer:
+def build_app(command: str | None = None) -> typer.Typer:
     """Build the command tree with one command, or with all of them."""
     import importlib
 
@@ -131,7 +135,7 @@ def build_app(command: str | None = None, *, completion: bool = False) -> typer.
         name="memcli",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        add_completion=completion,
+        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_nothing)
@@ -140,8 +144,17 @@ def build_app(command: str | None = None, *, completion: bool = False) -> typer.
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(module.command)
+            app.command(name, help=laid_out(module.command.__doc__))(module.command)
     return app
+
+
+def laid_out(text: str) -> str:
+    """Put each example of a command's help on a line of its own; Click would fold them as prose."""
+    head, found, examples = "\n".join(line.strip() for line in text.strip().split("\n")).partition(
+        "Examples: "
+    )
+    each = "".join(f"\n  memcli {part.strip()}" for part in examples.split("memcli ")[1:])
+    return f"{head}\b\nExamples:{each}" if found else head
 
 
 def _nothing() -> None:
@@ -192,13 +205,13 @@ def _no_command(name: str) -> MemcliError:
     return UsageError(f"there is no command {name!r}", hint=hint)
 
 
-def _complete() -> int:
-    """Let Typer answer the shell's completion request; it ends by SystemExit."""
-    try:
-        build_app(completion=True)(args=[], prog_name="memcli")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 0
-    return 0
+def _complete(arguments: Sequence[str]) -> int:
+    """Answer a completion script."""
+    from memcli.cli.completion_words import words
+
+    found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, os.getcwd())
+    sys.stdout.write("".join(f"{word}\n" for word in found))
+    return ExitCode.OK
 
 
 def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:

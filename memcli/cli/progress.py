@@ -18,7 +18,7 @@ class Progress:
         self._on = terminal.err_is_terminal and not terminal.quiet
         self._started = time.monotonic()
         self._bar: object | None = None
-        self._stages: dict[str, int] = {}
+        self._stage, self._task = "", 0
 
     def __enter__(self) -> Progress:
         """Begin."""
@@ -35,7 +35,7 @@ class Progress:
             self._bar.stop()  # type: ignore[attr-defined]
 
     def update(self, stage: str, done: int, total: int) -> None:
-        """Say how far a stage is."""
+        """Say how far a stage is; the one before it is no longer shown."""
         if not self._on or time.monotonic() - self._started < SHOW_AFTER_SECONDS:
             return
         from rich.console import Console
@@ -48,10 +48,14 @@ class Progress:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
+                TextColumn("left"),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._bar.start()
-        if stage not in self._stages:
-            self._stages[stage] = self._bar.add_task(stage, total=total)  # type: ignore[attr-defined]
-        self._bar.update(self._stages[stage], completed=done, total=total)  # type: ignore[attr-defined]
+        if stage != self._stage:
+            if self._stage:
+                self._bar.remove_task(self._task)  # type: ignore[attr-defined]
+            self._stage = stage
+            self._task = self._bar.add_task(stage, total=total)  # type: ignore[attr-defined]
+        self._bar.update(self._task, completed=done, total=total)  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memcli.search.snippet import Snippet, make_snippet
@@ -34,6 +35,8 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
             terminal.write(terminal.safe(markdown_passage(hit, snippet)))
         for each in found.expanded:
             terminal.write(terminal.safe(markdown_passage(each.hit, Snippet(each.hit.text, ()))))
+    elif terminal.out_is_terminal:
+        _write_screen(found, shown, context, explain=explain)
     else:
         from memcli.render import text as plain
 
@@ -47,6 +50,36 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
             terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
     terminal.flush()
     _say(found, context)
+
+
+def _write_screen(found: Found, shown: Shown, context: Context, *, explain: bool) -> None:
+    from memcli.render import screen
+    from memcli.render.text import trace
+
+    terminal = context.terminal
+    made = screen.Screen(
+        terminal.width, terminal.style, terminal.safe, context.age_days, _links(context)
+    )
+    for rank, hit, snippet in shown:
+        terminal.write(screen.passage(rank, hit, snippet, made))
+        if explain:
+            terminal.write(terminal.safe(trace(hit.trace)) + "\n")
+    for each in found.expanded:
+        terminal.write(screen.behind(each, made))
+
+
+def _links(context: Context) -> Callable[[str, str], str]:
+    """Name the URL of a document where the terminal opens links."""
+    if not context.terminal.has_links:
+        return lambda source, path: ""
+    import os
+    import socket
+
+    from memcli.render.screen import file_url
+
+    roots = {source.name: source.root for source in context.config.sources}
+    host = socket.gethostname()
+    return lambda source, path: file_url(host, os.path.join(roots[source], path))
 
 
 def _write_json(

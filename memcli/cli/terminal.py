@@ -15,6 +15,14 @@ from memcli.errors import UsageError
 from memcli.render.sanitize import visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
+# Columns; a longer line is hard to read back from its end to the next one.
+LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
+# Terminals that open OSC 8 links say who they are by these; inside tmux and screen links are lost.
+_LINK_VARIABLES = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM")
+_LINK_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
+_LINK_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "contour")
+_FIRST_VTE = 5000  # 0.50; earlier ones show the link as text
+
 
 class Terminal:
     """Where a command writes."""
@@ -36,6 +44,7 @@ class Terminal:
         self.quiet, self.verbose = quiet, verbose
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
+        self._environ = environ
 
     @classmethod
     def of_process(cls, *, color: str, quiet: bool, verbose: bool) -> Terminal:
@@ -46,6 +55,28 @@ class Terminal:
         return cls(
             sys.stdout, sys.stderr, environ=os.environ, color=color, quiet=quiet, verbose=verbose
         )
+
+    @property
+    def width(self) -> int:
+        """Count the columns to write in: those of stdout, at least 20 and at most 120."""
+        try:
+            columns = int(self._environ.get("COLUMNS") or 0)
+        except ValueError:
+            columns = 0
+        if columns <= 0:
+            try:
+                columns = os.get_terminal_size(self._out.fileno()).columns
+            except (OSError, ValueError):  # no descriptor, or one that is no terminal
+                columns = 0
+        return max(LEAST_WIDTH, min(columns or USUAL_WIDTH, MOST_WIDTH))
+
+    @property
+    def has_links(self) -> bool:
+        """Tell that stdout is a terminal known to open OSC 8 links, and coloured."""
+        if not self.out_is_terminal or self.style is PLAIN:
+            return False
+        forced = self._environ.get("FORCE_HYPERLINK")
+        return forced != "0" if forced else _opens_links(self._environ)
 
     def write(self, text: str) -> None:
         """Write data; the caller has made memory text safe with `safe`."""
@@ -81,3 +112,15 @@ def _colour(when: str, is_terminal: bool, environ: Mapping[str, str]) -> bool:
     if environ.get("FORCE_COLOR"):
         return True
     return is_terminal and environ.get("TERM") != "dumb"
+
+
+def _opens_links(environ: Mapping[str, str]) -> bool:
+    if environ.get("TMUX") or environ.get("STY"):
+        return False
+    vte = environ.get("VTE_VERSION", "")
+    return (
+        environ.get("TERM") in _LINK_TERMS
+        or environ.get("TERM_PROGRAM") in _LINK_PROGRAMS
+        or any(map(environ.get, _LINK_VARIABLES))
+        or (vte.isdecimal() and int(vte) >= _FIRST_VTE)
+    )

@@ -27,7 +27,9 @@ class Style(NamedTuple):
 
 
 PLAIN = Style("", "", "", "", "", "")
-COLOURED = Style("\x1b[1;36m", "\x1b[32m", "\x1b[33m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
+# Magenta and red contrast 3.6 or more with white and with black (WCAG, xterm's palette); cyan and
+# yellow contrast 2 with white.
+COLOURED = Style("\x1b[1m", "\x1b[2m", "\x1b[35m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
 
 
 def passage(

@@ -109,6 +109,10 @@ class Reader:
         )
         return {row[0]: SourceCounts(*row[1:]) for row in found}
 
+    def days(self) -> dict[str, int]:
+        """Count the dated documents by ISO date."""
+        return dict(self._rows("SELECT date, count(*) FROM documents WHERE date <> '' GROUP BY 1"))
+
     def summaries(self) -> dict[str, float]:
         """Give the confidence of every summary, by path."""
         with translated(self.path):

@@ -16,7 +16,7 @@ from tests.cli.processes import COMMAND, on_terminal, run, start
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, signals, pseudo-terminals")
 UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e]")
-OUR_COLOURS = re.compile(r"\x1b\[(?:1;36|32|33|1;31|2|0)m")
+OUR_COLOURS = re.compile(r"\x1b\[(?:1|2|35|1;31|0)m")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
     > text                    stdout
     ! text                    stderr
     # exit 3                  the exit code, when it is not 0
+    $ COLUMNS=40 memcli …     on a terminal of that width, without colour
 
 Scores are written as 0.###, folders as their names: a transcript holds what stays.
 """
@@ -23,7 +24,7 @@ import pytest
 from memcli.cli.main import run
 
 NOW = "2026-02-20"
-SCORE = re.compile(r"(?<=  )\d\.\d{3}(?=  |$)", re.MULTILINE)
+SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)
 SIZE = re.compile(r"\d+\.\d MB")
 WITH_CLOCK = ("search", "status", "index", "get", "compact")
 
@@ -32,12 +33,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-transcripts", action="store_true", help="write what is printed")
 
 
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 class Player:
     """Plays one transcript and gives it back as it ran."""
 
     def __init__(self, workspaces: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.workspaces, self.folder = workspaces, folder / "notes"
         self.monkeypatch = monkeypatch
+        monkeypatch.chdir(folder)
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
 
@@ -64,7 +71,9 @@ class Player:
         arguments = words[words.index("memcli") + 1 :]
         if arguments and arguments[0] in WITH_CLOCK:
             arguments[1:1] = ["--now", NOW]
-        out, err = io.StringIO(), io.StringIO()
+        width = dict(environ).get("COLUMNS")
+        environ += [["NO_COLOR", "1"]] if width else []
+        out, err = Screen() if width else io.StringIO(), io.StringIO()
         with self.monkeypatch.context() as patch:
             for name, value in environ:
                 patch.setenv(name, value)

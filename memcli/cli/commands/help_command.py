@@ -11,6 +11,7 @@ import typer
 from memcli.errors import UsageError
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "help")
+SHELLS = ("bash", "zsh", "fish")
 SETTINGS_MARK = "<!-- settings -->\n"
 
 
@@ -35,6 +36,13 @@ def command(
         Optional[str],  # noqa: UP045
         typer.Argument(metavar="TOPIC", help="A topic or a command; none lists the topics."),
     ] = None,
+    completions: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--completions", metavar="SHELL", help="Print a completion script: bash, zsh, fish."
+        ),
+    ] = None,
+    man: Annotated[bool, typer.Option("--man", help="Print the manual page, as roff.")] = False,
 ) -> int:
     """Explain a topic; without one, list the topics.
 
@@ -42,14 +50,39 @@ def command(
     """
     from memcli.cli.main import COMMANDS, TOP_HELP, run
 
+    if completions is not None or man:
+        return _generated(completions)
     if topic is None:
-        sys.stdout.write(f"{TOP_HELP}\nTopics: {', '.join(topics())}\n")
+        sys.stdout.write(TOP_HELP)
         return 0
     if topic in COMMANDS:
         return run([topic, "--help"])
     if topic not in topics():
+        from difflib import get_close_matches
+
+        near = get_close_matches(topic, (*topics(), *COMMANDS), n=1)
         raise UsageError(
-            f"there is no topic {topic!r}; there are {', '.join(topics())}", hint="memcli help"
+            f"there is no topic {topic!r}; there are {', '.join(topics())}",
+            hint=f"memcli help {near[0]}" if near else "memcli help",
         )
     sys.stdout.write(page(topic))
+    return 0
+
+
+def _generated(shell: str | None) -> int:
+    """Print a completion script, or without a shell the manual page."""
+    if shell is None:
+        from memcli.cli.command_tree import command_tree
+        from memcli.cli.manual import manual
+
+        sys.stdout.write(manual(command_tree(), [(name, page(name)) for name in topics()]))
+        return 0
+    if shell not in SHELLS:
+        raise UsageError(
+            f"--completions must be one of {', '.join(SHELLS)}, not {shell!r}",
+            hint="memcli help --completions bash",
+        )
+    from memcli.cli.generate import completion_scripts
+
+    sys.stdout.write(completion_scripts()[shell])
     return 0

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from memcli.indexing.watch_record import Record
     from memcli.store.reader import SourceCounts
 
-SHOWN_SKIPS = 10
 # A watcher writes its record every 30 seconds, also in the middle of a run.
 SILENT_SECONDS = 120.0
 
@@ -55,7 +54,9 @@ def run(context: Context, *, check: bool, deep: bool, as_json: bool) -> int:
 
         context.terminal.write(dumps(record) + "\n")
     elif not (check and context.terminal.quiet):
-        context.terminal.write(_text(record, context))
+        from memcli.cli import status_output
+
+        status_output.write(record, context)
     waiting = record["vectors"]["pending"] > 0 and record["vectors"]["encoder"] != "none"
     behind = record["state"] not in ("fresh", "empty") or waiting or record["unlisted"]
     return ExitCode.NEGATIVE if check and behind else ExitCode.OK
@@ -238,52 +239,5 @@ def _watcher_warnings(watcher: Record | None, now: float) -> list[str]:
     return warnings
 
 
-def _watcher_line(watcher: dict[str, Any]) -> str:
-    since = f" since {watcher['since']}" if watcher["since"] else ""
-    synced = f", last sync {watcher['last_sync']}" if watcher["last_sync"] else ", no sync yet"
-    mode = ", polling" if watcher["mode"] == "polling" else ""
-    return f"watcher    pid {watcher['pid']}{since}{synced}, backlog {watcher['backlog']}{mode}"
-
-
 def _size(path: str) -> int:
     return sum(os.path.getsize(path + s) for s in ("", "-wal") if os.path.exists(path + s))
-
-
-def _text(record: dict[str, Any], context: Context) -> str:
-    safe = context.terminal.safe_line
-    store, vectors, changes = record["store"], record["vectors"], record["changes"]
-    lines = [
-        f"workspace  {safe(record['workspace'])}",
-        f"index      {safe(store['path'])} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
-    ]
-    if store["writer_pid"] is not None:
-        lines.append(f"writer     pid {store['writer_pid']}")
-    if record["watcher"] is not None:
-        lines.append(_watcher_line(record["watcher"]))
-    if store["integrity"] is not None:
-        lines.append(f"integrity  {store['integrity']}")
-    for source in record["sources"]:
-        dates = f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
-        lines.append(
-            f"source     {safe(source['name'])}: {source['documents']} of {source['files']} files,"
-            f" {source['chunks']} chunks{dates}"
-        )
-    lines.append(
-        f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
-        + (f" ({vectors['fingerprint'].split(';')[0]})" if vectors["fingerprint"] else "")
-    )
-    for what in ("added", "changed", "removed"):
-        names = changes[what]
-        for name in names[:SHOWN_SKIPS]:
-            lines.append(f"{what:<10} {safe(name)}")
-        if len(names) > SHOWN_SKIPS:
-            lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
-    skips = record["skipped"]
-    most = len(skips) if context.terminal.verbose else SHOWN_SKIPS
-    for skip in skips[:most]:
-        detail = f" ({skip['detail']})" if skip["detail"] else ""
-        lines.append(f"skipped    {safe(skip['path'])}: {skip['reason']}{safe(detail)}")
-    if len(skips) > most:
-        lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
-    lines += [f"warning    {safe(warning)}" for warning in record["warnings"]]
-    return "\n".join(lines) + "\n"

@@ -1,0 +1,111 @@
+"""The commands and options as plain data: what the completions and the manual are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from memcli.config import BY_NAME, FLAGS
+
+FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
+    "folders", "files", "documents", "sources", "topics", "settings",
+)  # fmt: skip
+_BY_METAVAR = {
+    "FOLDER": FOLDERS,
+    **dict.fromkeys(
+        ("FILE", "OUT.jsonl", "[QUERIES.jsonl]", "[RECEIPT]...", "BEFORE", "AFTER"), FILES
+    ),
+    "TOPIC": TOPICS,
+    "SETTING": SETTINGS,
+    "PATH[:FROM-TO]": DOCUMENTS,
+}
+_BY_OPTION = {"--source": SOURCES, "--path": DOCUMENTS}
+
+
+class Takes(NamedTuple):
+    """What stands behind an option or as an argument."""
+
+    metavar: str
+    kind: str  # one of the names above, or empty
+    words: tuple[str, ...]  # all that is allowed, where that is known
+
+
+class Option(NamedTuple):
+    """An option: its names, short ones first, its meaning, and its value unless it is a switch."""
+
+    names: tuple[str, ...]
+    about: str
+    takes: Takes | None
+    default: str
+
+
+class Command(NamedTuple):
+    """A command that does something, by its full name: "bench quality"."""
+
+    name: str
+    about: str  # all of its help
+    options: tuple[Option, ...]
+    arguments: tuple[Takes, ...]
+    group: str  # the first line of the help of the group it stands in; empty for none
+
+    @property
+    def sentence(self) -> str:
+        """Give the first line of its help."""
+        return self.about.split("\n")[0]
+
+
+def command_tree() -> tuple[Command, ...]:
+    """List every command in the order of the top-level help."""
+    import typer
+
+    from memcli.cli.main import build_app
+
+    tree: Any = typer.main.get_command(build_app())
+    return tuple(_command(name, leaf, group) for name, leaf, group in _leaves(tree))
+
+
+def _leaves(tree: Any) -> Iterator[tuple[str, Any, str]]:  # noqa: ANN401
+    for name, command in tree.commands.items():
+        children = getattr(command, "commands", None)
+        if children is None:
+            yield name, command, ""
+        else:
+            sentence = command.help.split("\n")[0]
+            yield from ((f"{name} {child}", children[child], sentence) for child in children)
+
+
+def _command(name: str, leaf: Any, group: str) -> Command:  # noqa: ANN401
+    words = _allowed_words()
+    options, arguments = [], []
+    for parameter in leaf.params:
+        metavar = parameter.metavar or parameter.type.name.upper()
+        if parameter.param_type_name == "argument":
+            kind = _BY_METAVAR.get(metavar, "")
+            names = tuple(BY_NAME) if kind == SETTINGS else ()
+            arguments.append(Takes(metavar, kind, names))
+            continue
+        long = parameter.opts[-1]
+        kind = _BY_OPTION.get(long) or _BY_METAVAR.get(metavar, "")
+        takes = None if parameter.is_flag else Takes(metavar, kind, words.get(long, ()))
+        default = "" if parameter.is_flag or parameter.default is None else str(parameter.default)
+        options.append(Option(tuple(parameter.opts), parameter.help, takes, default))
+    options.append(Option(("-h", "--help"), "Show this message and exit.", None, ""))
+    return Command(name, leaf.help, tuple(options), tuple(arguments), group)
+
+
+def _allowed_words() -> Mapping[str, tuple[str, ...]]:
+    from memcli.cli.commands.compact_command import SUMMARIZERS
+    from memcli.cli.commands.help_command import SHELLS
+    from memcli.cli.commands.search_command import FORMATS
+    from memcli.source_blocks import SCOPES, TRUSTS
+
+    settings = {flag: BY_NAME[name].choices for name, flag in FLAGS.items()}
+    return {
+        **settings,
+        "--format": FORMATS,
+        "--color": ("auto", "always", "never"),
+        "--scope": SCOPES,
+        "--trust": TRUSTS,
+        "--summarizer": SUMMARIZERS,
+        "--completions": SHELLS,
+    }

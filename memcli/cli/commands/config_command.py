@@ -1,0 +1,152 @@
+"""`memcli config`: every setting with its value and where that comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Annotated, Any, Optional
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.terminal import Terminal
+from memcli.config import BY_NAME, DEFAULT_ORIGIN, FLAGS, KEYS, WORKSPACE_FILE, Key, user_file
+from memcli.errors import ExitCode, UsageError
+from memcli.types import Source
+
+
+def command(
+    name: Annotated[
+        Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Argument(metavar="SETTING", help="Only this one, or a group: search."),
+    ] = None,
+    init: Annotated[
+        bool, typer.Option("--init", help="Write a memcli.toml of comments, if there is none.")
+    ] = False,
+    user: Annotated[
+        bool, typer.Option("--user", help="With --init: your own file, for all workspaces.")
+    ] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Show every setting, its value and where that comes from.
+
+    Examples: memcli config search      memcli config --init
+    """
+    if user and not init:
+        raise UsageError("--user goes with --init", hint="memcli config --init --user")
+    keys = _named(name)
+    if init and user and not as_json:  # needs no workspace
+        terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
+        return _init(user_file(os.environ), terminal, user=True)
+    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    if init:
+        ours, own = _files(context.config.workspace)
+        _init(own if user else ours, context.terminal, user=user)
+        if not as_json:
+            return ExitCode.OK
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        context.terminal.write(dumps(_record(keys, context)) + "\n")
+    else:
+        context.terminal.write(_text(keys, context))
+    return ExitCode.OK
+
+
+def _init(path: str, terminal: Terminal, *, user: bool) -> int:
+    from memcli.cli.config_file import write_new
+
+    write_new(path, user=user)
+    terminal.say(f"Wrote {path}; it changes nothing until you edit it.")
+    return ExitCode.OK
+
+
+def _named(name: str | None) -> list[Key]:
+    """Give the setting of that name, the settings of that group, or all."""
+    if name is None:
+        return list(KEYS)
+    found = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
+    if not found:
+        from difflib import get_close_matches
+
+        groups = {key.name.partition(".")[0] for key in KEYS}
+        near = get_close_matches(name, [*BY_NAME, *sorted(groups)], n=1)
+        raise UsageError(
+            f"there is no setting {name}",
+            hint=f"memcli config {near[0]}" if near else "memcli config",
+        )
+    return found
+
+
+def _record(keys: list[Key], context: Context) -> dict[str, Any]:
+    config = context.config
+    return {
+        "schema": "memcli.config/1",
+        "workspace": config.workspace,
+        "files": [
+            {"path": path, "exists": os.path.isfile(path)} for path in _files(config.workspace)
+        ],
+        "settings": [
+            {
+                "name": key.name,
+                "value": config.values[key.name].value,
+                "origin": config.values[key.name].origin,
+                "default": key.default,
+                "variable": key.variable,
+                "flag": FLAGS.get(key.name),
+            }
+            for key in keys
+        ],
+        "sources": [_source(source) for source in config.sources],
+    }
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "path": source.root,
+        "include": list(source.include),
+        "exclude": list(source.exclude),
+        "scope": source.scope,
+        "source_kind": source.source_kind,
+        "trust": source.trust,
+        "always": source.always,
+    }
+
+
+def _files(workspace: str) -> tuple[str, str]:
+    return os.path.join(workspace, WORKSPACE_FILE), user_file(os.environ)
+
+
+def _text(keys: list[Key], context: Context) -> str:
+    """Set settings, values and origins in columns; what somebody changed stands out."""
+    config, style, safe = context.config, context.terminal.style, context.terminal.safe_line
+    lines = []
+    if len(keys) == len(KEYS):
+        for what, path in zip(("workspace", "user"), _files(config.workspace), strict=True):
+            there = "" if os.path.isfile(path) else " (none)"
+            lines.append(f"{what:<10} {safe(path)}{there}")
+        lines += [
+            f"{'source':<10} {safe(source.name)}: {safe(source.root)}, {source.trust}"
+            for source in config.sources
+        ]
+        lines.append("")
+    values = {key.name: _shown(config(key.name)) for key in keys}
+    names = max(map(len, values))
+    room = min(24, max(map(len, values.values())))
+    for name, value in values.items():
+        origin = config.values[name].origin
+        line = f"{name:<{names}}  {safe(value):<{room}}  {safe(origin)}"
+        lines.append(f"{style.dim}{line}{style.end}" if origin == DEFAULT_ORIGIN else line)
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401
+    return json.dumps(value, ensure_ascii=False)

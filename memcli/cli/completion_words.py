@@ -1,0 +1,46 @@
+"""What a shell asks at TAB: the documents and sources of a workspace.
+
+The completion scripts know commands, options and fixed words by heart; for the rest they run
+`_MEMCLI_COMPLETE=documents memcli FOLDER PREFIX`. Typer stays unloaded: somebody waits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from memcli.errors import MemcliError
+from memcli.types import MEMORY_SOURCE
+
+
+def words(what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str) -> list[str]:
+    """List the `documents` or `sources` that begin as asked; nothing where there is a problem."""
+    folder, prefix = (*arguments, "", "")[:2]
+    try:
+        found = _all(what, os.path.expanduser(folder) or None, environ, cwd)
+    except MemcliError:  # a line in the middle of somebody's typing helps nobody
+        return []
+    # A name with a line end would be two words for the shell.
+    return [word for word in found if word.startswith(prefix) and word.isprintable()]
+
+
+def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str) -> list[str]:
+    from memcli import config
+    from memcli.workspace.locate import locate
+
+    settled = config.load(locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd), environ, {})
+    if what == "sources":
+        return [source.name for source in settled.sources]
+    if what != "documents":
+        return []
+    from memcli.workspace.discover import discover
+
+    listing = discover(
+        settled.sources,
+        max_bytes=settled("files.max_bytes"),
+        follow_symlinks=settled("files.follow_symlinks"),
+    )
+    return [
+        file.path if file.source == MEMORY_SOURCE else f"{file.source}:{file.path}"
+        for file in listing.files
+    ]

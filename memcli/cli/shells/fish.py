@@ -1,0 +1,74 @@
+"""The completion script of fish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.cli.command_tree import DOCUMENTS, FILES, FOLDERS, SOURCES, Command, Takes
+from memcli.cli.shells.common import HEAD, groups_of, quoted, words_of
+
+_SCRIPT = r"""
+function __memcli_is -a group name  # is this the command that is typed?
+    set -l words (commandline -opc)
+    set -e words[1]
+    test (count $words) -ge 1; or begin; test -z "$group"; return; end
+    test "$words[1]" = "$group"; or return 1
+    test -z "$name"; and return 0
+    test "$name" = -; and begin; test (count $words) -eq 1; return; end
+    test (count $words) -ge 2; and test "$words[2]" = "$name"
+end
+
+function __memcli_ask -a what  # documents or sources
+    set -l words (commandline -opc)
+    set -l folder ""
+    for at in (seq (count $words))
+        switch $words[$at]
+            case -w --workspace
+                set folder $words[(math $at + 1)]
+            case '--workspace=*'
+                set folder (string replace -- --workspace= '' $words[$at])
+        end
+    end
+    _MEMCLI_COMPLETE=$what memcli "$folder" (commandline -ct) 2>/dev/null
+end
+
+complete -c memcli -f
+complete -c memcli -n '__memcli_is ""' -s h -l help -d 'Show help'
+complete -c memcli -n '__memcli_is ""' -l version -d 'Show the version'
+"""
+
+
+def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
+    """Write the script for fish 3 or newer."""
+    lines = [HEAD.format(shell="fish"), _SCRIPT.rstrip("\n")]
+    for group, children in groups_of(commands).items():
+        test = f"__memcli_is {group} -" if group else '__memcli_is ""'
+        for name, about in children:
+            lines.append(
+                f"complete -c memcli -n '{test}' -a {name} -d '{quoted(about.rstrip('.'))}'"
+            )
+    for command in commands:
+        base = f"complete -c memcli -n '__memcli_is {command.name}'"
+        for option in command.options:
+            flags = "".join(
+                f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
+                for name in option.names
+            )
+            value = "" if option.takes is None else _fish_value(option.takes, topics)
+            lines.append(f"{base}{flags}{value} -d '{quoted(option.about.rstrip('.'))}'")
+        for takes in command.arguments[:1]:
+            if takes.kind:
+                lines.append(f"{base}{_fish_value(takes, topics).replace(' -x', '')}")
+    return "\n".join([*lines, ""])
+
+
+def _fish_value(takes: Takes, topics: Sequence[str]) -> str:
+    words = words_of(takes, topics)
+    if words:
+        return f" -x -a '{' '.join(words)}'"
+    return {
+        FOLDERS: " -x -a '(__fish_complete_directories)'",
+        FILES: " -r -F",
+        DOCUMENTS: " -x -a '(__memcli_ask documents)'",
+        SOURCES: " -x -a '(__memcli_ask sources)'",
+    }.get(takes.kind, " -x")

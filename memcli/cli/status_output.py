@@ -1,0 +1,96 @@
+"""Write the status as lines of a word and what there is to say; folded on a terminal."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from memcli.cli.context import Context
+
+INDENT = 11  # columns of the word in front
+SHOWN_SKIPS = 10
+
+
+def write(record: dict[str, Any], context: Context) -> None:
+    """Write `memcli.status/1` for a person."""
+    lines = _lines(record, context)
+    if context.terminal.out_is_terminal:
+        lines = [folded for line in lines for folded in _folded(line, context.terminal.width)]
+    context.terminal.write("".join(f"{line}\n" for line in lines))
+
+
+def _folded(line: str, width: int) -> list[str]:
+    from memcli.render.width import wrap
+
+    word, text = line[:INDENT], line[INDENT:]
+    spans = wrap(text, width - INDENT)
+    return [
+        (" " * INDENT if number else word) + text[start:end]
+        for number, (start, end) in enumerate(spans)
+    ]
+
+
+def _watcher_line(watcher: dict[str, Any]) -> str:
+    since = f" since {watcher['since']}" if watcher["since"] else ""
+    synced = f", last sync {watcher['last_sync']}" if watcher["last_sync"] else ", no sync yet"
+    mode = ", polling" if watcher["mode"] == "polling" else ""
+    return f"watcher    pid {watcher['pid']}{since}{synced}, backlog {watcher['backlog']}{mode}"
+
+
+def _days(context: Context) -> list[str]:
+    """Draw the days covered, for a person."""
+    if not context.terminal.out_is_terminal or not os.path.exists(context.store):
+        return []
+    from memcli.render.days import chart
+    from memcli.store.reader import Reader
+
+    reader = Reader(context.store)
+    try:
+        days = reader.days()
+    finally:
+        reader.close()
+    if not days:
+        return []
+    columns = max(1, context.terminal.width - INDENT - 2 * len("2025-01-01 "))
+    return [f"days       {min(days)} {chart(days, columns)} {max(days)}"]
+
+
+def _lines(record: dict[str, Any], context: Context) -> list[str]:
+    safe = context.terminal.safe_line
+    store, vectors, changes = record["store"], record["vectors"], record["changes"]
+    lines = [
+        f"workspace  {safe(record['workspace'])}",
+        f"index      {safe(store['path'])} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
+    ]
+    if store["writer_pid"] is not None:
+        lines.append(f"writer     pid {store['writer_pid']}")
+    if record["watcher"] is not None:
+        lines.append(_watcher_line(record["watcher"]))
+    if store["integrity"] is not None:
+        lines.append(f"integrity  {store['integrity']}")
+    for source in record["sources"]:
+        dates = f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
+        lines.append(
+            f"source     {safe(source['name'])}: {source['documents']} of {source['files']} files,"
+            f" {source['chunks']} chunks{dates}"
+        )
+    lines.append(
+        f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
+        + (f" ({vectors['fingerprint'].split(';')[0]})" if vectors["fingerprint"] else "")
+    )
+    lines += _days(context)
+    for what in ("added", "changed", "removed"):
+        names = changes[what]
+        for name in names[:SHOWN_SKIPS]:
+            lines.append(f"{what:<10} {safe(name)}")
+        if len(names) > SHOWN_SKIPS:
+            lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
+    skips = record["skipped"]
+    most = len(skips) if context.terminal.verbose else SHOWN_SKIPS
+    for skip in skips[:most]:
+        detail = f" ({skip['detail']})" if skip["detail"] else ""
+        lines.append(f"skipped    {safe(skip['path'])}: {skip['reason']}{safe(detail)}")
+    if len(skips) > most:
+        lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
+    lines += [f"warning    {safe(warning)}" for warning in record["warnings"]]
+    return lines

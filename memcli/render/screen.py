@@ -1,0 +1,174 @@
+"""Answers for a person at a terminal: fitted to its width, with score bars, ages and links."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memcli.render.text import INDENT, Style
+from memcli.render.width import columns, shortened, wrap
+from memcli.search.hits import Hit
+from memcli.search.snippet import Snippet
+from memcli.search.views import Expanded
+
+BAR_COLUMNS = 6
+AGE_COLUMNS = 13  # "23 months ago"
+LEAST_HEADING = 24  # columns; with fewer beside the score, the heading has a line of its own
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+class Screen(NamedTuple):
+    """What a passage has to fit: the terminal, and the world around it."""
+
+    width: int  # columns
+    style: Style
+    safe: Callable[[str], str]
+    age_days: Callable[[str], int]  # of an ISO date
+    link: Callable[[str, str], str]  # of a source and a path; empty for no link
+
+
+def passage(rank: int, hit: Hit, snippet: Snippet, screen: Screen) -> str:
+    """Show one passage: where, how good and how old, below which headings; then its text."""
+    candidate, style = hit.candidate, screen.style
+    age = age_in_words(screen.age_days(candidate.date)) if candidate.date else "undated"
+    facts = [(f"{bar(hit.score)} {hit.score:.3f}  {age:<{AGE_COLUMNS}}", style.dim)]
+    if candidate.date and candidate.date not in candidate.path:
+        facts.append((candidate.date, style.dim))
+    if candidate.trust != "trusted":
+        facts.append(("[untrusted]", style.term))
+    if hit.duplicates:
+        facts.append((f"(+{len(hit.duplicates)} alike)", style.dim))
+    names = [_on_a_line(name, screen) for name in candidate.heading_path]
+    lines = [f"{rank:>2}. {_where(hit, screen)}", *_flow(facts, names, screen)]
+    return "\n".join([*lines, *_text(snippet, screen)]) + "\n\n"
+
+
+def _flow(facts: Sequence[tuple[str, str]], headings: Sequence[str], screen: Screen) -> list[str]:
+    """Set facts (text, style) side by side while they fit, the headings behind them."""
+    room = screen.width - len(INDENT)
+    lines, left = [""], room
+    for text, style in facts:
+        if left < room and left < columns(text) + 2:
+            lines, left = [*lines, ""], room
+        gap = "  " if left < room else INDENT
+        lines[-1] += f"{gap}{style}{text}{screen.style.end}"
+        left -= columns(text) + (2 if left < room else 0)
+    if headings:
+        beside = left - 2 >= LEAST_HEADING
+        shown = breadcrumb(headings, left - 2 if beside else room)
+        styled = f"{screen.style.heading}{shown}{screen.style.end}"
+        if beside:
+            lines[-1] += f"  {styled}"
+        else:
+            lines.append(f"{INDENT}{styled}")
+    return [line.rstrip() for line in lines]
+
+
+def behind(expanded: Expanded, screen: Screen) -> str:
+    """Show raw lines behind a summary."""
+    style, hit = screen.style, expanded.hit
+    about = f"{style.dim}behind {_on_a_line(expanded.summary, screen)}{style.end}"
+    lines = [f"  > {_where(hit, screen)}", INDENT + about, *_text(Snippet(hit.text, ()), screen)]
+    return "\n".join(lines) + "\n\n"
+
+
+def bar(score: float) -> str:
+    """Draw a score between 0 and 1 in eighths of a column, padded to the width of the bar."""
+    eighths = round(max(0.0, min(1.0, score)) * BAR_COLUMNS * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(BAR_COLUMNS)
+
+
+def age_in_words(days: int) -> str:
+    """Say how long ago a day was, in at most 13 letters up to 999 years."""
+    if abs(days) < 2:
+        return ("tomorrow", "today", "yesterday")[days + 1]
+    count = abs(days)
+    for least, size, unit in ((730, 365.25, "year"), (60, 30.44, "month"), (14, 7, "week")):
+        if count >= least:
+            number = f"{int(count / size)} {unit}s"
+            break
+    else:
+        number = f"{count} days"
+    return f"{number} ago" if days > 0 else f"in {number}"
+
+
+def breadcrumb(names: Sequence[str], room: int) -> str:
+    """Join headings; where they do not fit, the outer ones go first."""
+    for first in range(len(names)):
+        shown = " › ".join([*(["…"] if first else []), *names[first:]])
+        if columns(shown) <= room:
+            return shown
+    return shortened(names[-1], room) if names else ""
+
+
+def hyperlink(url: str, text: str) -> str:
+    """Wrap text in an OSC 8 link."""
+    return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url else text
+
+
+def file_url(host: str, path: str) -> str:
+    """Name a file for a link; every byte that is not unreserved is escaped (RFC 3986, 8089)."""
+    shown = "".join(chr(b) if b in _UNRESERVED else f"%{b:02X}" for b in os.fsencode(path))
+    return f"file://{host}{shown}"
+
+
+def _where(hit: Hit, screen: Screen) -> str:
+    candidate, style = hit.candidate, screen.style
+    citation = f"{style.path}{_on_a_line(hit.citation, screen)}{style.end}"
+    linked = hyperlink(screen.link(candidate.source, candidate.path), citation)
+    if candidate.source == "memory":
+        return linked
+    return f"{_on_a_line(candidate.source, screen)}:{linked}"
+
+
+def _on_a_line(text: str, screen: Screen) -> str:
+    return screen.safe(text).replace("\n", "␊")
+
+
+def _text(snippet: Snippet, screen: Screen) -> list[str]:
+    """Wrap the text to the width, what hangs below its own beginning, with its marks."""
+    text, marks = _made_safe(snippet, screen.safe)
+    lines: list[str] = []
+    at = 0
+    for line in text.split("\n"):
+        if line.strip():
+            item = _ITEM.match(line)
+            hang = min(len(item[0]), screen.width // 4) if item else 0
+            spans = wrap(line, screen.width - len(INDENT), hang)
+            for number, (start, end) in enumerate(spans):
+                lead = INDENT + " " * (hang if number else 0)
+                lines.append(lead + _styled(text, at + start, at + end, marks, screen.style))
+        elif lines and lines[-1]:
+            lines.append("")
+        at += len(line) + 1
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[tuple[int, int]]]:
+    """Make the text safe and its tabs spaces, and move the marks with it."""
+    text, marks, at = "", [], 0
+    for start, end in snippet.marks:
+        text += safe(snippet.text[at:start]).replace("\t", "    ")
+        begin = len(text)
+        text += safe(snippet.text[start:end]).replace("\t", "    ")
+        marks.append((begin, len(text)))
+        at = end
+    return text + safe(snippet.text[at:]).replace("\t", "    "), marks
+
+
+def _styled(text: str, start: int, end: int, marks: Sequence[tuple[int, int]], style: Style) -> str:
+    """Give a span of the text with the marks inside it styled."""
+    pieces, at = [], start
+    for first, last in marks:
+        first, last = max(first, at), min(last, end)
+        if first < last:
+            pieces += [text[at:first], style.term, text[first:last], style.end]
+            at = last
+    return "".join([*pieces, text[at:end]])

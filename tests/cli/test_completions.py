@@ -1,0 +1,136 @@
+"""Completions: as the program writes them, complete, and safe with names from a folder."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memcli
+from memcli.cli.command_tree import command_tree
+from memcli.cli.commands.help_command import topics
+from memcli.cli.generate import FILE_NAMES, completion_scripts
+from memcli.config import BY_NAME
+from tests.cli.processes import run
+
+FOLDER = Path(memcli.__file__).parents[1] / "completions"
+SCRIPTS = completion_scripts()
+COMPLETE = """\
+source "$1"
+COMP_WORDS=("${@:2}")
+COMP_CWORD=$(($# - 2))
+_memcli
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_completions_are_as_the_program_writes_them(shell: str) -> None:
+    assert SCRIPTS[shell] == (FOLDER / FILE_NAMES[shell]).read_text("utf-8")
+    assert run("help", "--completions", shell).stdout == SCRIPTS[shell]
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_every_option_is_completed(shell: str) -> None:
+    for command in command_tree():
+        for option in command.options:
+            for name in option.names:
+                shown = f"-l {name[2:]} " if shell == "fish" and name[:2] == "--" else name
+                shown = f"-s {name[1:]} " if shell == "fish" and name[:2] != "--" else shown
+                assert shown in SCRIPTS[shell], (command.name, name)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A `memcli` as an installation has one."""
+    file = tmp_path / "bin" / "memcli"
+    file.parent.mkdir()
+    code = "from memcli.cli.main import main; main()"
+    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{code}" "$@"\n')
+    file.chmod(0o755)
+    return file
+
+
+def completed(folder: Path, program: Path, *words: str) -> list[str]:
+    done = subprocess.run(
+        ["bash", "--norc", "-c", COMPLETE, "bash", str(FOLDER / "memcli.bash"), program, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(FOLDER.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    return [word for word in done.stdout.split("\n") if word]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("se",), ["search"]),
+        (("--v",), ["--version"]),
+        (("bench", "re"), ["report", "replay"]),
+        (("bench", "quality", "--mode", "l"), ["lexical"]),
+        (("search", "--no"), ["--no-sync", "--now"]),
+        (("search", "--format", "json"), ["json", "jsonl"]),
+        (("search", "--mode", "=", "d"), ["dense"]),
+        (("search", "--fusion", ""), list(BY_NAME["search.fusion"].choices)),
+        (("search", "--limit", ""), []),
+        (("search", "--source", ""), ["memory"]),
+        (("search", "-w", "mem"), ["memory"]),
+        (("get", "U"), ["USER.md"]),
+        (("get", "memory/2026-01-0"), ["memory/2026-01-07.md"]),
+        (("config", "watch."), ["watch.debounce_ms", "watch.interval_minutes"]),
+        (("help", "--completions", ""), ["bash", "zsh", "fish"]),
+        (("help", "ex"), ["exit-codes"]),
+    ],
+    ids=lambda words: " ".join(words),
+)
+def test_bash_completes(
+    words: tuple[str, ...], expected: list[str], workspaces: Path, program: Path
+) -> None:
+    assert completed(workspaces / "engineer", program, *words) == expected
+
+
+def test_the_topics_are_all_completed(workspaces: Path, program: Path) -> None:
+    assert set(topics()) < set(completed(workspaces / "engineer", program, "help", ""))
+
+
+def test_another_workspace_is_asked_where_one_is_named(
+    tmp_path: Path, workspaces: Path, program: Path
+) -> None:
+    engineer = str(workspaces / "engineer")
+    assert completed(tmp_path, program, "get", "U") == []
+    assert completed(tmp_path, program, "get", "-w", engineer, "U") == ["USER.md"]
+    assert completed(tmp_path, program, "get", "--workspace", "=", engineer, "U") == ["USER.md"]
+
+
+def test_a_name_is_never_run(tmp_path: Path, program: Path) -> None:
+    names = ["$(touch ran).md", "`touch ran`.md", "a b;touch ran.md", "new\nline.md"]
+    (tmp_path / "ws" / "memory").mkdir(parents=True)
+    for name in names:
+        (tmp_path / "ws" / "memory" / name).write_text("# x\n")
+    found = completed(tmp_path / "ws", program, "get", "memory/")
+    assert found == sorted(f"memory/{name}" for name in names[:3])
+    assert not (tmp_path / "ws" / "ran").exists()
+
+
+def test_a_problem_is_no_answer_and_no_noise(tmp_path: Path) -> None:
+    (tmp_path / "memcli.toml").write_text("nonsense")
+    for what in ("documents", "sources", "anything"):
+        done = run(str(tmp_path), "", _MEMCLI_COMPLETE=what)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_further_sources_are_asked_for_by_name(workspaces: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "ws"))
+    (folder / "docs").mkdir()
+    (folder / "docs" / "guide.md").write_text("# Guide\n")
+    (folder / "memcli.toml").write_text('[[source]]\nname = "docs"\npath = "docs"\n')
+    assert run(str(folder), "d", _MEMCLI_COMPLETE="sources").stdout == "docs\n"
+    assert run(str(folder), "docs:", _MEMCLI_COMPLETE="documents").stdout == "docs:guide.md\n"

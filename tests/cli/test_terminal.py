@@ -1,0 +1,50 @@
+"""What the terminal is: its width, its colours, its links."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import pytest
+
+from memcli.cli.terminal import Terminal
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal(environ: Mapping[str, str], *, tty: bool = True, color: str = "auto") -> Terminal:
+    out = Screen() if tty else io.StringIO()
+    return Terminal(out, out, environ=environ, color=color, quiet=False, verbose=False)
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [("", 80), ("x", 80), ("-3", 80), ("9", 20), ("40", 40), ("120", 120), ("200", 120)],
+)
+def test_the_width_is_bounded(columns: str, width: int) -> None:
+    assert terminal({"COLUMNS": columns}).width == width
+
+
+@pytest.mark.parametrize(
+    ("environ", "links"),
+    [
+        ({}, False),
+        ({"TERM": "xterm-256color"}, False),
+        ({"TERM": "xterm-kitty"}, True),
+        ({"TERM": "dumb", "VTE_VERSION": "7000"}, False),
+        ({"VTE_VERSION": "4999"}, False),
+        ({"VTE_VERSION": "7600"}, True),
+        ({"TERM_PROGRAM": "WezTerm"}, True),
+        ({"TERM_PROGRAM": "Apple_Terminal"}, False),
+        ({"TERM_PROGRAM": "WezTerm", "TMUX": "/x"}, False),
+        ({"TERM_PROGRAM": "WezTerm", "NO_COLOR": "1"}, False),
+        ({"TERM_PROGRAM": "WezTerm", "FORCE_HYPERLINK": "0"}, False),
+        ({"FORCE_HYPERLINK": "1"}, True),
+    ],
+)
+def test_links_are_for_terminals_that_open_them(environ: dict[str, str], links: bool) -> None:
+    assert terminal(environ).has_links is links
+    assert terminal(environ, tty=False, color="always").has_links is False

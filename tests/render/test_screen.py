@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.render.sanitize import visible
+from memcli.render.screen import (
+    AGE_COLUMNS,
+    BAR_COLUMNS,
+    Screen,
+    age_in_words,
+    bar,
+    breadcrumb,
+    file_url,
+    passage,
+)
+from memcli.render.text import COLOURED, PLAIN
+from memcli.render.width import columns, shortened, wrap
+from memcli.search.snippet import Snippet
+from tests.render.test_text import CANDIDATE, HIT, SNIPPET, TAGS
+
+TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
+
+
+def _screen(width: int = 80, **given: object) -> Screen:
+    plain = Screen(width, PLAIN, str, lambda day: 253, lambda source, path: "")
+    return plain._replace(**given)  # type: ignore[arg-type]
+
+
+def test_a_passage_is_where_then_how_good_and_old_then_its_text() -> None:
+    assert passage(1, HIT, SNIPPET, _screen()) == (
+        " 1. memory/pool.md:3-5\n"
+        "    ████▌  0.750  8 months ago   2025-06-12  Pool › Dry\n"
+        "    The pool\n"
+        "    ran dry.\n\n"
+    )
+
+
+def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:
+    shown = passage(1, HIT, Snippet("- The pool ran dry before the day was over.", ()), _screen(40))
+    assert shown == (
+        " 1. memory/pool.md:3-5\n"
+        "    ████▌  0.750  8 months ago\n"
+        "    2025-06-12  Pool › Dry\n"
+        "    - The pool ran dry before the day\n"
+        "      was over.\n\n"
+    )
+
+
+def test_roles_are_styled_across_a_break_and_marks_let_no_escape_through() -> None:
+    snippet = Snippet("a\x1b[31mpool\tran dry", ((6, 18),))
+    screen = _screen(24, style=TAGS, safe=visible, link=lambda source, path: "file:///x")
+    shown = passage(1, HIT, snippet, screen)
+    assert shown.startswith(
+        " 1. \x1b]8;;file:///x\x1b\\<path>memory/pool.md:3-5</>\x1b]8;;\x1b\\\n"
+    )
+    assert shown.endswith("    a␛[31m<term>pool    ran</>\n    <term>dry</>\n\n")
+
+
+def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
+    other = CANDIDATE._replace(source="web", trust="untrusted", date=None, heading_path=())
+    shown = passage(12, HIT._replace(candidate=other, duplicates=("a.md:1",)), SNIPPET, _screen())
+    assert shown.splitlines()[:2] == [
+        "12. web:memory/pool.md:3-5",
+        "    ████▌  0.750  undated        [untrusted]  (+1 alike)",
+    ]
+
+
+@given(st.integers(40, 120), st.lists(TEXTS, min_size=1, max_size=4), TEXTS)
+def test_no_line_is_wider_than_the_terminal(width: int, names: list[str], text: str) -> None:
+    other = CANDIDATE._replace(heading_path=tuple(names), trust="untrusted")
+    hit = HIT._replace(candidate=other, duplicates=("a.md:1",))
+    shown = passage(1, hit, Snippet(text * 5, ((0, 3),)), _screen(width, style=COLOURED))
+    for line in re.sub(r"\x1b\[[\d;]*m", "", shown).split("\n"):
+        assert columns(line) <= width
+
+
+@given(TEXTS, st.integers(2, 30), st.integers(0, 4))
+def test_wrapping_loses_only_spaces_at_breaks(text: str, room: int, hang: int) -> None:
+    spans = wrap(text, room, hang)
+    kept = "".join(text[start:end] for start, end in spans)
+    assert kept.replace(" ", "") == text.replace(" ", "")
+    assert columns(text[slice(*spans[0])]) <= room
+    assert all(columns(text[start:end]) <= max(2, room - hang) for start, end in spans[1:])
+
+
+@pytest.mark.parametrize(
+    ("line", "room", "lines"),
+    [
+        ("one two three", 7, ["one two", "three"]),
+        ("aa hello world", 8, ["aa hello", "world"]),
+        ("incomprehensible", 7, ["incompr", "ehensib", "le"]),
+        ("连接池耗尽了。", 8, ["连接池耗", "尽了。"]),
+        ("连接池耗。尽了", 8, ["连接池", "耗。尽了"]),
+        ("", 5, [""]),
+    ],
+)
+def test_lines_break_at_spaces_or_between_wide_characters(
+    line: str, room: int, lines: list[str]
+) -> None:
+    assert [line[start:end] for start, end in wrap(line, room)] == lines
+
+
+def test_columns_follow_the_width_of_characters() -> None:
+    assert columns("pool") == 4
+    assert columns("東京") == columns("ＡＢ") == 4
+    assert columns(unicodedata.normalize("NFD", "é")) == 1
+    assert shortened("東京タワー", 7) == "東京タ…"
+
+
+def test_a_breadcrumb_drops_the_outer_headings_first() -> None:
+    names = ("Incident review", "Causes", "The pool")
+    assert breadcrumb(names, 40) == "Incident review › Causes › The pool"
+    assert breadcrumb(names, 25) == "… › Causes › The pool"
+    assert breadcrumb(names, 6) == "The p…"
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (0, "today"),
+        (1, "yesterday"),
+        (-1, "tomorrow"),
+        (13, "13 days ago"),
+        (14, "2 weeks ago"),
+        (61, "2 months ago"),
+        (729, "23 months ago"),
+        (731, "2 years ago"),
+        (-40, "in 5 weeks"),
+    ],
+)
+def test_ages_are_said_in_words(days: int, words: str) -> None:
+    assert age_in_words(days) == words
+    assert len(words) <= AGE_COLUMNS
+
+
+@given(st.floats(-1, 3))
+def test_bars_are_all_of_one_width_and_grow_with_the_score(score: float) -> None:
+    assert len(bar(score)) == BAR_COLUMNS
+    assert bar(0) == " " * BAR_COLUMNS
+    assert bar(1) == "█" * BAR_COLUMNS
+    assert bar(0.5) == "███   "
+
+
+def test_a_link_escapes_all_that_could_end_it() -> None:
+    assert file_url("host", "/a b/\x1b\\é;?.md") == "file://host/a%20b/%1B%5C%C3%A9%3B%3F.md"
