@@ -20,6 +20,9 @@ WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
 
 
+ENCODERS = ("bundled", "onnx", "openai", "none", "hashing")
+
+
 class Key(NamedTuple):
     """One setting: its name, type, default, choices and meaning."""
 
@@ -31,6 +34,7 @@ class Key(NamedTuple):
     low: float | None = None
     high: float | None = None
     user_only: bool = False
+    user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
 
     @property
     def variable(self) -> str:
@@ -50,8 +54,34 @@ KEYS: tuple[Key, ...] = (
     Key("chunk.tokens", int, 400, "Most tokens of a chunk, as estimated.", low=32, high=2000),
     Key("chunk.overlap", int, 0, "Tokens a chunk repeats of the one before.", low=0, high=1000),
     Key("embedding.encoder", str, "bundled", "What turns text into vectors; hashing is for tests.",
-        choices=("bundled", "none", "hashing")),
+        choices=ENCODERS, user_choices=("onnx", "openai")),
+    Key("embedding.fallback", list, [], "Encoders that stand in where it cannot be used.",
+        choices=ENCODERS, user_only=True),
     Key("embedding.threads", int, 1, "Threads of the model while indexing.", low=1, high=64),
+    Key("onnx.folder", str, "", "Folder with model.onnx and tokenizer.json.", user_only=True),
+    Key("onnx.pooling", str, "mean", "How token vectors become one; model: it does so itself.",
+        choices=("mean", "cls", "model"), user_only=True),
+    Key("onnx.query_prefix", str, "", "What the model wants before a query.", user_only=True),
+    Key("onnx.passage_prefix", str, "", "What the model wants before a text.", user_only=True),
+    Key("onnx.max_tokens", int, 256, "Longest text; longer ones are embedded in pieces.",
+        low=16, high=32768, user_only=True),
+    Key("onnx.matryoshka", int, 0, "Components kept, for models trained so; 0: all.",
+        low=0, high=16384, user_only=True),
+    Key("openai.url", str, "", "An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1.",
+        user_only=True),
+    Key("openai.model", str, "", "The model's name there.", user_only=True),
+    Key("openai.key_variable", str, "", "Environment variable that holds the key; empty: no key.",
+        user_only=True),
+    Key("openai.dimension", int, 0, "Components of the model's vectors.",
+        low=0, high=16384, user_only=True),
+    Key("openai.query_prefix", str, "", "What the model wants before a query.", user_only=True),
+    Key("openai.passage_prefix", str, "", "What the model wants before a text.", user_only=True),
+    Key("openai.max_tokens", int, 512, "Longest text; longer ones are embedded in pieces.",
+        low=16, high=32768, user_only=True),
+    Key("openai.matryoshka", int, 0, "Components kept, for models trained so; 0: all.",
+        low=0, high=16384, user_only=True),
+    Key("openai.timeout_seconds", float, 30.0, "Wait for an answer; a search waits 10 at most.",
+        low=0.1, high=600, user_only=True),
     Key("search.limit", int, 10, "Passages shown.", low=1, high=100),
     Key("search.mode", str, "hybrid", "Which legs run.", choices=("hybrid", "lexical", "dense")),
     Key("search.profile", str, "default", "A set of ranking rules; see: memcli help ranking.",
@@ -160,9 +190,10 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
-            if key.user_only and not is_user:
+            if not is_user and (key.user_only or value in key.user_choices):
+                what = name if key.user_only else f"{name} = {value!r}"
                 raise ConfigError(
-                    f"{path}: {name} may only stand in your own configuration",
+                    f"{path}: {what} may only stand in your own configuration",
                     hint=f"move it to {user_path}",
                 )
             values[name] = Value(_checked(key, value, path), path)
@@ -231,10 +262,11 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
         raise ConfigError(f"{where}: {key.name} must be {_EXPECTED[key.type]}, not {value!r}")
-    if key.choices and value not in key.choices:
-        raise ConfigError(
-            f"{where}: {key.name} must be one of {', '.join(key.choices)}, not {value!r}"
-        )
+    for each in value if isinstance(value, list) else [value]:
+        if key.choices and each not in key.choices:
+            raise ConfigError(
+                f"{where}: {key.name} must be one of {', '.join(key.choices)}, not {each!r}"
+            )
     if isinstance(value, int | float):
         low, high = key.low, key.high
         # Written so that NaN is outside.

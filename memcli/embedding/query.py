@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memcli.embedding.choice import Choice, Remembered
 from memcli.embedding.models import Located, fingerprint, locate, verify
-from memcli.embedding.registry import open_encoder
+from memcli.embedding.registry import fingerprint_of, open_encoder, reads_latin_only
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, query_ids
+from memcli.errors import LegMissingError
+from memcli.types import Encoder
 
 
 class Embedded(NamedTuple):
@@ -23,17 +26,39 @@ class Embedded(NamedTuple):
     tokens: int  # of the text, without the special ones
 
 
-def identity(name: str) -> str:
-    """Name the model file's place, size and time; empty for encoders without a file."""
-    found = locate() if name == "bundled" else ()
+def remember(choice: Choice, encoder: Encoder) -> str:
+    """Name the model's files for `meta`: while these stay the same, they are not read again."""
+    if encoder.fingerprint.startswith("onnx:"):
+        from memcli.embedding.local import local_identity
+
+        return f"{local_identity(choice.local)}\n{encoder.fingerprint}"
+    found = locate() if reads_latin_only(encoder.fingerprint) else ()
     return _identity(found[0]) if found else ""
 
 
-def embed_query(name: str, text: str, *, verified: str | None) -> Embedded:
-    """Embed a query; `verified` is the identity that was verified when the index was made."""
+def is_verified(choice: Choice, remembered: Remembered) -> bool:
+    """Tell that the wanted encoder's files are those that the index was made with."""
+    name = choice.names[0]
     if name == "bundled":
         found = locate()
-        if found and (_identity(found[0]) == verified or verify(found[0])):
+        return (_identity(found[0]) if found else "") == remembered.model
+    if name == "onnx":
+        from memcli.embedding.local import local_identity
+
+        files = (remembered.model or "").rpartition("\n")[0]
+        return files != "" and files == local_identity(choice.local)
+    return True
+
+
+def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
+    """Embed a query by that encoder of the configuration which has made the index.
+
+    Without an index, or without one of its encoders, it is the wanted one.
+    """
+    name = _name_for(choice, remembered)
+    if name == "bundled":
+        found = locate()
+        if found and (_identity(found[0]) == remembered.model or verify(found[0])):
             from memcli.embedding.quick import QuickError, encode_ids
 
             model = found[0].model
@@ -42,17 +67,39 @@ def embed_query(name: str, text: str, *, verified: str | None) -> Embedded:
                 vector = encode_ids(ids, found[0])
                 return Embedded(vector, fingerprint(model), "", "quick", len(ids) - SPECIAL_TOKENS)
             except QuickError as error:
-                return _by_package(name, text, check=False, why=str(error))
-    return _by_package(name, text, check=True, why="")
+                only = choice._replace(names=(name,))
+                return _by_package(only, text, remembered, check=False, why=str(error))
+    index = remembered.fingerprint
+    if name == "openai" and index is not None and fingerprint_of(name, choice) != index:
+        # Nothing is sent in vain.
+        told = "the index holds vectors of another model. Try: memcli index"
+        return Embedded(None, "", told, "", 0)
+    only = choice._replace(names=(name,))
+    return _by_package(only, text, remembered, check=name == "bundled", why="")
 
 
-def _by_package(name: str, text: str, *, check: bool, why: str) -> Embedded:
-    opened = open_encoder(name, check=check)
+def _name_for(choice: Choice, remembered: Remembered) -> str:
+    if len(choice.names) == 1 or remembered.fingerprint is None:
+        return choice.names[0]
+    for name in choice.names:
+        if fingerprint_of(name, choice, remembered) == remembered.fingerprint:
+            return name
+    return choice.names[0]
+
+
+def _by_package(
+    choice: Choice, text: str, remembered: Remembered, *, check: bool, why: str
+) -> Embedded:
+    opened = open_encoder(choice, check=check, remembered=remembered)
     if opened.encoder is None:
         return Embedded(None, "", opened.reason or why, "", 0)
     encoder = opened.encoder
+    try:
+        vector = encoder.encode_query(text)
+    except LegMissingError as error:
+        return Embedded(None, "", error.message, "", 0)
     tokens = encoder.count(text) - SPECIAL_TOKENS
-    return Embedded(encoder.encode_query(text), encoder.fingerprint, why, "package", tokens)
+    return Embedded(vector, encoder.fingerprint, why, "package", tokens)
 
 
 def _identity(located: Located) -> str:

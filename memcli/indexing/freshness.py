@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from memcli.errors import BusyError, IndexMissingError, StoreError
+from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
 from memcli.indexing.indexer import Report, apply, embed, index
 from memcli.indexing.lock import writer_lock
 from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
@@ -170,7 +170,10 @@ def _bring_in(
         if bounds.parts and (report.added or report.changed or report.moved):
             encoder = open_encoder()
             if encoder is not None:
-                embed(writer, encoder, most=bounds.parts)
+                try:
+                    embed(writer, encoder, most=bounds.parts)
+                except LegMissingError as error:
+                    notices.append(f"new texts have no vector yet: {error.message}")
     finally:
         writer.close()
     reason = f"more than {bounds.files} files have changed" if report.deferred else ""

@@ -40,7 +40,7 @@ def questions(path: str | None, context: Context, *, silent: bool) -> tuple[str,
 def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
     """Bring the index in step, vectors included, and say what that took."""
     from memcli.cli.progress import Progress
-    from memcli.embedding.query import identity
+    from memcli.embedding.query import remember
     from memcli.indexing.indexer import embed, index
     from memcli.indexing.lock import writer_lock
     from memcli.store.writer import Writer
@@ -55,7 +55,8 @@ def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
                 report = index(writer, context.index_settings(), on_progress=progress.update)
                 if opened is not None and opened.encoder is not None:
                     embedded = embed(writer, opened.encoder, on_progress=progress.update)
-                    writer.set_meta({"model": identity(context.config("embedding.encoder"))})
+                    model = remember(context.encoders(), opened.encoder)
+                    writer.set_meta({"model": model})
         finally:
             writer.close()
     for text in (notice, *report.notices):
