@@ -83,28 +83,28 @@ class EndpointEncoder:
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts, in as many requests as the server wants."""
-        return self._embed([self._endpoint.passage_prefix + text for text in texts])
+        return self._embed(self._endpoint.passage_prefix, texts)
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query."""
-        return self._embed([self._endpoint.query_prefix + text])[0]
+        return self._embed(self._endpoint.query_prefix, [text])[0]
 
     def check(self) -> None:
         """Make one small request, so that what is wrong shows before anything is written."""
         self.encode(["memory"])
 
-    def _embed(self, texts: Sequence[str]) -> list[bytes]:
+    def _embed(self, prefix: str, texts: Sequence[str]) -> list[bytes]:
         vectors: list[bytes] = []
         while len(vectors) < len(texts):
             batch = texts[len(vectors) : len(vectors) + self._most]
             try:
-                vectors += self._request(batch)
+                vectors += self._request([prefix + text for text in batch])
             except _TooLargeError as error:
                 if len(batch) > 1:
                     self._most = len(batch) // 2
                 elif len(batch[0]) > 1:
                     parts = halves(batch[0])
-                    vectors.append(mean(self._embed(parts), [float(len(p)) for p in parts]))
+                    vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
                 else:
                     raise LegMissingError(
                         f"{self._where.netloc} finds a single letter too large: {error}",
@@ -136,13 +136,13 @@ class EndpointEncoder:
     def _wait(self, reply: Reply, attempt: int, said: str) -> None:
         """Wait as long as the server asks for, or give it up."""
         try:
-            seconds = max(0.0, float(reply.retry_after))
+            seconds = float(reply.retry_after)
         except ValueError:
             seconds = 2.0**attempt
         told = f"{self._where.netloc} answers with status {reply.status}" + (said and f": {said}")
         if self._sleep is None or attempt == ATTEMPTS - 1:
             raise LegMissingError(told, hint="memcli index, later")
-        if not seconds <= LONGEST_WAIT:
+        if not 0 <= seconds <= LONGEST_WAIT:
             raise LegMissingError(
                 f"{told}; it asks to wait {seconds:g} s", hint="memcli index, later"
             )

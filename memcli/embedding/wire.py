@@ -32,6 +32,9 @@ class Wire:
             self._headers["Authorization"] = f"Bearer {key}"
         self._connection: HTTPConnection | None = None
 
+    def __del__(self) -> None:
+        self._close()
+
     def post(self, body: bytes, most: int) -> Reply:
         """Send a request and read at most `most` bytes of the answer.
 
