@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
 from memcli.indexing.indexer import Report, apply, embed, index
 from memcli.indexing.lock import writer_lock
-from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
+from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta, shown
 from memcli.store.driver import DamagedError
 from memcli.store.reader import Reader
 from memcli.store.schema import IncompleteError
@@ -189,7 +189,7 @@ def _behind(planned: Plan) -> int:
 def _unseen(found: Listing | Report) -> tuple[str, ...]:
     """Say what could not be seen: folders that were not listed, files that were not read."""
     skips = [*found.unlisted, *(skip for skip in found.skips if skip.reason == "unreadable")]
-    told = [f"{skip.path or '.'}: {skip.detail}" for skip in skips[:NOTICES]]
+    told = [f"{shown(skip.source, skip.path or '.')}: {skip.detail}" for skip in skips[:NOTICES]]
     if len(skips) > NOTICES:
         told.append(f"{len(skips) - NOTICES} more cannot be read. Try: memcli status")
     return tuple(told)

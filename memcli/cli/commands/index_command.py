@@ -197,9 +197,12 @@ def file_lists(report: Report) -> dict[str, Any]:
 
 
 def _warn(report: Report, context: Context) -> None:
+    from memcli.indexing.indexer import shown
+
     terminal = context.terminal
     for skip in report.unlisted:
-        terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+        folder = shown(skip.source, skip.path or ".")
+        terminal.warn(f"{folder} cannot be listed: {skip.detail}; its rows stay")
     for notice in report.notices:
         terminal.warn(notice)
     for path in report.damaged:

@@ -119,7 +119,10 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         else:
             empty = not (listing.files or listing.unlisted)
             state = "stale" if behind else "empty" if empty else "fresh"
-        warnings = [f"{s.path or '.'} cannot be listed: {s.detail}" for s in listing.unlisted]
+        warnings = [
+            f"{shown(s.source, s.path or '.')} cannot be listed: {s.detail}"
+            for s in listing.unlisted
+        ]
         if chunking not in (None, chunking_key(settings.limits)):
             warnings.append("chunks were cut by other settings. Try: memcli index")
             state = "stale"
