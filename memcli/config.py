@@ -20,7 +20,7 @@ WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
 
 
-ENCODERS = ("bundled", "onnx", "openai", "none", "hashing")
+ENCODERS = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")
 
 
 class Key(NamedTuple):

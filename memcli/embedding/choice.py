@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-NAMES = ("bundled", "onnx", "openai", "none", "hashing")  # as `config.ENCODERS`
+NAMES = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")  # as `config.ENCODERS`
 
 
 class LocalModel(NamedTuple):

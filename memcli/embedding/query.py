@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memcli.embedding.choice import Choice, Remembered
 from memcli.embedding.models import Located, fingerprint, locate, verify
-from memcli.embedding.registry import fingerprint_of, open_encoder, reads_latin_only
+from memcli.embedding.registry import fingerprint_of, open_encoder
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, query_ids
 from memcli.errors import LegMissingError
 from memcli.types import Encoder
@@ -32,16 +32,29 @@ def remember(choice: Choice, encoder: Encoder) -> str:
         from memcli.embedding.local import local_identity
 
         return f"{local_identity(choice.local)}\n{encoder.fingerprint}"
-    found = locate() if reads_latin_only(encoder.fingerprint) else ()
+    for name in ("bundled", "multilingual"):
+        if fingerprint_of(name, choice) == encoder.fingerprint:
+            return _pinned(name)
+    return ""
+
+
+def _pinned(name: str) -> str:
+    """Name place, size and time of the pinned file of an encoder; empty where it is not here."""
+    found: tuple[Located, ...] = ()
+    if name == "bundled":
+        found = locate()
+    elif name == "multilingual":
+        from memcli.embedding.multilingual import E5
+
+        found = locate(models=(E5,))
     return _identity(found[0]) if found else ""
 
 
 def is_verified(choice: Choice, remembered: Remembered) -> bool:
     """Tell that the wanted encoder's files are those that the index was made with."""
     name = choice.names[0]
-    if name == "bundled":
-        found = locate()
-        return (_identity(found[0]) if found else "") == remembered.model
+    if name in ("bundled", "multilingual"):
+        return _pinned(name) == remembered.model
     if name == "onnx":
         from memcli.embedding.local import local_identity
 
@@ -75,7 +88,8 @@ def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
         told = "the index holds vectors of another model. Try: memcli index"
         return Embedded(None, "", told, "", 0)
     only = choice._replace(names=(name,))
-    return _by_package(only, text, remembered, check=name == "bundled", why="")
+    check = name == "bundled" or (name == "multilingual" and _pinned(name) != remembered.model)
+    return _by_package(only, text, remembered, check=check, why="")
 
 
 def _name_for(choice: Choice, remembered: Remembered) -> str:

@@ -99,6 +99,11 @@ def _open(
             known = _known_local(choice, remembered)
             local = LocalEncoder(choice.local, threads=choice.threads, fingerprint=known)
             return Opened(InPieces(local))
+        if name == "multilingual":
+            from memcli.embedding.multilingual import E5Encoder, find_e5
+
+            e5 = E5Encoder(find_e5(folders), threads=choice.threads, check=check)
+            return Opened(InPieces(e5))
         if name == "openai":
             from memcli.embedding.endpoint import EndpointEncoder
 
@@ -168,6 +173,10 @@ def fingerprint_of(
         from memcli.embedding.endpoint import endpoint_fingerprint
 
         return endpoint_fingerprint(choice.endpoint)
+    if name == "multilingual":
+        from memcli.embedding.multilingual import E5, e5_fingerprint
+
+        return e5_fingerprint() if locate(folders, (E5,)) else None
     if name == "onnx":
         from memcli.embedding.local import local_fingerprint
 

@@ -55,7 +55,9 @@ def command(
     ] = None,
     encoder: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--encoder", metavar="NAME", help="bundled, onnx, openai, none."),
+        typer.Option(
+            "--encoder", metavar="NAME", help="bundled, multilingual, onnx, openai, none."
+        ),
     ] = None,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
