@@ -64,11 +64,11 @@ def is_verified(choice: Choice, remembered: Remembered) -> bool:
 
 
 def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
-    """Embed a query by that encoder of the configuration which has made the index.
-
-    Without an index, or without one of its encoders, it is the wanted one.
-    """
+    """Embed a query by that encoder of the configuration which has made the index."""
     name = _name_for(choice, remembered)
+    if name is None:  # nothing is opened or sent in vain
+        told = "the index holds vectors of another model. Try: memcli index"
+        return Embedded(None, "", told, "", 0)
     if name == "bundled":
         found = locate()
         if found and (_identity(found[0]) == remembered.model or verify(found[0])):
@@ -82,23 +82,23 @@ def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
             except QuickError as error:
                 only = choice._replace(names=(name,))
                 return _by_package(only, text, remembered, check=False, why=str(error))
-    index = remembered.fingerprint
-    if name == "openai" and index is not None and fingerprint_of(name, choice) != index:
-        # Nothing is sent in vain.
-        told = "the index holds vectors of another model. Try: memcli index"
-        return Embedded(None, "", told, "", 0)
     only = choice._replace(names=(name,))
     check = name == "bundled" or (name == "multilingual" and _pinned(name) != remembered.model)
     return _by_package(only, text, remembered, check=check, why="")
 
 
-def _name_for(choice: Choice, remembered: Remembered) -> str:
-    if len(choice.names) == 1 or remembered.fingerprint is None:
+def _name_for(choice: Choice, remembered: Remembered) -> str | None:
+    """Name the encoder that has made the index; without vectors, the wanted one.
+
+    Of one that is not installed nothing can be told, save by opening it.
+    """
+    if remembered.fingerprint is None:
         return choice.names[0]
-    for name in choice.names:
-        if fingerprint_of(name, choice, remembered) == remembered.fingerprint:
+    found = [(name, fingerprint_of(name, choice, remembered)) for name in choice.names]
+    for name, fingerprint_here in found:
+        if fingerprint_here == remembered.fingerprint:
             return name
-    return choice.names[0]
+    return next((name for name, fingerprint_here in found if fingerprint_here is None), None)
 
 
 def _by_package(

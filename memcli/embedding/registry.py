@@ -172,7 +172,8 @@ def fingerprint_of(
     if name == "openai":
         from memcli.embedding.endpoint import endpoint_fingerprint
 
-        return endpoint_fingerprint(choice.endpoint)
+        told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
+        return endpoint_fingerprint(choice.endpoint) if told else None
     if name == "multilingual":
         from memcli.embedding.multilingual import E5, e5_fingerprint
 

@@ -183,6 +183,17 @@ def test_a_switch_keeps_the_old_vectors_until_the_new_ones_are_whole(
     assert desk.dense() == {"ran": True, "embedded": 42, "total": 42}
 
 
+def test_status_tells_what_an_endpoint_lacks(desk: Desk, server: Loopback) -> None:
+    desk.configure(f'[embedding]\nencoder = "openai"\n[openai]\nurl = "{server.url}"\n')
+    assert "openai.model is not set" in desk.run("status")[0]
+    desk.configure(
+        f'[embedding]\nencoder = "openai"\n[openai]\nurl = "{server.url}"\nmodel = "m"\n'
+    )
+    assert f"Try: set openai.dimension = {DIMENSION}" in desk.run("status")[0]
+    assert f"Try: set openai.dimension = {DIMENSION}" in desk.run("index")[1]
+    assert desk.dense()["ran"] is False
+
+
 def test_none_goes_by_words(desk: Desk) -> None:
     desk.configure('[embedding]\nencoder = "none"\n')
     assert desk.index()["embedded"] == 0
