@@ -12,6 +12,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from memcli.config_keys import BY_NAME as BY_NAME
+from memcli.config_keys import FLAGS as FLAGS
+from memcli.config_keys import KEYS as KEYS
+from memcli.config_keys import Key as Key
 from memcli.errors import ConfigError
 from memcli.source_blocks import check_blocks, make_sources, suggestion
 from memcli.types import Source
@@ -20,92 +24,7 @@ WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
 
 
-class Key(NamedTuple):
-    """One setting: its name, type, default, choices and meaning."""
-
-    name: str
-    type: type
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    user_only: bool = False
-
-    @property
-    def variable(self) -> str:
-        """Name the environment variable: search.limit is MEMCLI_SEARCH_LIMIT."""
-        special = {"store.path": "MEMCLI_STORE"}
-        return special.get(self.name, "MEMCLI_" + self.name.upper().replace(".", "_"))
-
-
-KEYS: tuple[Key, ...] = (
-    Key("store.path", str, "", "The index file; empty means the user's cache folder.",
-        user_only=True),
-    Key("files.include", list, [], "More globs of the default source, next to memory/**."),
-    Key("files.exclude", list, [], "Globs that are left out, in gitignore syntax."),
-    Key("files.evergreen", list, [], "Globs of documents whose date is not used."),
-    Key("files.max_bytes", int, 8 * 1024 * 1024, "Larger files are skipped.", low=1),
-    Key("files.follow_symlinks", bool, False, "Follow links that stay inside their source."),
-    Key("chunk.tokens", int, 400, "Most tokens of a chunk, as estimated.", low=32, high=2000),
-    Key("chunk.overlap", int, 0, "Tokens a chunk repeats of the one before.", low=0, high=1000),
-    Key("embedding.encoder", str, "bundled", "What turns text into vectors; hashing is for tests.",
-        choices=("bundled", "none", "hashing")),
-    Key("embedding.threads", int, 1, "Threads of the model while indexing.", low=1, high=64),
-    Key("search.limit", int, 10, "Passages shown.", low=1, high=100),
-    Key("search.mode", str, "hybrid", "Which legs run.", choices=("hybrid", "lexical", "dense")),
-    Key("search.profile", str, "default", "A set of ranking rules; see: memcli help ranking.",
-        choices=("default", "classic", "convex", "two-pass")),
-    Key("search.fusion", str, "scaled", "How the legs are joined.",
-        choices=("scaled", "weighted", "rrf")),
-    Key("search.vector_weight", float, 0.6, "Weight of the cosine.", low=0, high=1),
-    Key("search.text_weight", float, 0.4, "Weight of BM25.", low=0, high=1),
-    Key("search.universe", int, 200, "Candidates a leg.", low=1, high=1000),
-    Key("search.candidate_multiplier", int, 4, "Candidates a leg, times the limit (classic).",
-        low=1, high=20),
-    Key("search.half_life_days", float, 30.0, "Age at which decay has halved.", low=0.01),
-    Key("search.decay_floor", float, 1.0, "What decay never goes below.", low=0, high=1),
-    Key("search.mmr_lambda", float, 0.8, "1 ranks by relevance alone, 0 by novelty alone.",
-        low=0, high=1),
-    Key("search.mmr_min", float, -1.0, "Stop where relevance and novelty fall below.",
-        low=-1, high=1),
-    Key("search.min_score", float, 0.0, "Least confidence of a passage.", low=0, high=1),
-    Key("search.view", str, "all", "Which documents are searched; active leaves out compacted"
-        " lines, raw leaves out summaries.", choices=("active", "all", "raw")),
-    Key("expand.tokens", int, 1500, "Tokens of raw lines that --expand adds.", low=0),
-    Key("compact.tail_records", int, 20, "Newest records that are never compacted.", low=0),
-    Key("compact.tail_tokens", int, 4000, "The tail goes further back within these tokens.", low=0),
-    Key("compact.cluster", int, 8, "Records a summary.", low=2, high=1000),
-    Key("compact.ratio", float, 0.25, "Tokens of a summary over those of its lines.",
-        low=0.01, high=0.9),
-    Key("compact.context_tokens", int, 200, "Tokens of the summary before that are not told again.",
-        low=0),
-    Key("compact.command", list, [], "A program that summarises, and its arguments.",
-        user_only=True),
-    Key("sync.on_search", bool, True, "Bring in changed files before a search."),
-    Key("sync.files", int, 20, "Changed files a search brings in.", low=0),
-    Key("sync.parts", int, 8, "Texts a search embeds.", low=0),
-    Key("sync.first", int, 2000, "Most files a search indexes from nothing.", low=0),
-    Key("watch.debounce_ms", int, 1500, "Quiet after a change before index --watch acts.",
-        low=0, high=3_600_000),
-    Key("watch.interval_minutes", float, 10.0, "Time between full looks of index --watch; 0: none.",
-        low=0, high=10_000),
-)  # fmt: skip
-BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
-FLAGS: Mapping[str, str] = {
-    "embedding.encoder": "--encoder",
-    "search.limit": "--limit",
-    "search.mode": "--mode",
-    "search.fusion": "--fusion",
-    "search.min_score": "--min-score",
-    "search.view": "--view",
-    "compact.tail_records": "--tail",
-    "compact.tail_tokens": "--tail-tokens",
-    "compact.cluster": "--cluster",
-    "compact.ratio": "--ratio",
-    "watch.debounce_ms": "--debounce",
-    "watch.interval_minutes": "--interval",
-}
+ENCODERS = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")
 
 
 class Value(NamedTuple):
@@ -174,9 +93,10 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
-            if key.user_only and not is_user:
+            if not is_user and (key.user_only or value in key.user_choices):
+                what = name if key.user_only else f"{name} = {value!r}"
                 raise ConfigError(
-                    f"{path}: {name} may only stand in your own configuration",
+                    f"{path}: {what} may only stand in your own configuration",
                     hint=f"move it to {user_path}",
                 )
             values[name] = Value(_checked(key, value, path), path)
@@ -247,8 +167,9 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
         raise ConfigError(f"{thing} must be {_EXPECTED[key.type]}, not {value!r}")
-    if key.choices and value not in key.choices:
-        raise ConfigError(f"{thing} must be one of {', '.join(key.choices)}, not {value!r}")
+    for each in value if isinstance(value, list) else [value]:
+        if key.choices and each not in key.choices:
+            raise ConfigError(f"{thing} must be one of {', '.join(key.choices)}, not {each!r}")
     if isinstance(value, int | float):
         low, high = key.low, key.high
         # Written so that NaN is outside.

@@ -19,6 +19,8 @@ BUILT_IN_KINDS = (
 )
 SCOPES = ("session", "user", "global")
 TRUSTS = ("trusted", "untrusted")
+# What these wrote is trusted unless a block says otherwise; of others, only what the user trusts.
+OWN_KINDS = ("operator", "system")
 # A name stands before a colon in the ref of a record.
 _NAME = re.compile(r"[\w.-]{1,64}")
 
@@ -74,6 +76,14 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
             f"source {block['name']}: {block['path']} lies outside the workspace",
             hint="name it in your own configuration file instead",
         )
+    source_kind = block.get("source_kind", "operator")
+    is_own = source_kind in OWN_KINDS
+    if not is_own and not is_user and block.get("trust") == "trusted":
+        raise ConfigError(
+            f"source {block['name']}: a workspace's file cannot trust what comes from"
+            f" the {source_kind}",
+            hint="trust it in your own configuration file instead",
+        )
     return Source(
         name=block["name"],
         root=root,
@@ -82,8 +92,8 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
         kind=block.get("kind"),
         kinds=(*block.get("kinds", {}).items(), *BUILT_IN_KINDS),
         scope=block.get("scope", "global"),
-        source_kind=block.get("source_kind", "operator"),
-        trust=block.get("trust", "trusted"),
+        source_kind=source_kind,
+        trust=block.get("trust", "trusted" if is_own else "untrusted"),
         authority=block.get("authority"),
         always=block.get("always", False),
     )

@@ -230,6 +230,26 @@ def test_a_workspace_names_no_folder_outside_itself(place: Place, path: str) -> 
     assert place.load(user=text).sources[1].name == "docs"
 
 
+@pytest.mark.parametrize("kind", ["web", "import", "tool"])
+def test_only_the_user_trusts_what_others_wrote(place: Place, kind: str) -> None:
+    foreign = block(source_kind=f'"{kind}"')
+    assert place.load(foreign).sources[1].trust == "untrusted"
+    assert place.load(user=foreign).sources[1].trust == "untrusted"
+    trusted = block(source_kind=f'"{kind}"', trust='"trusted"')
+    with pytest.raises(ConfigError, match=f"cannot trust what comes from the {kind}"):
+        place.load(trusted)
+    assert place.load(user=trusted).sources[1].trust == "trusted"
+
+
+@pytest.mark.parametrize("kind", ["operator", "system"])
+def test_what_the_operator_wrote_is_trusted_unless_a_block_says_otherwise(
+    place: Place, kind: str
+) -> None:
+    assert place.load(block(source_kind=f'"{kind}"')).sources[1].trust == "trusted"
+    text = block(source_kind=f'"{kind}"', trust='"untrusted"')
+    assert place.load(text).sources[1].trust == "untrusted"
+
+
 def test_two_sources_of_one_name_are_an_error(place: Place) -> None:
     with pytest.raises(ConfigError, match="two sources are named docs"):
         place.load(block(), user=block())

@@ -16,6 +16,7 @@ from memcli.workspace.dating import age_days
 from memcli.workspace.locate import locate
 
 if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.registry import Opened
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.indexer import Settings
@@ -64,13 +65,36 @@ class Context(NamedTuple):
             now_ns=time.time_ns,
         )
 
+    def encoders(self) -> Choice:
+        """Gather which encoders are configured, and their settings."""
+        from memcli.embedding.choice import Choice, Endpoint, LocalModel
+
+        def table(name: str, fields: tuple[str, ...]) -> dict[str, Any]:
+            known = (field for field in fields if f"{name}.{field}" in settings.BY_NAME)
+            return {field: self.config(f"{name}.{field}") for field in known}
+
+        config = self.config
+        variable = config("openai.key_variable")
+        return Choice(
+            names=(config("embedding.encoder"), *config("embedding.fallback")),
+            threads=config("embedding.threads"),
+            local=LocalModel(**table("onnx", LocalModel._fields)),
+            endpoint=Endpoint(
+                key=lambda: os.environ.get(variable), **table("openai", Endpoint._fields)
+            ),
+        )
+
     def open_encoder(self) -> Opened:
-        """Open the configured encoder, or learn why it cannot be used."""
+        """Open a configured encoder, or learn why none can be used."""
         from memcli.embedding.registry import open_encoder
 
-        return open_encoder(
-            self.config("embedding.encoder"), threads=self.config("embedding.threads")
-        )
+        return open_encoder(self.encoders(), sleep=self.sleep)
+
+    def open_encoder_of(self, index: Remembered) -> Opened:
+        """Open the encoder that has made an index, for a few texts and without waiting."""
+        from memcli.embedding.registry import open_encoder
+
+        return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
 
 
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the

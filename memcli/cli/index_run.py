@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.cli.context import Context
+from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
@@ -47,22 +48,33 @@ class Vectors:
         return self._opened
 
     def make(self, writer: Writer, most: int | None = None) -> None:
-        """Embed what is new, or learn why that cannot be."""
-        from memcli.embedding.query import identity
-        from memcli.embedding.registry import configured_fingerprint
+        """Embed what is new, or learn why that cannot be; what was made before a fault is kept."""
+        from memcli.embedding.choice import Remembered
+        from memcli.embedding.query import is_verified, remember
+        from memcli.embedding.registry import Opened, configured_fingerprint
         from memcli.indexing.indexer import embed, settle_vectors
 
-        name = self._context.config("embedding.encoder")
-        verified = writer.meta("model") == identity(name)
-        if verified and settle_vectors(writer, configured_fingerprint(name)):
+        choice = self._context.encoders()
+        known = Remembered(writer.meta("model"), writer.meta("fingerprint"))
+        if is_verified(choice, known) and settle_vectors(
+            writer, configured_fingerprint(choice, known)
+        ):
             return
-        if self._opened is None:
+        if self._opened is None or (self._opened.encoder is None and "openai" in choice.names):
             self._opened = self._context.open_encoder()
-        if self._opened.encoder is not None:
-            writer.set_meta({"model": identity(name)})
-            self.made += embed(
-                writer, self._opened.encoder, most=most, on_progress=self._on_progress
-            )
+        if self._opened.encoder is None:
+            return
+        writer.set_meta({"model": remember(choice, self._opened.encoder)})
+        before = self.made
+
+        def count(stage: str, done: int, total: int) -> None:
+            self.made = before + done
+            self._on_progress(stage, done, total)
+
+        try:
+            embed(writer, self._opened.encoder, most=most, on_progress=count)
+        except LegMissingError as error:
+            self._opened = Opened(None, error.message, error.hint)
 
     def pending(self, writer: Writer) -> int:
         """Count the texts that have no vector of the encoder, else of the index's own."""
@@ -109,7 +121,7 @@ def run_once(
 def make_vectors(
     context: Context, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
-    """Embed the next texts under the writer lock; give how many still wait."""
+    """Embed the next texts under the writer lock; give how many it pays to go on with."""
     from memcli.indexing.lock import writer_lock
     from memcli.store.writer import Writer
 
@@ -117,6 +129,7 @@ def make_vectors(
         writer, _ = Writer.open(context.store)
         try:
             vectors.make(writer, job.texts)
-            return vectors.pending(writer)
+            can_embed = vectors.opened is None or vectors.opened.encoder is not None
+            return vectors.pending(writer) if can_embed else 0
         finally:
             writer.close()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.cli.context import Context
+from memcli.embedding.choice import Remembered
 from memcli.errors import IndexMissingError, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.search.options import options_of
-from memcli.search.pipeline import LATIN_LIMIT, NOTHING, Answer, Observer, search, unobserved
+from memcli.search.pipeline import NOTHING, Answer, Observer, search, unobserved
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.reader import Reader
 from memcli.types import Filters
@@ -49,7 +50,7 @@ def answer(
     observe: Observer = unobserved,
 ) -> Found:
     """Answer `text` from the index of the context's workspace."""
-    from memcli.embedding.script import latin_share
+    from memcli.embedding.registry import is_readable
     from memcli.search.dates import find_dates
     from memcli.search.query_vector import QueryVector
 
@@ -58,12 +59,11 @@ def answer(
     if parsed.is_empty:
         raise UsageError("the query holds nothing to search for", hint='memcli search "some words"')
     wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
-    vector = QueryVector(
-        context.config("embedding.encoder"), parsed.text, verified=_verified(context)
-    )
-    if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
+    index = _remembered(context)
+    vector = QueryVector(context.encoders(), parsed.text, index)
+    if wanted.mode != "lexical" and is_readable(parsed.text, index.fingerprint or wanted.encoder):
         vector.start()
-    freshness = _freshness(context, wanted.mode, sync=sync, no_sync=no_sync)
+    freshness = _freshness(context, index, wanted.mode, sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, NOTHING)
     reader = Reader(context.store)
@@ -98,14 +98,16 @@ def answer(
     return Found(parsed, freshness, found, tuple(expanded))
 
 
-def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Freshness:
+def _freshness(
+    context: Context, index: Remembered, mode: str, *, sync: bool, no_sync: bool
+) -> Freshness:
     """Bring the index in step as far as the flags and settings allow."""
     config = context.config
     if no_sync or not (config("sync.on_search") or sync):
         return look(context.store, context.index_settings())
 
     def encoder() -> Encoder | None:
-        return None if mode == "lexical" else context.open_encoder().encoder
+        return None if mode == "lexical" else context.open_encoder_of(index).encoder
 
     bounds = Bounds(
         files=WITHOUT_BOUND if sync else config("sync.files"),
@@ -116,13 +118,13 @@ def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Fre
     return freshen(context.store, context.index_settings(), bounds, encoder, context.sleep)
 
 
-def _verified(context: Context) -> str | None:
-    """Read which model file was verified when the index was made."""
+def _remembered(context: Context) -> Remembered:
+    """Read which model has made the index, and its file that was verified then."""
     try:
         reader = Reader(context.store)
     except (IndexMissingError, StoreError):  # freshness says it, or mends it
-        return None
+        return Remembered(None, None)
     try:
-        return reader.meta("model")
+        return Remembered(reader.meta("model"), reader.meta("fingerprint"))
     finally:
         reader.close()

@@ -18,7 +18,7 @@ from memcli.cli.index_run import Done, Job, Vectors, make_vectors, run_once
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
-from memcli.config import WORKSPACE_FILE, user_file
+from memcli.config import BY_NAME, WORKSPACE_FILE, user_file
 from memcli.errors import BusyError, ExitCode, MemcliError, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_record import (
@@ -34,7 +34,9 @@ from memcli.indexing.watch_sight import Sight
 LOCK_WAIT_SECONDS = 2.0
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
-ENCODER_KEYS = ("embedding.encoder", "embedding.threads")
+ENCODER_KEYS = tuple(
+    name for name in BY_NAME if name.startswith(("embedding.", "onnx.", "openai."))
+)
 # Whatever one run may raise because of a file, the disk or another process.
 SURVIVED = (MemcliError, OSError, ValueError, RuntimeError, MemoryError)
 

@@ -1,4 +1,4 @@
-"""Opens the encoder that a configuration names, or says why it cannot be had.
+"""Opens the first of a configuration's encoders that can be had, or says why there is none.
 
 Imports a model's runtime only to open it, so the fingerprint costs a search nothing.
 """
@@ -6,12 +6,14 @@ Imports a model's runtime only to open it, so the fingerprint costs a search not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from memcli.embedding.choice import NAMES, Choice, Remembered
 from memcli.embedding.models import (
     INT8,
     MODEL_PACKAGE,
+    MODELS,
     Located,
     by_fingerprint,
     fingerprint,
@@ -21,7 +23,10 @@ from memcli.embedding.models import (
 from memcli.errors import LegMissingError
 from memcli.types import Encoder
 
-NAMES = ("bundled", "none", "hashing")
+NO_VECTORS = "the configuration asks for keywords alone"
+# Below this share of Latin letters the bundled model's vectors say nothing.
+LATIN_LIMIT = 0.5
+NOTHING = Remembered(None, None)
 
 
 class Opened(NamedTuple):
@@ -33,29 +38,82 @@ class Opened(NamedTuple):
 
 
 def open_encoder(
-    name: str,
+    choice: Choice,
     *,
     folders: Iterable[str] | None = None,
-    threads: int = 1,
     check: bool = True,
     wanted: str | None = None,
+    sleep: Callable[[float], None] | None = None,
+    remembered: Remembered = NOTHING,
 ) -> Opened:
-    """Open an encoder by its name in the configuration.
+    """Open the first encoder of the configuration that can be used.
 
     `folders` are searched in place of the folders of installed packages. `check` reads the
-    model file to see that it is the pinned one; leave it out only where that is known.
-    `wanted` is the fingerprint the encoder must have, if any.
+    model file to see that it is the pinned one, and asks an endpoint for one vector; leave it
+    out only where that is known. `wanted` is the fingerprint the encoder must have, if any.
+    `sleep` waits for a server that is busy; without it such a server is given up. A local
+    model is not hashed again while its files are those that the index has `remembered`.
     """
-    if name == "none":
-        return Opened(None, "the configuration asks for keywords alone")
+    folders = package_folders() if folders is None else tuple(folders)
+    passed: list[Opened] = []
+    for name in choice.names:
+        if name == "none":
+            opened = Opened(None, NO_VECTORS)
+            return opened._replace(reason=_told([*passed, opened])) if passed else opened
+        is_other = wanted is not None and fingerprint_of(name, choice, remembered) != wanted
+        if is_other and name != "bundled":  # which may have a second source
+            passed.append(Opened(None, f"the index was not made with the encoder {name}"))
+            continue
+        opened = _open(name, choice, folders, check, wanted, sleep, remembered)
+        if opened.encoder is not None:
+            return opened._replace(reason=_told([*passed, opened]))
+        passed.append(opened)
+    return Opened(None, _told(passed), passed[0].hint)
+
+
+def _told(passed: Iterable[Opened]) -> str:
+    return "; ".join(opened.reason for opened in passed if opened.reason)
+
+
+def _open(
+    name: str,
+    choice: Choice,
+    folders: tuple[str, ...],
+    check: bool,
+    wanted: str | None,
+    sleep: Callable[[float], None] | None,
+    remembered: Remembered,
+) -> Opened:
+    if name == "bundled":
+        return _open_bundled(folders, choice.threads, check, wanted)
     if name == "hashing":
         from memcli.embedding.hashing import HashingEncoder
 
         return Opened(HashingEncoder())
-    if name != "bundled":
-        return Opened(None, f"there is no encoder {name!r}", f"choose one of {', '.join(NAMES)}")
-    folders = package_folders() if folders is None else tuple(folders)
-    return _open_bundled(folders, threads, check, wanted)
+    from memcli.embedding.pieces import InPieces
+
+    try:
+        if name == "onnx":
+            from memcli.embedding.local import LocalEncoder
+
+            known = _known_local(choice, remembered)
+            local = LocalEncoder(choice.local, threads=choice.threads, fingerprint=known)
+            return Opened(InPieces(local))
+        if name == "multilingual":
+            from memcli.embedding.multilingual import E5Encoder, find_e5
+
+            e5 = E5Encoder(find_e5(folders), threads=choice.threads, check=check)
+            return Opened(InPieces(e5))
+        if name == "openai":
+            from memcli.embedding.endpoint import EndpointEncoder
+
+            encoder = EndpointEncoder(choice.endpoint, sleep=sleep)
+            if check and wanted is None:  # else it has answered before
+                encoder.check()
+            return Opened(InPieces(encoder))
+    except LegMissingError as error:
+        return Opened(None, error.message, error.hint)
+    return Opened(None, f"there is no encoder {name!r}", f"choose one of {', '.join(NAMES)}")
 
 
 def _open_bundled(
@@ -94,19 +152,77 @@ def _misfits(folders: Iterable[str]) -> Iterable[str]:
                 yield f"{path} is not the pinned {INT8.name}: its size differs"
 
 
-def configured_fingerprint(name: str, *, folders: Iterable[str] | None = None) -> str | None:
-    """Give the fingerprint that `open_encoder(name)` would have, without opening it.
+def fingerprint_of(
+    name: str,
+    choice: Choice,
+    remembered: Remembered = NOTHING,
+    *,
+    folders: Iterable[str] | None = None,
+) -> str | None:
+    """Give the fingerprint of one encoder of the configuration without opening it.
 
-    Rests on the size of the model file, whose content was verified when it was indexed.
+    That of a local folder comes from what the index remembers while its files are the same,
+    else from hashing them; that of the bundled model rests on the size of its file, whose
+    content was verified when it was indexed. None where the encoder is not there.
     """
     if name == "hashing":
         from memcli.embedding.hashing import HashingEncoder
 
         return HashingEncoder().fingerprint
+    if name == "openai":
+        from memcli.embedding.endpoint import endpoint_fingerprint
+
+        told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
+        return endpoint_fingerprint(choice.endpoint) if told else None
+    if name == "multilingual":
+        from memcli.embedding.multilingual import E5, e5_fingerprint
+
+        return e5_fingerprint() if locate(folders, (E5,)) else None
+    if name == "onnx":
+        from memcli.embedding.local import local_fingerprint
+
+        known = _known_local(choice, remembered)
+        try:
+            return known or local_fingerprint(choice.local)
+        except LegMissingError:
+            return None
     if name != "bundled":
         return None
     found = locate(folders)
     return fingerprint(found[0].model) if found else None
+
+
+def _known_local(choice: Choice, remembered: Remembered) -> str | None:
+    """Read the fingerprint from what `remember` wrote, if files and settings are the same."""
+    from memcli.embedding.local import local_identity, same_settings
+
+    files, _, known = (remembered.model or "").rpartition("\n")
+    if not files or files != local_identity(choice.local):
+        return None
+    return known if same_settings(choice.local, known) else None
+
+
+def configured_fingerprint(
+    choice: Choice,
+    remembered: Remembered = NOTHING,
+    *,
+    folders: Iterable[str] | None = None,
+) -> str | None:
+    """Give the fingerprint of the wanted encoder without opening it; see `fingerprint_of`."""
+    return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
+
+
+def reads_latin_only(of: str) -> bool:
+    """Tell by a fingerprint, or a name in the configuration, that a model has learnt English."""
+    # "hashing" takes the bundled model's place in tests.
+    return of.split(";", 1)[0] in {"bundled", "hashing", *(model.name for model in MODELS)}
+
+
+def is_readable(text: str, of: str) -> bool:
+    """Tell whether an encoder, by fingerprint or name, can make something of a text."""
+    from memcli.embedding.script import latin_share
+
+    return latin_share(text) >= LATIN_LIMIT or not reads_latin_only(of)
 
 
 def located_for(wanted: str, *, folders: Iterable[str] | None = None) -> Located | None:

@@ -39,15 +39,19 @@ def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
     Only Linux says so cheaply. Elsewhere the answer is no, which is right for every
     CPU and slow on some of x86; off x86 the setting it leads to has no effect.
     """
+    return not _EXACT_FLAGS.isdisjoint(cpu_flags(cpu_info))
+
+
+def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
+    """Give what Linux says an x86 processor can do; nothing elsewhere."""
     if not sys.platform.startswith("linux"):
-        return False
+        return frozenset()
     try:
         with open(cpu_info, "rb", buffering=0) as file:
             lines = file.read(_CPU_INFO_PART).splitlines()
     except OSError:
-        return False
-    flags = next((line for line in lines if line.startswith(b"flags")), b"")
-    return not _EXACT_FLAGS.isdisjoint(flags.split())
+        return frozenset()
+    return frozenset(next((line for line in lines if line.startswith(b"flags")), b"").split())
 
 
 def settings(located: Located, *, exact: bool | None = None) -> Settings:

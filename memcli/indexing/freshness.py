@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from memcli.errors import BusyError, IndexMissingError, StoreError
+from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
 from memcli.indexing.indexer import Report, apply, embed, index
 from memcli.indexing.lock import writer_lock
-from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
+from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta, shown
 from memcli.store.driver import DamagedError
 from memcli.store.reader import Reader
 from memcli.store.schema import IncompleteError
@@ -170,7 +170,10 @@ def _bring_in(
         if bounds.parts and (report.added or report.changed or report.moved):
             encoder = open_encoder()
             if encoder is not None:
-                embed(writer, encoder, most=bounds.parts)
+                try:
+                    embed(writer, encoder, most=bounds.parts)
+                except LegMissingError as error:
+                    notices.append(f"new texts have no vector yet: {error.message}")
     finally:
         writer.close()
     reason = f"more than {bounds.files} files have changed" if report.deferred else ""
@@ -186,7 +189,7 @@ def _behind(planned: Plan) -> int:
 def _unseen(found: Listing | Report) -> tuple[str, ...]:
     """Say what could not be seen: folders that were not listed, files that were not read."""
     skips = [*found.unlisted, *(skip for skip in found.skips if skip.reason == "unreadable")]
-    told = [f"{skip.path or '.'}: {skip.detail}" for skip in skips[:NOTICES]]
+    told = [f"{shown(skip.source, skip.path or '.')}: {skip.detail}" for skip in skips[:NOTICES]]
     if len(skips) > NOTICES:
         told.append(f"{len(skips) - NOTICES} more cannot be read. Try: memcli status")
     return tuple(told)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from memcli.embedding.script import latin_share
+from memcli.embedding.registry import is_readable
 from memcli.search.convex import score_convex
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
@@ -29,8 +29,6 @@ from memcli.search.views import apply_quality, spread
 from memcli.store.reader import Reader
 from memcli.store.writer import Counts
 
-# Below this share of Latin letters the bundled model's vectors say nothing.
-LATIN_LIMIT = 0.5
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
 FERTILITY_LIMIT = 1.7
@@ -220,9 +218,9 @@ def _dense_leg(
         return off("mode is lexical")
     if options.encoder == "none":
         return off("the configuration turns vectors off (embedding.encoder)")
-    if latin_share(query.text) < LATIN_LIMIT:
-        return off("the model reads English and the query is in another script")
     index_fingerprint = reader.meta("fingerprint")
+    if not is_readable(query.text, index_fingerprint or options.encoder):
+        return off("the model reads English and the query is in another script")
     if index_fingerprint is None:
         return off("nothing is embedded yet. Try: memcli index")
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:

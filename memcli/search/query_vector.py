@@ -5,27 +5,40 @@ from __future__ import annotations
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from memcli.errors import LegMissingError
 from memcli.search.pipeline import Vector
 
 if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Remembered
     from memcli.types import Encoder
 
 
 def vector_of(encoder: Encoder, text: str) -> Vector:
     """Embed a query by an encoder that is open already."""
-    from memcli.embedding.script import fertility
     from memcli.embedding.wordpiece import SPECIAL_TOKENS
 
-    cut = fertility(encoder.count(text) - SPECIAL_TOKENS, text)
-    return Vector(encoder.encode_query(text), encoder.fingerprint, "", cut)
+    try:
+        blob = encoder.encode_query(text)
+    except LegMissingError as error:
+        return Vector(None, "", error.message, 1.0)
+    cut = _fertility(encoder.fingerprint, encoder.count(text) - SPECIAL_TOKENS, text)
+    return Vector(blob, encoder.fingerprint, "", cut)
+
+
+def _fertility(fingerprint: str, tokens: int, text: str) -> float:
+    """Tell how well an English vocabulary knows a query; other models have others."""
+    from memcli.embedding.registry import reads_latin_only
+    from memcli.embedding.script import fertility
+
+    return fertility(tokens, text) if reads_latin_only(fingerprint) else 1.0
 
 
 class QueryVector:
     """The vector of one query, made in the background once `start` was called."""
 
-    def __init__(self, encoder: str, text: str, *, verified: str | None) -> None:
-        """Take the encoder's name, the natural text, and the model file known to be sound."""
-        self._encoder, self._text, self._verified = encoder, text, verified
+    def __init__(self, choice: Choice, text: str, index: Remembered) -> None:
+        """Take the configured encoders, the natural text, and what the index says of its model."""
+        self._choice, self._text, self._index = choice, text, index
         self._thread: Thread | None = None
         self._vector = Vector(None, "", "the query could not be embedded", 1.0)
 
@@ -44,8 +57,7 @@ class QueryVector:
 
     def _embed(self) -> None:
         from memcli.embedding.query import embed_query
-        from memcli.embedding.script import fertility
 
-        found = embed_query(self._encoder, self._text, verified=self._verified)
-        cut = fertility(found.tokens, self._text)
+        found = embed_query(self._choice, self._text, self._index)
+        cut = _fertility(found.fingerprint, found.tokens, self._text)
         self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)

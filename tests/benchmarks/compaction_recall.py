@@ -27,6 +27,7 @@ from memcli.compaction import folder
 from memcli.compaction.draft import Settings
 from memcli.compaction.plan import make_plan
 from memcli.compaction.similarity import embedder
+from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import Settings as IndexSettings
 from memcli.indexing.indexer import embed, index
@@ -62,7 +63,7 @@ class Workspace:
             self.queries = [q for q in read_queries(file, str(source)) if q.relevant]
         self.store = str(target / "index.sqlite")
         self.config = configuration.load(str(self.root), {}, {})
-        self.encoder = open_encoder("bundled").encoder
+        self.encoder = open_encoder(Choice()).encoder
         limits = Limits(self.config("chunk.tokens"), 0, 256, _count_tokens)
         self.settings = IndexSettings(
             self.config.sources, limits, 8 << 20, False, lambda: 4_000_000_000_000_000_000

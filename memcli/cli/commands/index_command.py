@@ -15,6 +15,7 @@ from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from memcli.cli.index_run import Done
+    from memcli.embedding.registry import Opened
     from memcli.indexing.indexer import Report
 
 
@@ -54,7 +55,9 @@ def command(
     ] = None,
     encoder: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--encoder", metavar="NAME", help="bundled or none."),
+        typer.Option(
+            "--encoder", metavar="NAME", help="bundled, multilingual, onnx, openai, none."
+        ),
     ] = None,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
@@ -112,10 +115,7 @@ def run(wanted: Options, context: Context) -> int:
             sleep=context.sleep,
             on_progress=progress.update,
         )
-    if vectors.opened and vectors.opened.encoder is None and vectors.opened.reason:
-        terminal.warn(f"vectors are off: {vectors.opened.reason}; search goes by keywords")
-        if vectors.opened.hint:
-            terminal.say(f"Try: {vectors.opened.hint}")
+    _say_encoder(vectors.opened, context)
     _warn(done.report, context)
     if wanted.as_json:
         from memcli.render.jsonio import dumps
@@ -138,6 +138,20 @@ def run(wanted: Options, context: Context) -> int:
     else:
         terminal.say(_summary(done))
     return ExitCode.OK
+
+
+def _say_encoder(opened: Opened | None, context: Context) -> None:
+    """Say why there are no vectors, or which encoder stands in."""
+    if opened is None or not opened.reason:
+        return
+    terminal = context.terminal
+    if opened.encoder is not None:
+        name = opened.encoder.fingerprint.split(";", 1)[0]
+        terminal.warn(f"{opened.reason}; {name} stands in")
+        return
+    terminal.warn(f"vectors are off: {opened.reason}; search goes by keywords")
+    if opened.hint:
+        terminal.say(f"Try: {opened.hint}")
 
 
 def _dry_run(wanted: Options, context: Context) -> int:
@@ -185,9 +199,12 @@ def file_lists(report: Report) -> dict[str, Any]:
 
 
 def _warn(report: Report, context: Context) -> None:
+    from memcli.indexing.indexer import shown
+
     terminal = context.terminal
     for skip in report.unlisted:
-        terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+        folder = shown(skip.source, skip.path or ".")
+        terminal.warn(f"{folder} cannot be listed: {skip.detail}; its rows stay")
     for notice in report.notices:
         terminal.warn(notice)
     for path in report.damaged:

@@ -11,10 +11,11 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
-from memcli.errors import ExitCode
+from memcli.errors import ExitCode, LegMissingError
 from memcli.types import Diff, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
+    from memcli.embedding.choice import Remembered
     from memcli.indexing.indexer import Settings
     from memcli.indexing.watch_record import Record
     from memcli.store.reader import SourceCounts
@@ -71,22 +72,28 @@ class Encoder(NamedTuple):
     hint: str
 
 
-def _encoder(context: Context, *, deep: bool) -> Encoder:
+def _encoder(context: Context, index: Remembered, *, deep: bool) -> Encoder:
     """Look for the model's file, or with `deep` open and run it."""
-    from memcli.embedding.registry import configured_fingerprint
+    from memcli.embedding.registry import fingerprint_of
 
-    fingerprint = configured_fingerprint(context.config("embedding.encoder"))
+    choice = context.encoders()
+    configured = [fingerprint_of(name, choice, index) for name in choice.names]
+    fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Encoder(True, fingerprint, "", "")
     opened = context.open_encoder()
     if opened.encoder is None:
         return Encoder(False, None, opened.reason, opened.hint)
-    opened.encoder.encode(["the model runs"])
+    try:
+        opened.encoder.encode(["the model runs"])
+    except LegMissingError as error:
+        return Encoder(False, None, error.message, error.hint)
     return Encoder(True, opened.encoder.fingerprint, "", "")
 
 
 def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     """Gather the status as `memcli.status/1` has it."""
+    from memcli.embedding.choice import Remembered
     from memcli.indexing.indexer import chunking_key, plan, shown
     from memcli.indexing.lock import owner_pid
     from memcli.indexing.watch_record import living_watcher
@@ -105,14 +112,18 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
         by_source = reader.source_counts() if reader else {}
         fingerprint = reader.meta("fingerprint") if reader else None
         chunking = reader.meta("chunking") if reader else None
-        encoder = _encoder(context, deep=deep)
+        index = Remembered(reader.meta("model") if reader else None, fingerprint)
+        encoder = _encoder(context, index, deep=deep)
         behind = len(diff.added) + len(diff.suspect) + len(diff.removed)
         if reader is None:
             state = "not_indexed" if listing.files else "empty"
         else:
             empty = not (listing.files or listing.unlisted)
             state = "stale" if behind else "empty" if empty else "fresh"
-        warnings = [f"{s.path or '.'} cannot be listed: {s.detail}" for s in listing.unlisted]
+        warnings = [
+            f"{shown(s.source, s.path or '.')} cannot be listed: {s.detail}"
+            for s in listing.unlisted
+        ]
         if chunking not in (None, chunking_key(settings.limits)):
             warnings.append("chunks were cut by other settings. Try: memcli index")
             state = "stale"

@@ -125,7 +125,7 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
 def _has_model(context: Context) -> bool:
     from memcli.embedding.registry import configured_fingerprint
 
-    return configured_fingerprint(context.config("embedding.encoder")) is not None
+    return configured_fingerprint(context.encoders()) is not None
 
 
 def _launch(command: Sequence[str], environ: Mapping[str, str], runs: int) -> list[Process]:

@@ -1,0 +1,122 @@
+"""Every setting there is: its name, type, default, bounds, meaning and flag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Key(NamedTuple):
+    """One setting: its name, type, default, choices and meaning."""
+
+    name: str
+    type: type
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    user_only: bool = False
+    user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
+
+    @property
+    def variable(self) -> str:
+        """Name the environment variable: search.limit is MEMCLI_SEARCH_LIMIT."""
+        special = {"store.path": "MEMCLI_STORE"}
+        return special.get(self.name, "MEMCLI_" + self.name.upper().replace(".", "_"))
+
+
+KEYS: tuple[Key, ...] = (
+    Key("store.path", str, "", "The index file; empty means the user's cache folder.",
+        user_only=True),
+    Key("files.include", list, [], "More globs of the default source, next to memory/**."),
+    Key("files.exclude", list, [], "Globs that are left out, in gitignore syntax."),
+    Key("files.evergreen", list, [], "Globs of documents whose date is not used."),
+    Key("files.max_bytes", int, 8 * 1024 * 1024, "Larger files are skipped.", low=1),
+    Key("files.follow_symlinks", bool, False, "Follow links that stay inside their source."),
+    Key("chunk.tokens", int, 400, "Most tokens of a chunk, as estimated.", low=32, high=2000),
+    Key("chunk.overlap", int, 0, "Tokens a chunk repeats of the one before.", low=0, high=1000),
+    Key("embedding.encoder", str, "bundled", "What turns text into vectors; hashing is for tests.",
+        choices=ENCODERS, user_choices=("onnx", "openai")),
+    Key("embedding.fallback", list, [], "Encoders that stand in where it cannot be used.",
+        choices=ENCODERS, user_only=True),
+    Key("embedding.threads", int, 1, "Threads of the model while indexing.", low=1, high=64),
+    Key("onnx.folder", str, "", "Folder with model.onnx and tokenizer.json.", user_only=True),
+    Key("onnx.pooling", str, "mean", "How token vectors become one; model: it does so itself.",
+        choices=("mean", "cls", "model"), user_only=True),
+    Key("onnx.query_prefix", str, "", "What the model wants before a query.", user_only=True),
+    Key("onnx.passage_prefix", str, "", "What the model wants before a text.", user_only=True),
+    Key("onnx.max_tokens", int, 256, "Longest text; longer ones are embedded in pieces.",
+        low=16, high=32768, user_only=True),
+    Key("onnx.matryoshka", int, 0, "Components kept, for models trained so; 0: all.",
+        low=0, high=16384, user_only=True),
+    Key("openai.url", str, "", "An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1.",
+        user_only=True),
+    Key("openai.model", str, "", "The model's name there.", user_only=True),
+    Key("openai.key_variable", str, "", "Environment variable that holds the key; empty: no key.",
+        user_only=True),
+    Key("openai.dimension", int, 0, "Components of the model's vectors.",
+        low=0, high=16384, user_only=True),
+    Key("openai.query_prefix", str, "", "What the model wants before a query.", user_only=True),
+    Key("openai.passage_prefix", str, "", "What the model wants before a text.", user_only=True),
+    Key("openai.max_tokens", int, 512, "Longest text; longer ones are embedded in pieces.",
+        low=16, high=32768, user_only=True),
+    Key("openai.matryoshka", int, 0, "Components kept, for models trained so; 0: all.",
+        low=0, high=16384, user_only=True),
+    Key("openai.timeout_seconds", float, 30.0, "Wait for an answer; a search waits 10 at most.",
+        low=0.1, high=600, user_only=True),
+    Key("search.limit", int, 10, "Passages shown.", low=1, high=100),
+    Key("search.mode", str, "hybrid", "Which legs run.", choices=("hybrid", "lexical", "dense")),
+    Key("search.profile", str, "default", "A set of ranking rules; see: memcli help ranking.",
+        choices=("default", "classic", "convex", "two-pass")),
+    Key("search.fusion", str, "scaled", "How the legs are joined.",
+        choices=("scaled", "weighted", "rrf")),
+    Key("search.vector_weight", float, 0.6, "Weight of the cosine.", low=0, high=1),
+    Key("search.text_weight", float, 0.4, "Weight of BM25.", low=0, high=1),
+    Key("search.universe", int, 200, "Candidates a leg.", low=1, high=1000),
+    Key("search.candidate_multiplier", int, 4, "Candidates a leg, times the limit (classic).",
+        low=1, high=20),
+    Key("search.half_life_days", float, 30.0, "Age at which decay has halved.", low=0.01),
+    Key("search.decay_floor", float, 1.0, "What decay never goes below.", low=0, high=1),
+    Key("search.mmr_lambda", float, 0.8, "1 ranks by relevance alone, 0 by novelty alone.",
+        low=0, high=1),
+    Key("search.mmr_min", float, -1.0, "Stop where relevance and novelty fall below.",
+        low=-1, high=1),
+    Key("search.min_score", float, 0.0, "Least confidence of a passage.", low=0, high=1),
+    Key("search.view", str, "all", "Which documents are searched; active leaves out compacted"
+        " lines, raw leaves out summaries.", choices=("active", "all", "raw")),
+    Key("expand.tokens", int, 1500, "Tokens of raw lines that --expand adds.", low=0),
+    Key("compact.tail_records", int, 20, "Newest records that are never compacted.", low=0),
+    Key("compact.tail_tokens", int, 4000, "The tail goes further back within these tokens.", low=0),
+    Key("compact.cluster", int, 8, "Records a summary.", low=2, high=1000),
+    Key("compact.ratio", float, 0.25, "Tokens of a summary over those of its lines.",
+        low=0.01, high=0.9),
+    Key("compact.context_tokens", int, 200, "Tokens of the summary before that are not told again.",
+        low=0),
+    Key("compact.command", list, [], "A program that summarises, and its arguments.",
+        user_only=True),
+    Key("sync.on_search", bool, True, "Bring in changed files before a search."),
+    Key("sync.files", int, 20, "Changed files a search brings in.", low=0),
+    Key("sync.parts", int, 8, "Texts a search embeds.", low=0),
+    Key("sync.first", int, 2000, "Most files a search indexes from nothing.", low=0),
+    Key("watch.debounce_ms", int, 1500, "Quiet after a change before index --watch acts.",
+        low=0, high=3_600_000),
+    Key("watch.interval_minutes", float, 10.0, "Time between full looks of index --watch; 0: none.",
+        low=0, high=10_000),
+)  # fmt: skip
+BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
+FLAGS: Mapping[str, str] = {
+    "embedding.encoder": "--encoder",
+    "search.limit": "--limit",
+    "search.mode": "--mode",
+    "search.fusion": "--fusion",
+    "search.profile": "--profile",
+    "search.min_score": "--min-score",
+    "search.view": "--view",
+    "compact.tail_records": "--tail",
+    "compact.tail_tokens": "--tail-tokens",
+    "compact.cluster": "--cluster",
+    "compact.ratio": "--ratio",
+    "watch.debounce_ms": "--debounce",
+    "watch.interval_minutes": "--interval",
+}

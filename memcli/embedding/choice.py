@@ -1,0 +1,54 @@
+"""The encoders that a configuration names, in order, and what each has to be told.
+
+Plain data: `registry` opens what stands here, `local` and `endpoint` run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+NAMES = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")  # as `config.ENCODERS`
+
+
+class LocalModel(NamedTuple):
+    """A folder with an ONNX model and its tokenizer."""
+
+    folder: str = ""
+    pooling: str = "mean"  # mean | cls | model: its own output of one vector a text
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = 256  # special ones and the prefix included
+    matryoshka: int = 0  # first components that are kept, 0: all
+
+
+class Endpoint(NamedTuple):
+    """A server that speaks the OpenAI embeddings protocol."""
+
+    url: str = ""  # up to and without /embeddings
+    model: str = ""
+    # Reads the key when it is needed, so that no record that may be printed holds it.
+    key: Callable[[], str | None] = lambda: None
+    key_variable: str = ""  # the environment variable that holds the key; empty: no key
+    dimension: int = 0  # what the model gives; 0: not told yet
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = 512  # counted with the shipped vocabulary
+    matryoshka: int = 0
+    timeout_seconds: float = 30.0
+
+
+class Choice(NamedTuple):
+    """The wanted encoder, those that stand in for it, and their settings."""
+
+    names: tuple[str, ...] = ("bundled",)
+    threads: int = 1
+    local: LocalModel = LocalModel()
+    endpoint: Endpoint = Endpoint()
+
+
+class Remembered(NamedTuple):
+    """What an index knows of the model that made it."""
+
+    model: str | None  # see `query.remember`
+    fingerprint: str | None

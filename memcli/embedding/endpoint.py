@@ -1,0 +1,268 @@
+"""An encoder behind any server that speaks the OpenAI embeddings protocol.
+
+Nothing is followed to another host, no key is ever shown, and every failure is a
+LegMissingError that says what to set. What was embedded before it is the caller's to keep.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from memcli.embedding.choice import Endpoint
+from memcli.embedding.pieces import halves, mean, unit
+from memcli.embedding.wire import Reply, Wire
+from memcli.embedding.wordpiece import WordPiece
+from memcli.errors import LegMissingError
+
+Sleep = Callable[[float], None]
+
+ATTEMPTS = 5  # at a server that is busy or broken
+LONGEST_WAIT = 60.0  # seconds; a server that asks for more is not waited for
+IN_PASSING = 10.0  # seconds that a search waits for an answer
+_BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
+_SLACK = 1 << 20
+_MESSAGE_CHARS = 200
+# What servers say with status 400 or 422 when a request holds too much.
+_TOO_LARGE = ("too large", "too long", "too many", "maximum", "context length", "exceed")
+
+
+class _TooLargeError(Exception):
+    """The request holds more than the server takes."""
+
+
+def endpoint_fingerprint(endpoint: Endpoint) -> str:
+    """Name what the vectors depend on, as far as it can be known of a server."""
+    model = endpoint.model.replace(";", ",")
+    return (
+        f"openai:{model};url={endpoint.url.rstrip('/')};dim={endpoint.dimension}"
+        f";cut={endpoint.matryoshka};pool=,l2"
+        f";prefix={endpoint.query_prefix!r},{endpoint.passage_prefix!r};max={endpoint.max_tokens}"
+    )
+
+
+class EndpointEncoder:
+    """Embeds texts by HTTP requests; satisfies `Encoder`."""
+
+    def __init__(self, endpoint: Endpoint, *, sleep: Sleep | None = None) -> None:
+        """Check the settings; no request is made.
+
+        Without `sleep` a busy server fails at once, and a slow one after IN_PASSING.
+        """
+        if sleep is None:
+            seconds = min(endpoint.timeout_seconds, IN_PASSING)
+            endpoint = endpoint._replace(timeout_seconds=seconds)
+        self._endpoint = endpoint
+        self._where = _address(endpoint)
+        self._key = _read_key(endpoint)
+        self._sleep = sleep
+        self._most = 1 << 30  # texts a request, once the server has said
+        self._wire = Wire(self._where, self._key, endpoint.timeout_seconds)
+        self._words = WordPiece()
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the server, the model, the dimension, the prefixes and the maximum of tokens."""
+        return endpoint_fingerprint(self._endpoint)
+
+    @property
+    def dimension(self) -> int:
+        """Give the number of float32 components of a vector."""
+        return self._endpoint.matryoshka or self._endpoint.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Give the longest text in tokens of the shipped vocabulary."""
+        return self._endpoint.max_tokens
+
+    def count(self, text: str) -> int:
+        """Count tokens with the shipped vocabulary: the server's own is not known."""
+        return self._words.count(self._endpoint.passage_prefix + text)
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts, in as many requests as the server wants."""
+        return self._embed(self._endpoint.passage_prefix, texts)
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query."""
+        return self._embed(self._endpoint.query_prefix, [text])[0]
+
+    def check(self) -> None:
+        """Make one small request, so that what is wrong shows before anything is written."""
+        self.encode(["memory"])
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> list[bytes]:
+        vectors: list[bytes] = []
+        while len(vectors) < len(texts):
+            batch = texts[len(vectors) : len(vectors) + self._most]
+            try:
+                vectors += self._request([prefix + text for text in batch])
+            except _TooLargeError as error:
+                if len(batch) > 1:
+                    self._most = len(batch) // 2
+                elif len(batch[0]) > 1:
+                    parts = halves(batch[0])
+                    vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
+                else:
+                    raise LegMissingError(
+                        f"{self._where.netloc} finds a single letter too large: {error}",
+                        hint="memcli status --deep",
+                    ) from error
+        return vectors
+
+    def _request(self, texts: Sequence[str]) -> list[bytes]:
+        asked = {
+            "model": self._endpoint.model,
+            "input": [text.encode("utf-8", "replace").decode() for text in texts],
+        }
+        body = json.dumps(asked).encode()
+        most = _SLACK + len(texts) * max(self._endpoint.dimension, 8192) * _BYTES_A_NUMBER
+        for attempt in range(ATTEMPTS):
+            reply = self._wire.post(body, most)
+            if reply.status == 200:
+                return self._read(reply.body, len(texts))
+            said = self._message(reply.body)
+            if reply.status == 413 or (
+                reply.status in (400, 422) and any(words in said.lower() for words in _TOO_LARGE)
+            ):
+                raise _TooLargeError(said or reply.status)
+            if reply.status != 429 and reply.status < 500:
+                raise self._refused(reply, said)
+            self._wait(reply, attempt, said)
+        raise AssertionError("the last attempt waits in vain")
+
+    def _wait(self, reply: Reply, attempt: int, said: str) -> None:
+        """Wait as long as the server asks for, or give it up."""
+        try:
+            seconds = float(reply.retry_after)
+        except ValueError:
+            seconds = 2.0**attempt
+        told = f"{self._where.netloc} answers with status {reply.status}" + (said and f": {said}")
+        if self._sleep is None or attempt == ATTEMPTS - 1:
+            raise LegMissingError(told, hint="memcli index, later")
+        if not 0 <= seconds <= LONGEST_WAIT:
+            raise LegMissingError(
+                f"{told}; it asks to wait {seconds:g} s", hint="memcli index, later"
+            )
+        self._sleep(seconds)
+
+    def _refused(self, reply: Reply, said: str) -> LegMissingError:
+        host, status = self._where.netloc, reply.status
+        if status in (401, 403):  # what the server says may repeat the key
+            variable = self._endpoint.key_variable
+            if not variable:
+                return LegMissingError(
+                    f"{host} wants a key (status {status})",
+                    hint="set openai.key_variable to the name of the variable that holds it",
+                )
+            return LegMissingError(
+                f"{host} refuses the key in {variable} (status {status})",
+                hint=f"export {variable}=... with a key that is valid there",
+            )
+        if 300 <= status < 400:
+            return LegMissingError(
+                f"{host} sends on to {urlsplit(reply.location).netloc or 'another place'}, "
+                "and nothing is sent after it",
+                hint="set openai.url to the right place",
+            )
+        if status == 404:
+            return LegMissingError(
+                f"{self._endpoint.url} has no /embeddings or no model {self._endpoint.model}"
+                + (said and f": {said}"),
+                hint="look at openai.url and openai.model: memcli help environment",
+            )
+        return LegMissingError(
+            f"{host} refuses the request with status {status}" + (said and f": {said}"),
+            hint="memcli help environment",
+        )
+
+    def _message(self, body: bytes) -> str:
+        """Give what the server says of an error, in one line and without the key."""
+        try:
+            said = json.loads(body)
+            found = said.get("error", said.get("message", said.get("detail", "")))
+            if isinstance(found, dict):
+                found = found.get("message", "")
+        except (ValueError, AttributeError, RecursionError):
+            found = ""
+        text = " ".join(found.split()) if isinstance(found, str) else ""
+        if self._key:
+            text = text.replace(self._key, "[key]")
+        return text[:_MESSAGE_CHARS]
+
+    def _read(self, body: bytes, expected: int) -> list[bytes]:
+        try:
+            data = json.loads(body)["data"]
+            ordered = sorted(data, key=lambda row: row["index"])
+            indices = [row["index"] for row in ordered]
+            rows = [row["embedding"] for row in ordered]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._broken("is no list of embeddings") from error
+        if indices != list(range(expected)):
+            raise self._broken(f"holds {len(rows)} embeddings, not the {expected} asked for")
+        return [self._vector(row) for row in rows]
+
+    def _vector(self, row: Any) -> bytes:  # noqa: ANN401
+        if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):
+            raise self._broken("holds an embedding that is no list of numbers")
+        wanted = self._endpoint.dimension
+        if len(row) != wanted:
+            told = f"not the {wanted} of openai.dimension"
+            if not wanted:
+                told = "and openai.dimension is not set"
+            raise LegMissingError(
+                f"{self._endpoint.model} gives vectors of {len(row)} components, {told}",
+                hint=f"set openai.dimension = {len(row)}",
+            )
+        packed = unit(row[: self._endpoint.matryoshka or wanted])
+        if packed is None:
+            raise self._broken("holds an embedding without a direction")
+        return packed
+
+    def _broken(self, what: str) -> LegMissingError:
+        return LegMissingError(
+            f"the answer of {self._where.netloc} {what}",
+            hint="look at openai.url and openai.model: memcli help environment",
+        )
+
+
+def _address(endpoint: Endpoint) -> SplitResult:
+    """Read the address; LegMissingError says what is wrong with it."""
+    hint = "memcli help environment"
+    for name, value in (("openai.url", endpoint.url), ("openai.model", endpoint.model)):
+        if not value:
+            raise LegMissingError(f"{name} is not set in your own configuration", hint=hint)
+    try:
+        where = urlsplit(endpoint.url)
+        _ = where.port
+    except ValueError as error:
+        raise LegMissingError(f"openai.url is no address: {error}", hint=hint) from error
+    if where.scheme not in ("http", "https") or not where.hostname:
+        raise LegMissingError("openai.url must begin with https:// or http://", hint=hint)
+    if where.username is not None:
+        raise LegMissingError(
+            "openai.url holds a name or a password",
+            hint="put the key into a variable and its name into openai.key_variable",
+        )
+    if endpoint.matryoshka > endpoint.dimension > 0:
+        raise LegMissingError("openai.matryoshka is larger than openai.dimension", hint=hint)
+    return where
+
+
+def _read_key(endpoint: Endpoint) -> str:
+    if not endpoint.key_variable:
+        return ""
+    key = (endpoint.key() or "").strip()
+    if not key:
+        raise LegMissingError(
+            f"the variable {endpoint.key_variable} that openai.key_variable names is not set",
+            hint=f"export {endpoint.key_variable}=...",
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise LegMissingError(
+            f"the key in {endpoint.key_variable} has characters that no key has",
+            hint=f"export {endpoint.key_variable}=... once more",
+        )
+    return key

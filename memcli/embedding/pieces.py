@@ -1,0 +1,93 @@
+"""Texts longer than a model takes: cut in halves until they fit, and the mean of the vectors.
+
+No word is left out, so a model with a small window costs precision and never hides a line.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from operator import mul
+
+from memcli.types import Encoder
+
+
+def halves(text: str) -> tuple[str, str]:
+    """Cut a text of two or more characters near its middle, at a space where there is one."""
+    middle = len(text) // 2
+    spaces = (text.rfind(" ", 1, middle + 1), text.find(" ", middle, len(text) - 1))
+    found = [at for at in spaces if at > 0]
+    at = min(found, key=lambda space: abs(space - middle)) if found else middle
+    return text[:at], text[at:]
+
+
+def pieces(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """Cut a text into pieces that fit, in order and without loss."""
+    if len(text) < 2 or fits(text):
+        return [text]
+    return [piece for half in halves(text) for piece in pieces(half, fits)]
+
+
+def unit(values: Sequence[float]) -> bytes | None:
+    """Pack a vector at unit length; None for one without a direction."""
+    length = math.hypot(*values)
+    if not 0 < length < math.inf:
+        return None
+    return struct.pack(f"<{len(values)}f", *(value / length for value in values))
+
+
+def mean(vectors: Sequence[bytes], weights: Sequence[float]) -> bytes:
+    """Give the direction of a weighted mean of unit vectors; of opposite ones, the first."""
+    if len(vectors) == 1:
+        return vectors[0]
+    rows = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
+    sums = [math.fsum(map(mul, column, weights)) for column in zip(*rows, strict=True)]
+    return unit(sums) or vectors[0]
+
+
+class InPieces:
+    """Gives an encoder texts of any length; satisfies `Encoder`."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Take the encoder that bounds the pieces."""
+        self._encoder = encoder
+        self.split = 0  # texts that were embedded in pieces
+
+    @property
+    def fingerprint(self) -> str:
+        """Give the encoder's own: where texts are cut follows from its maximum of tokens."""
+        return self._encoder.fingerprint
+
+    @property
+    def dimension(self) -> int:
+        """Give the number of float32 components of a vector."""
+        return self._encoder.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Give the longest text, in tokens, that is embedded in one piece."""
+        return self._encoder.max_tokens
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text`, special tokens included, without a limit."""
+        return self._encoder.count(text)
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts of any length."""
+        cut = [pieces(text, self._fits) for text in texts]
+        self.split += sum(len(found) > 1 for found in cut)
+        vectors = iter(self._encoder.encode([piece for found in cut for piece in found]))
+        return [
+            mean([next(vectors) for _ in found], [float(len(piece)) for piece in found])
+            for found in cut
+        ]
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query of any length."""
+        found = pieces(text, self._fits)
+        vectors = [self._encoder.encode_query(piece) for piece in found]
+        return mean(vectors, [float(len(piece)) for piece in found])
+
+    def _fits(self, text: str) -> bool:
+        return self._encoder.count(text) <= self._encoder.max_tokens

@@ -1,0 +1,235 @@
+"""Encoders by configuration, from the user's file to the answer of a search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.config import ENCODERS, KEYS
+from memcli.embedding.choice import NAMES
+from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, embedded, loopback
+
+KEY = "sk-very-secret-7f3a"
+
+
+class Desk:
+    """A workspace, the user's configuration, and commands run there."""
+
+    def __init__(self, base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root, self._capsys = base / "ws", capsys
+        self._user = base / "config" / "memcli" / "config.toml"
+        self._user.parent.mkdir(parents=True)
+        self.note("pool", "The pool ran dry.")
+        self.note("train", "A train was late.")
+
+    def note(self, name: str, text: str) -> None:
+        file = self.root / "memory" / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {name}\n\n{text}\n")
+
+    def configure(self, text: str) -> None:
+        self._user.write_text(text)
+
+    def use(self, server: Loopback, more: str = "", embedding: str = "") -> None:
+        self.configure(
+            f'[embedding]\nencoder = "openai"\n{embedding}\n[openai]\nurl = "{server.url}"\n'
+            f'model = "{MODEL}"\ndimension = {DIMENSION}\ntimeout_seconds = 0.5\n{more}\n'
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> tuple[str, str]:
+        assert run([*arguments, "-w", str(self.root)]) == code
+        out, err = self._capsys.readouterr()
+        return out, err
+
+    def index(self, *flags: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run("index", "--json", *flags)[0])
+        return found
+
+    def dense(self, query: str = "pool") -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run("search", query, "--json")[0])
+        assert found["results"], "words are found whatever becomes of the vectors"
+        leg: dict[str, Any] = found["legs"]["dense"]
+        return leg
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Desk:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return Desk(tmp_path, capsys)
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with loopback() as found:
+        yield found
+
+
+def test_the_configuration_and_the_registry_know_the_same_names() -> None:
+    assert ENCODERS == NAMES
+
+
+def test_index_and_search_by_an_endpoint(desk: Desk, server: Loopback) -> None:
+    desk.use(server)
+    assert (desk.index()["embedded"], desk.index()["embedded"]) == (2, 0)
+    assert len(server.batches) == 2  # a small one to see that it answers, and the texts
+    assert desk.dense() == {"ran": True, "embedded": 2, "total": 2}
+    assert server.batches[2:] == [["pool"]]
+    status = json.loads(desk.run("status", "--json")[0])
+    assert status["vectors"]["fingerprint"].startswith(f"openai:{MODEL};url={server.url};dim=16")
+    assert status["warnings"] == []
+    found = json.loads(desk.run("search", "pool", "--json")[0])["results"][0]
+    assert found["confidence"] is None  # nothing was ever measured for this model
+
+
+def test_another_script_goes_by_vectors_where_the_model_may_read_it(
+    desk: Desk, server: Loopback
+) -> None:
+    desk.note("tokyo", "東京都の検索")
+    desk.use(server)
+    desk.index()
+    assert desk.dense("東京都の検索")["ran"] is True
+    desk.configure("")
+    desk.index()
+    assert "reads English" in desk.dense("東京都の検索")["reason"]
+
+
+def test_a_dead_endpoint_leaves_a_search_by_words(desk: Desk, server: Loopback) -> None:
+    desk.use(server)
+    desk.index()
+    server.behave = lambda *_: Reply(401, {"error": {"message": KEY}})
+    out, err = desk.run("search", "pool")
+    assert "pool.md" in out
+    assert "wants a key (status 401)" in err
+    server.behave = server.silent
+    assert "no answer within 0.5 s" in desk.dense()["reason"]
+    desk.note("new", "A fox.")
+    out, err = desk.run("search", "fox")
+    assert "new.md" in out
+    assert "new texts have no vector yet" in err
+
+
+def test_a_dead_endpoint_fails_no_index(
+    desk: Desk, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTES_KEY", KEY)
+    server.behave = lambda *_: Reply(401, {"error": {"message": f"bad key {KEY}"}})
+    desk.use(server, 'key_variable = "NOTES_KEY"')
+    out, err = desk.run("index")
+    assert "refuses the key in NOTES_KEY (status 401); search goes by keywords" in err
+    assert "export NOTES_KEY" in err
+    for text in (out, err, *desk.run("status", "--deep"), *desk.run("search", "pool")):
+        assert KEY not in text
+    server.behave = lambda _, texts: embedded(texts)
+    assert desk.index()["embedded"] == 2
+    assert server.headers[-1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_a_run_that_breaks_off_is_gone_on_with(desk: Desk, server: Loopback) -> None:
+    for number in range(40):
+        desk.note(f"n{number}", f"Fox number {number}.")
+    server.behave = lambda number, texts: embedded(texts) if number < 2 else Reply(404)
+    desk.use(server)
+    first = desk.index()
+    assert (first["embedded"], first["pending"]) == (32, 10)
+    server.behave = lambda _, texts: embedded(texts)
+    second = desk.index()
+    assert (second["embedded"], second["pending"]) == (10, 0)
+
+
+def test_a_stand_in_is_chosen_before_anything_is_written(desk: Desk, server: Loopback) -> None:
+    server.behave = lambda *_: Reply(403)
+    desk.use(server, embedding='fallback = ["hashing"]')
+    _, err = desk.run("index")
+    assert "2 texts embedded" in err
+    assert "wants a key (status 403)" in err
+    assert "hashing" in err
+    asked = len(server.batches)
+    assert desk.dense() == {"ran": True, "embedded": 2, "total": 2}
+    assert len(server.batches) == asked  # the query goes to the encoder of the index alone
+    status = json.loads(desk.run("status", "--json")[0])
+    assert status["vectors"]["fingerprint"].startswith("hashing;")
+    assert status["warnings"] == []
+    server.behave = lambda _, texts: embedded(texts)
+    assert desk.index()["embedded"] == 2  # the wanted one is back
+    assert desk.dense()["ran"] is True
+    assert server.batches[-1] == ["pool"]
+
+
+def test_a_switch_keeps_the_old_vectors_until_the_new_ones_are_whole(
+    desk: Desk, server: Loopback
+) -> None:
+    for number in range(40):
+        desk.note(f"n{number}", f"Fox number {number}.")
+    desk.configure('[embedding]\nencoder = "hashing"\n')
+    desk.index()
+    server.behave = lambda number, texts: embedded(texts) if number < 2 else Reply(404)
+    desk.use(server)
+    assert "another model" in desk.dense()["reason"]
+    assert server.batches == []  # no query is sent in vain
+    assert desk.index()["embedded"] == 32
+    assert "another model" in desk.dense()["reason"]
+    desk.configure('[embedding]\nencoder = "hashing"\n')
+    assert desk.dense() == {"ran": True, "embedded": 42, "total": 42}
+    server.behave = lambda _, texts: embedded(texts)
+    desk.use(server)
+    assert desk.index()["embedded"] == 10
+    assert desk.dense() == {"ran": True, "embedded": 42, "total": 42}
+
+
+def test_status_tells_what_an_endpoint_lacks(desk: Desk, server: Loopback) -> None:
+    desk.configure(f'[embedding]\nencoder = "openai"\n[openai]\nurl = "{server.url}"\n')
+    assert "openai.model is not set" in desk.run("status")[0]
+    desk.configure(
+        f'[embedding]\nencoder = "openai"\n[openai]\nurl = "{server.url}"\nmodel = "m"\n'
+    )
+    assert f"Try: set openai.dimension = {DIMENSION}" in desk.run("status")[0]
+    assert f"Try: set openai.dimension = {DIMENSION}" in desk.run("index")[1]
+    assert desk.dense()["ran"] is False
+
+
+def test_none_goes_by_words(desk: Desk) -> None:
+    desk.configure('[embedding]\nencoder = "none"\n')
+    assert desk.index()["embedded"] == 0
+    assert desk.dense()["ran"] is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"[{name.split('.')[0]}]\n{name.split('.')[1]} = {json.dumps(value)}"
+          for name, value in ((key.name, key.default) for key in KEYS)
+          if name.startswith(("onnx.", "openai.", "embedding.fallback"))),
+        '[embedding]\nencoder = "openai"',
+        '[embedding]\nencoder = "onnx"',
+    ],
+)  # fmt: skip
+def test_the_file_of_a_workspace_names_no_endpoint_and_no_folder(
+    desk: Desk, server: Loopback, text: str
+) -> None:
+    desk.use(server)
+    (desk.root / "memcli.toml").write_text(text)
+    for command in (("index",), ("search", "pool"), ("status",)):
+        _, err = desk.run(*command, code=2)
+        assert "may only stand in your own configuration" in err
+    assert server.batches == []
+
+
+def test_the_file_of_a_workspace_may_turn_vectors_off(desk: Desk, server: Loopback) -> None:
+    desk.use(server)
+    (desk.root / "memcli.toml").write_text('[embedding]\nencoder = "none"\n')
+    assert desk.index()["embedded"] == 0
+    assert server.batches == []
+
+
+def test_a_stand_in_that_does_not_exist_is_named(desk: Desk) -> None:
+    desk.configure('[embedding]\nfallback = ["word2vec"]\n')
+    _, err = desk.run("status", code=2)
+    assert "embedding.fallback must be one of" in err
+    assert "word2vec" in err

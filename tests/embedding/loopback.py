@@ -1,0 +1,107 @@
+"""A real HTTP server on the loopback interface that embeds hashed words, or misbehaves as told."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+from memcli.embedding.choice import Endpoint
+from memcli.embedding.hashing import HashingEncoder
+
+DIMENSION = 16
+MODEL = "hashed-words"
+
+
+class Reply(NamedTuple):
+    """What the server answers."""
+
+    status: int = 200
+    body: object = None  # bytes as they are, else JSON
+    headers: tuple[tuple[str, str], ...] = ()
+    hang_up: bool = False  # close the connection behind the answer
+
+
+Behave = Callable[[int, list[str]], Reply]  # of the number of the request, from 0, and its texts
+
+
+def numbers(text: str, dimension: int = DIMENSION) -> list[float]:
+    """Give the vector of a text as the server does, at twice the unit length."""
+    vector = HashingEncoder(dimension).encode_query(text)
+    return [2 * value for value in struct.unpack(f"<{dimension}f", vector)]
+
+
+def embedded(texts: list[str], dimension: int = DIMENSION) -> Reply:
+    """Answer with the vectors, the last first, as the protocol allows."""
+    rows = [{"index": n, "embedding": numbers(t, dimension)} for n, t in enumerate(texts)]
+    return Reply(body={"object": "list", "data": rows[::-1]})
+
+
+class Loopback:
+    """The server, what it was sent, and how it behaves."""
+
+    def __init__(self, behave: Behave) -> None:
+        self.behave = behave
+        self.batches: list[list[str]] = []
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        self.released = threading.Event()  # lets the answers go that `silent` holds back
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                number = len(outer.batches)
+                outer.batches.append(asked["input"])
+                outer.asked.append(asked)
+                outer.headers.append(dict(self.headers))
+                outer.paths.append(self.path)
+                reply = outer.behave(number, asked["input"])
+                body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body)
+                content = body if isinstance(body, bytes) else body.encode()
+                self.send_response(reply.status)
+                for name, value in (*reply.headers, ("Content-Length", str(len(content)))):
+                    self.send_header(name, value)
+                self.end_headers()
+                with suppress(ConnectionError):  # whoever asked may have gone
+                    self.wfile.write(content)
+                self.close_connection = reply.hang_up
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def silent(self, _number: int, texts: list[str]) -> Reply:
+        """Behave by not answering before the test is over."""
+        self.released.wait()
+        return embedded(texts)
+
+    def endpoint(self, **changes: Any) -> Endpoint:
+        return Endpoint(url=self.url, model=MODEL, dimension=DIMENSION)._replace(**changes)
+
+    def close(self) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@contextmanager
+def loopback(behave: Behave = lambda _, texts: embedded(texts)) -> Iterator[Loopback]:
+    """Serve for as long as the block lasts."""
+    server = Loopback(behave)
+    try:
+        yield server
+    finally:
+        server.close()

@@ -1,0 +1,297 @@
+"""The encoder behind an HTTP endpoint, against a real server."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding.choice import Choice, Endpoint
+from memcli.embedding.endpoint import ATTEMPTS, EndpointEncoder
+from memcli.embedding.pieces import unit
+from memcli.embedding.registry import configured_fingerprint, open_encoder
+from memcli.errors import LegMissingError
+from memcli.indexing.indexer import embed, index
+from memcli.types import Encoder
+from tests.embedding.loopback import DIMENSION, Loopback, Reply, embedded, loopback, numbers
+from tests.store_check import assert_sound, open_writer
+from tests.support import make_settings, write
+
+KEY = "sk-very-secret-7f3a"
+TEXTS = ["the pool is full", "a fox", "trains on time"]
+
+
+def vector(text: str) -> bytes:
+    packed = unit(numbers(text))
+    assert packed is not None
+    return packed
+
+
+def fault(server: Loopback, **changes: object) -> LegMissingError:
+    with pytest.raises(LegMissingError) as caught:
+        EndpointEncoder(server.endpoint(**changes)).encode(TEXTS)
+    assert KEY not in caught.value.message + caught.value.hint
+    return caught.value
+
+
+def test_texts_come_back_as_unit_vectors_in_order() -> None:
+    with loopback() as server:
+        encoder: Encoder = EndpointEncoder(server.endpoint())
+        assert encoder.encode(TEXTS) == [vector(text) for text in TEXTS]
+        assert encoder.encode_query(TEXTS[1]) == vector(TEXTS[1])
+        assert encoder.encode([]) == []
+        assert (encoder.dimension, encoder.max_tokens) == (DIMENSION, 512)
+    assert server.batches == [TEXTS, [TEXTS[1]]]
+    assert server.asked[0] == {"model": "hashed-words", "input": TEXTS}
+    assert server.paths == ["/v1/embeddings"] * 2
+    assert "Authorization" not in server.headers[0]
+
+
+def test_prefixes_and_the_key_are_sent() -> None:
+    with loopback() as server:
+        endpoint = server.endpoint(
+            query_prefix="query: ", passage_prefix="passage: ",
+            key_variable="EMBEDDING_KEY", key=lambda: f" {KEY}\n",
+        )  # fmt: skip
+        encoder = EndpointEncoder(endpoint)
+        encoder.encode(["a"])
+        encoder.encode_query("b")
+    assert server.batches == [["passage: a"], ["query: b"]]
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in repr(endpoint) + encoder.fingerprint
+
+
+def test_matryoshka_keeps_the_first_components_at_unit_length() -> None:
+    with loopback() as server:
+        encoder = EndpointEncoder(server.endpoint(matryoshka=4))
+        text = TEXTS[0]
+        assert encoder.encode([text]) == [unit(numbers(text)[:4])]
+        assert encoder.dimension == 4
+
+
+def test_a_refused_key_is_named_by_its_variable_and_never_shown() -> None:
+    said = Reply(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
+    with loopback(lambda *_: said) as server:
+        error = fault(server, key_variable="EMBEDDING_KEY", key=lambda: KEY)
+        assert "EMBEDDING_KEY (status 401)" in error.message
+        assert "EMBEDDING_KEY" in error.hint
+        assert "openai.key_variable" in fault(server).hint
+    assert len(server.batches) == 2
+
+
+@pytest.mark.parametrize("key", [None, "", "two\nlines", "schlüssel", "nul\0"])
+def test_a_key_that_cannot_be_sent_is_not(key: str | None) -> None:
+    with loopback() as server:
+        error = fault(server, key_variable="EMBEDDING_KEY", key=lambda: key)
+        assert "EMBEDDING_KEY" in error.message
+        assert not key or key not in error.message
+    assert server.batches == []
+
+
+def test_what_a_server_says_of_an_error_is_told_without_the_key() -> None:
+    said = Reply(400, {"error": {"message": f"no\nmodel for {KEY} " + "x" * 500}})
+    with loopback(lambda *_: said) as server:
+        error = fault(server, key_variable="K", key=lambda: KEY)
+    assert "status 400: no model for [key] xxx" in error.message
+    assert len(error.message) < 300
+
+
+def test_a_busy_server_is_waited_for_as_long_as_it_asks() -> None:
+    waits: list[float] = []
+    busy = Reply(429, {}, (("Retry-After", "7"),))
+
+    def behave(number: int, texts: list[str]) -> Reply:
+        return busy if number < 2 else embedded(texts)
+
+    with loopback(behave) as server:
+        encoder = EndpointEncoder(server.endpoint(), sleep=waits.append)
+        assert encoder.encode(TEXTS) == [vector(text) for text in TEXTS]
+    assert waits == [7.0, 7.0]
+    assert server.batches == [TEXTS] * 3
+
+
+def test_a_server_that_stays_busy_is_given_up() -> None:
+    waits: list[float] = []
+    with loopback(lambda *_: Reply(503, b"down")) as server:
+        encoder = EndpointEncoder(server.endpoint(), sleep=waits.append)
+        with pytest.raises(LegMissingError, match="status 503"):
+            encoder.encode(TEXTS)
+    assert waits == [1.0, 2.0, 4.0, 8.0]
+    assert len(server.batches) == ATTEMPTS
+
+
+@pytest.mark.parametrize("asked", ["3600", "inf", "nan"])
+def test_nobody_waits_for_an_hour(asked: str) -> None:
+    waits: list[float] = []
+    with loopback(lambda *_: Reply(429, {}, (("Retry-After", asked),))) as server:
+        encoder = EndpointEncoder(server.endpoint(), sleep=waits.append)
+        with pytest.raises(LegMissingError, match="asks to wait"):
+            encoder.encode(TEXTS)
+    assert waits == []
+    assert len(server.batches) == 1
+
+
+def test_a_search_does_not_wait_at_all() -> None:
+    with loopback(lambda *_: Reply(429, {}, (("Retry-After", "1"),))) as server:
+        assert "status 429" in fault(server).message
+    assert len(server.batches) == 1
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Reply(413, b"<html>"),
+        Reply(400, {"error": {"message": "input is too large"}}),
+        Reply(422, {"detail": "batch size 8 exceeds 3"}),
+    ],
+)
+def test_batches_are_halved_until_they_fit_and_stay_so(refusal: Reply) -> None:
+    texts = [f"text {number}" for number in range(8)]
+
+    def behave(_: int, batch: list[str]) -> Reply:
+        return embedded(batch) if len(batch) <= 3 else refusal
+
+    with loopback(behave) as server:
+        encoder = EndpointEncoder(server.endpoint())
+        assert encoder.encode(texts) == [vector(text) for text in texts]
+        encoder.encode(texts[:4])
+    assert [len(batch) for batch in server.batches] == [8, 4, 2, 2, 2, 2, 2, 2]
+
+
+def test_a_single_text_that_is_too_large_is_embedded_in_halves() -> None:
+    def behave(_: int, batch: list[str]) -> Reply:
+        return embedded(batch) if len("".join(batch)) <= 12 else Reply(413)
+
+    with loopback(behave) as server:
+        found = EndpointEncoder(server.endpoint()).encode(["one fox and a train"])[0]
+        server.behave = lambda *_: Reply(413)
+        with pytest.raises(LegMissingError, match="single letter"):
+            EndpointEncoder(server.endpoint()).encode(["ab"])
+    assert server.batches[2:4] == [["one fox"], [" and a train"]]
+    first, second = (struct.unpack(f"<{DIMENSION}f", vector(t)) for t in ("one fox", "and a train"))
+    mean = unit([7 * a + 12 * b for a, b in zip(first, second, strict=True)])
+    assert mean is not None
+    assert struct.unpack(f"<{DIMENSION}f", found) == pytest.approx(
+        struct.unpack(f"<{DIMENSION}f", mean), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"{", "no list of embeddings"),
+        (b"[" * 100_000, "no list of embeddings"),
+        ({"data": 3}, "no list of embeddings"),
+        ({"data": [{"index": 0}]}, "no list of embeddings"),
+        ({"data": []}, "holds 0 embeddings, not the 3"),
+        ({"data": [{"index": 0, "embedding": [1.0] * DIMENSION}] * 3}, "holds 3 embeddings"),
+        (embedded(TEXTS, 8).body, "vectors of 8 components, not the 16"),
+        ({"data": [{"index": n, "embedding": "AAAA"} for n in range(3)]}, "no list of numbers"),
+        ({"data": [{"index": n, "embedding": [True] * 16} for n in range(3)]}, "list of numbers"),
+        ({"data": [{"index": n, "embedding": [0.0] * 16} for n in range(3)]}, "a direction"),
+        ({"data": [{"index": n, "embedding": [float("nan")] * 16} for n in range(3)]}, "direction"),
+    ],
+)
+def test_a_broken_answer_is_named(body: object, told: str) -> None:
+    with loopback(lambda *_: Reply(body=body)) as server:
+        assert told in fault(server).message
+
+
+def test_an_answer_without_end_is_not_read_to_its_end() -> None:
+    with loopback(lambda *_: Reply(body=b" " * (6 << 20))) as server:
+        assert "far larger" in fault(server).message
+
+
+def test_a_dimension_that_was_not_told_is_told() -> None:
+    with loopback() as server:
+        error = fault(server, dimension=0)
+    assert error.hint == f"set openai.dimension = {DIMENSION}"
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with loopback() as other:
+        moved = Reply(307, b"", (("Location", f"{other.url}/embeddings"),))
+        with loopback(lambda *_: moved) as server:
+            error = fault(server, key_variable="K", key=lambda: KEY)
+        assert other.url.split("/")[2] in error.message
+        assert other.batches == []
+
+
+def test_a_silent_server_is_left_after_the_timeout() -> None:
+    with loopback() as server:
+        server.behave = server.silent
+        assert "no answer within 0.2 s" in fault(server, timeout_seconds=0.2).message
+
+
+def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
+    with loopback(lambda _, texts: embedded(texts)._replace(hang_up=True)) as server:
+        encoder = EndpointEncoder(server.endpoint())
+        assert [encoder.encode_query(text) for text in TEXTS] == [vector(text) for text in TEXTS]
+
+
+def test_nobody_there() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    with pytest.raises(LegMissingError, match="cannot be reached: Connection refused"):
+        EndpointEncoder(Endpoint(url=url, model="m", dimension=2)).encode(["a"])
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "told"),
+    [
+        (Endpoint(model="m"), "openai.url is not set"),
+        (Endpoint(url="http://h"), "openai.model is not set"),
+        (Endpoint(url="ftp://h", model="m"), "must begin with"),
+        (Endpoint(url="file:///etc/passwd", model="m"), "must begin with"),
+        (Endpoint(url="http://h:port", model="m"), "no address"),
+        (Endpoint(url=f"http://me:{KEY}@h", model="m"), "holds a name or a password"),
+        (Endpoint(url="http://h", model="m", dimension=4, matryoshka=5), "larger than"),
+    ],
+)
+def test_settings_that_cannot_work_are_named(endpoint: Endpoint, told: str) -> None:
+    opened = open_encoder(Choice(names=("openai",), endpoint=endpoint))
+    assert opened.encoder is None
+    assert told in opened.reason
+    assert opened.hint
+    assert KEY not in opened.reason + opened.hint
+
+
+def test_the_fingerprint_tells_apart_whatever_changes_vectors() -> None:
+    plain = Endpoint(url="http://h/v1", model="m", dimension=4)
+    others = [
+        plain._replace(url="http://g/v1"), plain._replace(model="n"), plain._replace(dimension=5),
+        plain._replace(query_prefix="q"), plain._replace(passage_prefix="q"),
+        plain._replace(matryoshka=2), plain._replace(max_tokens=99),
+    ]  # fmt: skip
+    same = [plain._replace(timeout_seconds=1), plain._replace(key_variable="K")]
+    found = [
+        configured_fingerprint(Choice(names=("openai",), endpoint=endpoint))
+        for endpoint in (plain, *others, *same)
+    ]
+    assert len(set(found)) == 1 + len(others)
+    assert found[-2:] == found[:1] * 2
+
+
+def test_a_run_that_breaks_off_keeps_what_it_has(tmp_path: Path) -> None:
+    for number in range(40):
+        write(tmp_path / "ws", f"{number:02}.md", f"# N{number}\n\nfox number {number}\n")
+    writer = open_writer(str(tmp_path / "store" / "index.sqlite"))
+    index(writer, make_settings(tmp_path / "ws"))
+    done: list[int] = []
+    with loopback() as server:
+        encoder = EndpointEncoder(server.endpoint())
+        server.behave = lambda number, texts: embedded(texts) if number < 1 else Reply(500)
+        with pytest.raises(LegMissingError):
+            embed(writer, encoder, on_progress=lambda _, made, __: done.append(made))
+        assert done == [32]
+        assert writer.unembedded(encoder.fingerprint) == 8
+        server.behave = lambda _, texts: embedded(texts)
+        assert embed(writer, encoder) == 8
+        assert writer.unembedded(encoder.fingerprint) == 0
+        first, _, second = server.batches
+        assert len({*first, *second}) == 40  # nothing was asked for twice
+    writer.close()
+    assert_sound(str(tmp_path / "store" / "index.sqlite"))

