@@ -41,12 +41,13 @@ _memcli() {
         "index:--wait") _memcli_values ''; return ;;
         "index:--debounce") _memcli_values ''; return ;;
         "index:--interval") _memcli_values ''; return ;;
-        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled none hashing" -- "$cur"); return ;;
+        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled multilingual onnx openai none hashing" -- "$cur"); return ;;
         "index:-w"|"index:--workspace") _memcli_values 'folders'; return ;;
         "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "index:--now") _memcli_values ''; return ;;
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths" -- "$cur"); return ;;
+        "search:--why-not") _memcli_values ''; return ;;
         "search:--since") _memcli_values ''; return ;;
         "search:--until") _memcli_values ''; return ;;
         "search:--on") _memcli_values ''; return ;;
@@ -58,6 +59,7 @@ _memcli() {
         "search:--heading") _memcli_values ''; return ;;
         "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
+        "search:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "search:--view") mapfile -t COMPREPLY < <(compgen -W "active all raw" -- "$cur"); return ;;
         "search:--budget") _memcli_values ''; return ;;
         "search:--min-score") _memcli_values ''; return ;;
@@ -92,6 +94,8 @@ _memcli() {
         "bench quality:--max-drop") _memcli_values ''; return ;;
         "bench quality:--max-p95-ms") _memcli_values ''; return ;;
         "bench quality:--run") _memcli_values 'files'; return ;;
+        "bench quality:--compare") _memcli_values ''; return ;;
+        "bench quality:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "bench quality:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "bench quality:-w"|"bench quality:--workspace") _memcli_values 'folders'; return ;;
@@ -127,13 +131,13 @@ _memcli() {
     if [[ $cur == -* ]]; then
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --full --explain --since --until --on --undated --path --source --kind --scope --trust --heading --mode --fusion --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --full --explain --why-not --since --until --on --undated --path --source --kind --scope --trust --heading --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--completions --man -h --help" -- "$cur") ;;
-        "bench quality") mapfile -t COMPREPLY < <(compgen -W "--baseline --fail-under --max-drop --max-p95-ms --run --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench quality") mapfile -t COMPREPLY < <(compgen -W "--baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench lane") mapfile -t COMPREPLY < <(compgen -W "--max-drop --max-slower --no-speed --accept --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -146,7 +150,7 @@ _memcli() {
     fi
     case $command in
         "get") _memcli_values 'documents' ;;
-        "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.threads search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.view expand.tokens compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes" -- "$cur") ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.view expand.tokens compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config cron environment exit-codes files get help index json query-syntax ranking search status summaries" -- "$cur") ;;
         "bench quality") _memcli_values 'files' ;;
         "bench compare") _memcli_values 'files' ;;

@@ -24,9 +24,6 @@ WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
 
 
-ENCODERS = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")
-
-
 class Value(NamedTuple):
     """A setting's value and where it came from."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+ENCODERS = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")
+
 
 class Key(NamedTuple):
     """One setting: its name, type, default, choices and meaning."""
