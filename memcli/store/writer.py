@@ -190,7 +190,7 @@ class Writer:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
 
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
-        that deletes have bloated.
+        that the number of vectors no longer fits.
         """
         table = self.meta("vec_table")
         same = self.meta("fingerprint") == fingerprint
@@ -199,7 +199,7 @@ class Writer:
             or (
                 table
                 and self.meta("vec_behind") != "1"
-                and not vectors.is_churned(self.connection, table)
+                and not vectors.is_outgrown(self.connection, table, dimension)
             )
         ):
             return
@@ -215,8 +215,9 @@ class Writer:
                 living = rows(self.connection, "SELECT DISTINCT hash FROM parts")
                 self.refresh((), [r[0] for r in living])
                 return
-            vectors.rebuild(self.connection, f"vec_{number}", fingerprint, dimension)
-            self.put_meta("vec_table", f"vec_{number}")
+            self.put_meta(
+                "vec_table", vectors.rebuild(self.connection, number, fingerprint, dimension)
+            )
             self.put_meta("vec_behind", "0")
             if table:
                 self.connection.execute(f"DROP TABLE {table}")
