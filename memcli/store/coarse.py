@@ -76,7 +76,7 @@ def nearest(
     `within` restricts the rows of the table, as an SQL condition with its bindings.
     """
     dimension = len(query) // 4
-    ((code,),) = rows(connection, f"SELECT {encoded('?1', dimension)}", (query,))
+    code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * k)
     bound = _bound(connection, table, code, wanted)
     found = _rescored(connection, table, fingerprint, query, code, wanted, within, bindings, bound)
@@ -112,7 +112,7 @@ def _rescored(
 
 def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) -> int:
     """Estimate the distance within which a few times the wanted rows lie."""
-    ((chunks,),) = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")
+    chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
     sampled = sorted({1 + number * chunks // SAMPLE_CHUNKS for number in range(SAMPLE_CHUNKS)})
@@ -131,4 +131,4 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
     distances.sort()
     total = chunks * held / len(sampled)
     rank = ceil(len(distances) * min(1.0, SAFETY * wanted / total)) + SPARE
-    return distances[min(rank, len(distances) - 1)]
+    return min(distances[min(rank, len(distances) - 1)], len(code) * 8)

@@ -227,7 +227,8 @@ def cosines(
     """Give the cosine of every embedded part of some chunks, by part id."""
     marks = ",".join("?" * len(chunk_ids))
     joined = (
-        "FROM parts p JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? "
+        # The planner would begin with every vector of the fingerprint.
+        "FROM parts p CROSS JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? "
         f"WHERE p.chunk_id IN ({marks})"
     )
     if has_vec:

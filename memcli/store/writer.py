@@ -17,6 +17,7 @@ from memcli.store import lineage, pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
 from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
+from memcli.store.records import EMBEDDED_AT as EMBEDDED_AT
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
 from memcli.types import Document, Known, SourceLines
@@ -25,7 +26,6 @@ from memcli.types import Document, Known, SourceLines
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
-EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
 
 
 class Writer:
