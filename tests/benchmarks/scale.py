@@ -45,6 +45,7 @@ DOCUMENTS = 80  # a batch of vectors
 VOCABULARY = 200_000
 TOPICS = 500
 SEARCHES = 60
+READ = 64 << 20  # bytes, far more than a processor caches
 
 
 class Maker:
@@ -157,8 +158,8 @@ def _timed(run: Callable[[], object]) -> float:
 
 
 def _read_time(size: int) -> float:
-    block = np.ones(size // 8, dtype="<u8")
-    return min(_timed(block.sum) for _ in range(5))
+    block = np.ones(READ // 8, dtype="<u8")
+    return size / READ * min(_timed(block.sum) for _ in range(5))
 
 
 def _ms(seconds: Sequence[float], share: float) -> float:
