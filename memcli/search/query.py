@@ -97,9 +97,8 @@ class ParsedQuery(NamedTuple):
     @property
     def alternatives(self) -> tuple[str, ...]:
         """Give the MATCH expressions of every term and piece of a term."""
-        pieces = (match for term in self.sought for match in _pieces(term))
-        wanted = islice(chain((term.match for term in self.sought), pieces), MAX_MATCHES)
-        return tuple(dict.fromkeys(match for match in wanted if match))
+        wanted = chain((t.match for t in self.sought), *map(_pieces, self.sought))
+        return tuple(dict.fromkeys(match for match in islice(wanted, MAX_MATCHES) if match))
 
     @property
     def match_any(self) -> str | None:
@@ -107,7 +106,7 @@ class ParsedQuery(NamedTuple):
         return self.less_excluded(fts.any_of(self.alternatives))
 
     def less_excluded(self, wanted: str | None) -> str | None:
-        """Take the chunks that match an excluded term out of an expression."""
+        """Take what an excluded term matches out of an expression."""
         return fts.without(wanted, fts.any_of(term.match for term in self.excluded))
 
 
