@@ -21,7 +21,6 @@ MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest 
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
 MAJORITY = 0.5
-
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
 # Same length, and ASCII: in the pattern below other letters double the cost.
@@ -160,12 +159,11 @@ def _scan(text: str) -> Iterator[_Piece]:
 
 def _word(text: str, start: int, end: int) -> _Piece:
     raw = text[start:end]
-    first = start == 0 or text[start - 1].isspace()
+    dashed = raw[0] == "-" and (start == 0 or text[start - 1].isspace())
     # `-5` is a number and `-v` a flag; `--flag` and a lone dash are text.
     rest = raw[1:]
     out = (
-        first
-        and raw[0] == "-"
+        dashed
         and rest[:1].isalnum()
         and not rest.replace(".", "").isdigit()
         and not (len(rest) == 1 and rest.isascii())
