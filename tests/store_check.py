@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from memcli.store import coarse
 from memcli.store.driver import connect, rows
 from memcli.store.writer import Writer
 
@@ -89,11 +90,13 @@ def _assert_sound(connection: apsw.Connection) -> None:
     assert set(column("SELECT hash FROM slots")) == living
     if meta.get("vec_behind") == "1":
         return
-    table = meta["vec_table"]
+    table, expected = meta["vec_table"], "v.vector"
+    if coarse.is_coarse(table):
+        expected = coarse.encoded(expected, int(meta["dimension"]))
     stored = rows(connection, f"SELECT id, embedding FROM {table} ORDER BY id")
     assert stored == rows(
         connection,
-        "SELECT s.id, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
+        f"SELECT s.id, {expected} FROM slots s JOIN vectors v ON v.hash = s.hash"
         " AND v.fingerprint = ? ORDER BY s.id",
         (meta["fingerprint"],),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from typing import Any
 
 from memcli.markdown.chunker import Limits, chunk_document
@@ -14,6 +15,7 @@ from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.globs import matcher
 
 USER_FILES = ("MEMORY.md", "USER.md")
+_compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
 
 
@@ -23,7 +25,7 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     metadata = parsed.front_matter
     path = file.stat.path
     date = document_date(metadata.get("date"), path)
-    if date and source.evergreen and matcher(source.evergreen)(path):
+    if date and source.evergreen and _compiled(source.evergreen)(path):
         date = None
     title = _title(parsed, path)
     chunks = chunk_document(
@@ -102,7 +104,7 @@ def _kind(source: Source, path: str, date: str | None) -> str:
     if source.kind:
         return source.kind
     for glob, kind in source.kinds:
-        if matcher((glob,))(path):
+        if _compiled((glob,))(path):
             return kind
     return "log" if date else "note"
 

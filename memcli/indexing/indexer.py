@@ -200,6 +200,8 @@ def embed(
             writer.put_vectors(fingerprint, pairs)
             done += len(batch)
             on_progress("embedding", done, total)
+        if not switching:
+            writer.use_fingerprint(fingerprint, encoder.dimension)
     if done == waiting:
         if switching:
             writer.use_fingerprint(fingerprint, encoder.dimension)

@@ -102,6 +102,7 @@ def search(
         found = recall(
             reader,
             query,
+            total=counts.chunks,
             lexical=wants_lexical,
             vector=vector.blob if vector else None,
             universe=options.universe,

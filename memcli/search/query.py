@@ -21,10 +21,9 @@ MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest 
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
 MAJORITY = 0.5
-
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
-# Same length, and ASCII, so that the pattern below is: other letters double its cost.
+# Same length, and ASCII: in the pattern below other letters double the cost.
 _AS_ASCII = dict.fromkeys(map(ord, "“”„"), '"') | dict.fromkeys(map(ord, "—…、。，；！？（）"), " ")
 # A quoted phrase (a quote inside a Latin word is text) or a word up to space or punctuation.
 _SCAN = re.compile(r'(-(?<!\S-))?(?<![0-9A-Za-z])"([^"]*)"(?![0-9A-Za-z])|(?:[^\s",;]|,(?=\d))+')
@@ -92,16 +91,21 @@ class ParsedQuery(NamedTuple):
         groups: dict[object, list[str | None]] = {}
         for term in self.sought:
             groups.setdefault(term.group or term, []).append(term.match)
-        return self._less_excluded(fts.all_of(map(fts.any_of, groups.values())))
+        return self.less_excluded(fts.all_of(map(fts.any_of, groups.values())))
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """Give the MATCH expressions of every term and piece of a term."""
+        wanted = chain((t.match for t in self.sought), *map(_pieces, self.sought))
+        return tuple(dict.fromkeys(match for match in islice(wanted, MAX_MATCHES) if match))
 
     @property
     def match_any(self) -> str | None:
-        """Give the MATCH expression for any term or piece of a term."""
-        pieces = (match for term in self.sought for match in _pieces(term))
-        wanted = chain((term.match for term in self.sought), pieces)
-        return self._less_excluded(fts.any_of(islice(wanted, MAX_MATCHES)))
+        """Give the MATCH expression for any alternative."""
+        return self.less_excluded(fts.any_of(self.alternatives))
 
-    def _less_excluded(self, wanted: str | None) -> str | None:
+    def less_excluded(self, wanted: str | None) -> str | None:
+        """Take what an excluded term matches out of an expression."""
         return fts.without(wanted, fts.any_of(term.match for term in self.excluded))
 
 
@@ -155,12 +159,11 @@ def _scan(text: str) -> Iterator[_Piece]:
 
 def _word(text: str, start: int, end: int) -> _Piece:
     raw = text[start:end]
-    first = start == 0 or text[start - 1].isspace()
+    dashed = raw[0] == "-" and (start == 0 or text[start - 1].isspace())
     # `-5` is a number and `-v` a flag; `--flag` and a lone dash are text.
     rest = raw[1:]
     out = (
-        first
-        and raw[0] == "-"
+        dashed
         and rest[:1].isalnum()
         and not rest.replace(".", "").isdigit()
         and not (len(rest) == 1 and rest.isascii())

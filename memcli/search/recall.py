@@ -10,6 +10,7 @@ from math import log
 from typing import NamedTuple
 
 from memcli.markdown.comments import visible
+from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import ParsedQuery
 from memcli.store import text as fts
@@ -32,21 +33,25 @@ def recall(
     reader: Reader,
     query: ParsedQuery,
     *,
+    total: int,
     lexical: bool,
     vector: bytes | None,
     universe: int,
     filters: Filters,
     dates: Sequence[tuple[str, str]],
 ) -> Recalled:
-    """Run the legs that are on; a leg of None is off."""
+    """Run the legs that are on over `total` chunks; a leg of None is off."""
     match = query.match_any if lexical else None
+    if lexical and total > MOST_ROWS:
+        rows = {m: reader.frequency(m, MOST_ROWS) for m in query.alternatives}
+        query = without_majority(query, rows, total)
+        match = query.less_excluded(fts.any_of(affordable(rows)))
     literal = _literal(query) if lexical else None
     candidates = tuple(reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters)))
     has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
         return Recalled(candidates, {}, {}, (), (), qualities)
-    total = reader.counts().chunks
     ids = [candidate.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
@@ -58,14 +63,14 @@ def recall(
         expression = term.match
         if expression is None:
             continue
-        frequency = reader.count_matches(expression)
+        frequency, holding = reader.held(expression, ids)
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         terms.append(SoughtTerm(cut, idf, (text.split()[-1], cut[-1]) if prefix and cut else ()))
         if not frequency:
             unmatched.append(term.text)
             continue
-        for chunk_id in reader.matching(expression, ids):
+        for chunk_id in holding:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
     sought = sum(term.idf for term in terms)

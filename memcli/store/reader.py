@@ -15,15 +15,12 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import IndexMissingError
-from memcli.store import lineage, schema, vectors
+from memcli.store import keywords, lineage, schema, vectors
 from memcli.store.driver import connect, rows, translated
 from memcli.store.filters import select_chunks
 from memcli.store.records import Counts, read_counts, read_known
 from memcli.store.text import TOKENIZER
 from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
-
-HEADING_WEIGHT = 1.0
-BODY_WEIGHT = 1.0
 
 
 class SourceCounts(NamedTuple):
@@ -127,16 +124,15 @@ class Reader:
         """Count the chunks that match an expression."""
         return int(self._rows("SELECT count(*) FROM fts WHERE fts MATCH ?", (expression,))[0][0])
 
-    def matching(self, expression: str, chunk_ids: Sequence[int]) -> set[int]:
-        """Tell which of some chunks match an expression."""
-        marks = ",".join("?" * len(chunk_ids))
-        return {
-            row[0]
-            for row in self._rows(
-                f"SELECT rowid FROM fts WHERE fts MATCH ? AND rowid IN ({marks})",
-                (expression, *chunk_ids),
-            )
-        }
+    def frequency(self, expression: str, most: int) -> int:
+        """Count the chunks that match an expression, beyond `most` by estimate."""
+        with translated(self.path):
+            return keywords.frequency(self._connection, expression, most)
+
+    def held(self, expression: str, chunk_ids: Sequence[int]) -> tuple[int, set[int]]:
+        """Count the chunks that match an expression, and tell which of some chunks do."""
+        with translated(self.path):
+            return keywords.held(self._connection, expression, chunk_ids)
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         """Cut texts that `store.text` has prepared into tokens, stemmed as the index holds them."""
@@ -179,8 +175,8 @@ class Reader:
             scores = dict(lexical)
             missing = [i for i in ids if i not in scores]
             if missing and legs.match:
-                scores |= self._bm25(legs.match, missing)
-            literals = self.matching(legs.literal, ids) if legs.literal else set()
+                scores |= keywords.scores(self._connection, legs.match, missing)
+            literals = self.held(legs.literal, ids)[1] if legs.literal else set()
             parts = self._parts(legs.vector, ids)
             return [
                 Candidate._make(
@@ -201,16 +197,7 @@ class Reader:
     def _lexical(
         self, match: str | None, limit: int, chunk_filter: tuple[str, list[Any]] | None
     ) -> list[tuple[int, float]]:
-        if not match:
-            return []
-        select, values = chunk_filter or ("", [])
-        within = f" AND rowid IN ({select})" if select else ""
-        found = self._rows(
-            f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) AS score FROM fts"
-            f" WHERE fts MATCH ?{within} ORDER BY score DESC, rowid LIMIT ?",
-            (match, *values, limit),
-        )
-        return [(row[0], row[1]) for row in found]
+        return keywords.ranked(self._connection, match, limit, chunk_filter) if match else []
 
     def _dated(
         self,
@@ -228,15 +215,6 @@ class Reader:
                 (start, end, *values, limit),
             )]  # fmt: skip
         return found
-
-    def _bm25(self, match: str, ids: Sequence[int]) -> dict[int, float]:
-        marks = ",".join("?" * len(ids))
-        found = self._rows(
-            f"SELECT rowid, -bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT}) FROM fts"
-            f" WHERE fts MATCH ? AND rowid IN ({marks})",
-            (match, *ids),
-        )
-        return {row[0]: row[1] for row in found}
 
     def _dense(self, legs: Legs, chunk_filter: tuple[str, list[Any]] | None) -> list[int]:
         """Rank chunks by their nearest part."""

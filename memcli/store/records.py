@@ -14,6 +14,8 @@ from memcli.store.driver import rows
 from memcli.store.text import prepare
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
+EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
+
 
 class Stamp(NamedTuple):
     """What identifies the file state a document was read from."""
@@ -112,13 +114,18 @@ def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[byt
 
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count what the index holds."""
-    found = rows(
+    ((documents, chunks, parts, all_embedded),) = rows(
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
         " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-        " (SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash)",
+        " (SELECT value FROM meta WHERE key = ?)"
+        " = (SELECT value FROM meta WHERE key = 'revision')",
+        (EMBEDDED_AT,),
     )
-    return Counts(*found[0])
+    if all_embedded:  # without a look at each
+        return Counts(documents, chunks, parts, parts)
+    found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
+    return Counts(documents, chunks, parts, found[0][0])
 
 
 def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:

@@ -4,6 +4,9 @@
 living hash its row in the vec0 table. vec0 knows no upsert and never compacts after deletes,
 so a freed row is taken over by UPDATE before a new one is added. L2 distance d over unit
 vectors orders like the cosine: cos = 1 - d^2 / 2.
+
+A small vec0 table holds the vectors and is searched exactly. A large one holds coarse codes, whose
+best are compared again by the vectors of the cache.
 """
 
 from __future__ import annotations
@@ -13,19 +16,32 @@ from typing import Any
 
 import apsw
 
+from memcli.store import coarse
 from memcli.store.driver import rows
 
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
+EXACT_PREFIX = "vec_"
 CHURN_LIMIT = 1.5  # rebuild when vec0 holds this many times the room its rows need
-IN_LIMIT = 30_000  # SQLite takes 32,766 bindings
+# An exact search of so many vectors of 384 components takes 30 ms, a coarse one 6. A coarse table
+# is given up below half of it.
+EXACT_LIMIT = 32_768
 
 
-def create_table(connection: apsw.Connection, table: str, dimension: int) -> None:
-    """Make an empty vec0 table for vectors of `dimension` float32 components."""
+def create_table(
+    connection: apsw.Connection, number: int, dimension: int, *, is_coarse: bool
+) -> str:
+    """Make an empty vec0 table for vectors of `dimension` float32 components; give its name."""
+    name = f"{coarse.PREFIX if is_coarse else EXACT_PREFIX}{number}"
+    column = f"bit[{coarse.bits(dimension)}]" if is_coarse else f"float[{dimension}]"
     connection.execute(
-        f"CREATE VIRTUAL TABLE {table}"
-        f" USING vec0(id INTEGER PRIMARY KEY, embedding float[{dimension}])"
+        f"CREATE VIRTUAL TABLE {name} USING vec0(id INTEGER PRIMARY KEY, embedding {column})"
     )
+    return name
+
+
+def _stored(table: str, vector: str, dimension: int) -> str:
+    """Give the SQL of what the table keeps of a vector."""
+    return coarse.encoded(vector, dimension) if coarse.is_coarse(table) else vector
 
 
 def refresh_slots(
@@ -46,7 +62,10 @@ def refresh_slots(
         if rows(connection, "SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)):
             continue
         free += [r[0] for r in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,))]
-        connection.execute("UPDATE vectors SET unused_since = unixepoch() WHERE hash = ?", (hash_,))
+        connection.execute(  # those of other encoders are unused already
+            "UPDATE vectors SET unused_since = unixepoch() WHERE fingerprint = ? AND hash = ?",
+            (fingerprint, hash_),
+        )
     for hash_ in dict.fromkeys(living):
         found = rows(
             connection,
@@ -66,13 +85,17 @@ def refresh_slots(
             slot = free.pop()
             connection.execute("UPDATE slots SET hash = ? WHERE id = ?", (hash_, slot))
             if table:
-                connection.execute(f"UPDATE {table} SET embedding = ? WHERE id = ?", (vector, slot))
+                stored = _stored(table, "?1", len(vector) // 4)
+                connection.execute(
+                    f"UPDATE {table} SET embedding = {stored} WHERE id = ?2", (vector, slot)
+                )
         else:
             connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
             slot = connection.last_insert_rowid()
             if table:
+                stored = _stored(table, "?1", len(vector) // 4)
                 connection.execute(
-                    f"INSERT INTO {table} (id, embedding) VALUES (?, ?)", (slot, vector)
+                    f"INSERT INTO {table} (id, embedding) VALUES (?2, {stored})", (vector, slot)
                 )
     for slot in free:
         connection.execute("DELETE FROM slots WHERE id = ?", (slot,))
@@ -94,27 +117,41 @@ def switch_cache(connection: apsw.Connection, fingerprint: str) -> None:
     )
 
 
-def rebuild(connection: apsw.Connection, table: str, fingerprint: str, dimension: int) -> None:
-    """Fill a new vec0 table and the slots from the cache, for every hash that a part has."""
+def rebuild(connection: apsw.Connection, number: int, fingerprint: str, dimension: int) -> str:
+    """Fill a new vec0 table and the slots from the cache, for every hash that a part has.
+
+    Gives the name of the table.
+    """
     connection.execute("DELETE FROM slots")
-    create_table(connection, table, dimension)
     connection.execute(
         "INSERT INTO slots (hash) SELECT DISTINCT p.hash FROM parts p "
         "JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? ORDER BY p.id",
         (fingerprint,),
     )
+    is_coarse = _count(connection) > EXACT_LIMIT and coarse.can_code(dimension)
+    table = create_table(connection, number, dimension, is_coarse=is_coarse)
     connection.execute(
-        f"INSERT INTO {table} (id, embedding) SELECT s.id, v.vector FROM slots s "
-        "JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ? ORDER BY s.id",
+        f"INSERT INTO {table} (id, embedding) SELECT s.id, {_stored(table, 'v.vector', dimension)}"
+        # Not sorted but read in the order of slots: a sorter forgets that a blob is a code.
+        " FROM slots s CROSS JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ?",
         (fingerprint,),
     )
+    return table
 
 
-def is_churned(connection: apsw.Connection, table: str) -> bool:
-    """Tell whether deletes have left the vec0 table much larger than its rows."""
+def is_outgrown(connection: apsw.Connection, table: str, dimension: int) -> bool:
+    """Tell whether deletes have left the vec0 table bloated, or it is of the wrong kind by now."""
+    slots = _count(connection)
+    if coarse.is_coarse(table):
+        wrong = 2 * slots < EXACT_LIMIT
+    else:
+        wrong = slots > EXACT_LIMIT and coarse.can_code(dimension)
     chunks = int(rows(connection, f"SELECT count(*) FROM {table}_chunks")[0][0])
-    slots = int(rows(connection, "SELECT count(*) FROM slots")[0][0])
-    return chunks > 1 and chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS
+    return wrong or (chunks > 1 and chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS)
+
+
+def _count(connection: apsw.Connection) -> int:
+    return int(rows(connection, "SELECT count(*) FROM slots")[0][0])
 
 
 def nearest(
@@ -140,6 +177,9 @@ def nearest(
     if table is None:
         return _scan(connection, fingerprint, query, k, allowed, bindings)
     within = f" AND id IN ({allowed})" if allowed else ""
+    if coarse.is_coarse(table):
+        near = coarse.nearest(connection, table, fingerprint, query, k, within, bindings)
+        return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
     found = rows(
         connection,
         f"WITH n AS MATERIALIZED (SELECT id, distance FROM {table} "
@@ -187,7 +227,8 @@ def cosines(
     """Give the cosine of every embedded part of some chunks, by part id."""
     marks = ",".join("?" * len(chunk_ids))
     joined = (
-        "FROM parts p JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? "
+        # The planner would begin with every vector of the fingerprint.
+        "FROM parts p CROSS JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? "
         f"WHERE p.chunk_id IN ({marks})"
     )
     if has_vec:

@@ -17,6 +17,7 @@ from memcli.store import lineage, pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
 from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
+from memcli.store.records import EMBEDDED_AT as EMBEDDED_AT
 from memcli.store.records import Counts as Counts
 from memcli.store.records import Stamp as Stamp
 from memcli.types import Document, Known
@@ -25,7 +26,6 @@ from memcli.types import Document, Known
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
-EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
 
 
 class Writer:
@@ -180,7 +180,7 @@ class Writer:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
 
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
-        that deletes have bloated.
+        that the number of vectors no longer fits.
         """
         table = self.meta("vec_table")
         same = self.meta("fingerprint") == fingerprint
@@ -189,7 +189,7 @@ class Writer:
             or (
                 table
                 and self.meta("vec_behind") != "1"
-                and not vectors.is_churned(self.connection, table)
+                and not vectors.is_outgrown(self.connection, table, dimension)
             )
         ):
             return
@@ -205,8 +205,9 @@ class Writer:
                 living = rows(self.connection, "SELECT DISTINCT hash FROM parts")
                 self.refresh((), [r[0] for r in living])
                 return
-            vectors.rebuild(self.connection, f"vec_{number}", fingerprint, dimension)
-            self.put_meta("vec_table", f"vec_{number}")
+            self.put_meta(
+                "vec_table", vectors.rebuild(self.connection, number, fingerprint, dimension)
+            )
             self.put_meta("vec_behind", "0")
             if table:
                 self.connection.execute(f"DROP TABLE {table}")

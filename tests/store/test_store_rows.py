@@ -412,3 +412,18 @@ def test_churn_rebuilds_the_vector_table(path: str) -> None:
     assert writer.meta("vec_table") != table
     writer.close()
     assert_sound(path)
+
+
+def test_a_count_beyond_the_most_is_estimated_from_where_it_ended(path: str) -> None:
+    writer = open_writer(path)
+    for number in range(40):
+        put(writer, f"{number}.md", "fox train" if number % 2 else "train")
+    writer.close()
+    reader = Reader(path)
+    assert reader.frequency('"fox"', 100) == reader.count_matches('"fox"') == 20
+    assert reader.frequency('"fox"', 10) == 20
+    assert reader.frequency('"train"', 8) == 40
+    assert reader.frequency('"swan"', 8) == 0
+    assert reader.held('"fox"', [1, 2, 3, 4]) == (20, {2, 4})
+    assert reader.held('"swan"', [1, 2]) == (0, set())
+    reader.close()

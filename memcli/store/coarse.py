@@ -1,0 +1,134 @@
+"""Coarse codes of vectors: a few bits a component that vec0 compares by hamming distance.
+
+Each component gives one bit a threshold: whether it lies above -T, 0 and T, in units of
+1/sqrt(d), which is the spread of a unit vector's components. So the hamming distance is the L1
+distance of components cut to four levels. Signs alone find too little: on 50,661 part vectors
+of a manual and 200 questions, recall@10 with 160 codes rescored is 0.959 by one bit, 0.994 by
+two and 1.000 by three, at 10 % more time a plane.
+
+vec0 selects the k best of a chunk in k passes, so its time grows with k. A bound on the distance
+ends the passes early: 800 codes cost what 10 cost. The bound is read off a sample.
+"""
+
+from __future__ import annotations
+
+from array import array
+from math import ceil
+from typing import Any
+
+import apsw
+
+from memcli.store.driver import rows
+
+PREFIX = "coarse_"
+MOST_BITS = 8192  # of a vec0 column
+THRESHOLD = 0.6
+OVERSAMPLING = 2  # codes that are rescored for each neighbour wanted: recall@200 0.92
+LEAST_CODES = 400
+SAMPLE_CHUNKS = 8  # vec0 chunks that are looked at for the bound
+SAMPLE_STEP = 8  # of their rows, each so many
+SAFETY = 4  # rows within the bound for each that is wanted
+SPARE = 8  # rows of the sample, against chance
+
+
+def is_coarse(table: str) -> bool:
+    """Tell whether a vec0 table holds codes instead of vectors."""
+    return table.startswith(PREFIX)
+
+
+def can_code(dimension: int) -> bool:
+    """Tell whether vectors of `dimension` components have a code that vec0 takes."""
+    return dimension % 8 == 0 and dimension <= MOST_BITS
+
+
+def bits(dimension: int) -> int:
+    """Give the length of a code."""
+    return dimension * len(_thresholds(dimension))
+
+
+def encoded(vector: str, dimension: int) -> str:
+    """Give the SQL of the code of a vector, itself an SQL expression that may stand repeatedly."""
+    planes = []
+    for threshold in _thresholds(dimension):
+        shift = array("f", [threshold * dimension**-0.5]) * dimension
+        moved = f"vec_sub({vector}, x'{shift.tobytes().hex()}')" if threshold else vector
+        planes.append(f"vec_quantize_binary({moved})")
+    return f"vec_bit(CAST({' || '.join(planes)} AS BLOB))"
+
+
+def _thresholds(dimension: int) -> tuple[float, ...]:
+    """Use as many planes as fit."""
+    all_planes = ((0.0,), (-THRESHOLD, THRESHOLD), (-THRESHOLD, 0.0, THRESHOLD))
+    return all_planes[min(3, max(1, MOST_BITS // dimension)) - 1]
+
+
+def nearest(
+    connection: apsw.Connection,
+    table: str,
+    fingerprint: str,
+    query: bytes,
+    k: int,
+    within: str,
+    bindings: tuple[Any, ...],
+) -> list[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of nearly the k nearest, best first; ties by slot.
+
+    `within` restricts the rows of the table, as an SQL condition with its bindings.
+    """
+    dimension = len(query) // 4
+    code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query,))[0][0]
+    wanted = max(LEAST_CODES, OVERSAMPLING * k)
+    bound = _bound(connection, table, code, wanted)
+    found = _rescored(connection, table, fingerprint, query, code, wanted, within, bindings, bound)
+    if len(found) < wanted:
+        found = _rescored(
+            connection, table, fingerprint, query, code, wanted, within, bindings, bits(dimension)
+        )
+    return found[:k]
+
+
+def _rescored(
+    connection: apsw.Connection,
+    table: str,
+    fingerprint: str,
+    query: bytes,
+    code: bytes,
+    wanted: int,
+    within: str,
+    bindings: tuple[Any, ...],
+    bound: int,
+) -> list[tuple[bytes, float]]:
+    found = rows(
+        connection,
+        f"WITH n AS MATERIALIZED (SELECT id FROM {table}"
+        f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within})"
+        " SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance FROM n"
+        " JOIN slots s ON s.id = n.id"
+        " JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ? ORDER BY distance, n.id",
+        (code, wanted, bound, *bindings, query, fingerprint),
+    )
+    return [(hash_, distance) for hash_, distance in found]
+
+
+def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) -> int:
+    """Estimate the distance within which a few times the wanted rows lie."""
+    chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
+    if not chunks:
+        return len(code) * 8
+    sampled = sorted({1 + number * chunks // SAMPLE_CHUNKS for number in range(SAMPLE_CHUNKS)})
+    asked, length, held = int.from_bytes(code, "little"), len(code), 0
+    distances: list[int] = []
+    for row in sampled:
+        for (blob,) in rows(
+            connection, f"SELECT vectors FROM {table}_vector_chunks00 WHERE rowid = ?", (row,)
+        ):
+            held += len(blob) // length
+            for at in range(0, len(blob), length * SAMPLE_STEP):
+                near = int.from_bytes(blob[at : at + length], "little") ^ asked
+                distances.append(near.bit_count())
+    if not held:
+        return len(code) * 8
+    distances.sort()
+    total = chunks * held / len(sampled)
+    rank = ceil(len(distances) * min(1.0, SAFETY * wanted / total)) + SPARE
+    return min(distances[min(rank, len(distances) - 1)], len(code) * 8)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memcli.store import coarse
+from memcli.store.driver import connect, rows
+from memcli.store.records import Stamp
+from memcli.store.vectors import EXACT_LIMIT, nearest
+from memcli.store.writer import Writer
+from memcli.types import Chunk, Document, FileStat, Part
+from tests.store_check import assert_sound, open_writer
+
+DIMENSION = 128
+FINGERPRINT = f"made-up;dim={DIMENSION}"
+BIG, SMALL = EXACT_LIMIT - 1000, 2000  # neither alone is too many to search exactly
+
+
+def units(count: int, seed: int) -> Any:
+    """Make unit vectors in clusters, as those of texts are."""
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(200, DIMENSION))
+    made = centres[random.integers(0, len(centres), count)] + random.normal(size=(count, DIMENSION))
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), dtype="<f4")
+
+
+def hashes(name: str, count: int) -> list[bytes]:
+    return [f"{name}{number:015}".encode() for number in range(count)]
+
+
+def put(writer: Writer, name: str, count: int) -> None:
+    parts = tuple(Part(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count))
+    chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, bytes(16), None, (), parts)
+    document = Document(
+        "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,
+        False, "{}", (chunk,),
+    )  # fmt: skip
+    stat = FileStat("memory", document.path, 1, 1, 1, 1)
+    writer.put_document(document, Stamp(stat, b"h" * 32, 1))
+
+
+def embed(writer: Writer, name: str, made: Any) -> None:
+    found = zip(hashes(name, len(made)), made, strict=True)
+    writer.put_vectors(FINGERPRINT, [(hash_, row.tobytes()) for hash_, row in found])
+    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
+    """Give an index with more vectors than are searched exactly, and its vectors by slot."""
+    path = str(tmp_path_factory.mktemp("coarse") / "index.sqlite")
+    big, small = units(BIG, 1), units(SMALL, 2)
+    writer = open_writer(path)
+    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+    put(writer, "b", BIG)
+    embed(writer, "b", big)
+    assert not coarse.is_coarse(writer.meta("vec_table") or "")
+    put(writer, "s", SMALL)
+    embed(writer, "s", small)
+    assert coarse.is_coarse(writer.meta("vec_table") or "")
+    writer.close()
+    return path, np.concatenate([big, small])
+
+
+def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[str, Any]) -> None:
+    path, matrix = large
+    assert_sound(path)
+    connection = connect(path, write=False).connection
+    ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
+    place = {name: at for at, name in enumerate([*hashes("b", BIG), *hashes("s", SMALL)])}
+    shared = 0
+    for at in range(0, len(matrix), 1000):
+        exact = matrix @ matrix[at]
+        found = nearest(connection, table, FINGERPRINT, matrix[at].tobytes(), 10, None)
+        rows_found = [place[hash_] for hash_, _ in found]
+        assert rows_found[0] == at
+        assert [cosine for _, cosine in found] == pytest.approx(exact[rows_found], abs=1e-5)
+        assert list(exact[rows_found]) == sorted(exact[rows_found], reverse=True)
+        shared += len({*np.argsort(-exact)[:10]} & {*rows_found})
+    connection.close()
+    # Random directions in few dimensions are harder to tell apart than texts.
+    assert shared >= 0.85 * 10 * len(range(0, len(matrix), 1000))
+
+
+def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> None:
+    path, matrix = large
+    connection = connect(path, write=False).connection
+    ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
+    only = "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE d.path = ?"
+    query = matrix[5]  # its nearest neighbours are all in the other document
+    found = nearest(connection, table, FINGERPRINT, query.tobytes(), 200, (only, ["s.md"]))
+    connection.close()
+    assert len(found) == 200
+    assert {hash_[:1] for hash_, _ in found} == {b"s"}
+
+
+def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any]) -> None:
+    writer = open_writer(large[0])
+    put(writer, "s", 10)
+    put(writer, "t", 30)
+    embed(writer, "t", units(30, 4))
+    assert coarse.is_coarse(writer.meta("vec_table") or "")
+    assert_sound(large[0])
+    writer.remove("memory", "b.md")
+    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+    assert not coarse.is_coarse(writer.meta("vec_table") or "")
+    writer.close()
+    assert_sound(large[0])
+
+
+@pytest.mark.parametrize(("dimension", "planes"), [(384, 3), (3072, 2), (4096, 2), (8192, 1)])
+def test_a_code_fits_into_a_column(dimension: int, planes: int) -> None:
+    assert coarse.bits(dimension) == planes * dimension <= coarse.MOST_BITS
+    assert coarse.can_code(dimension)
+
+
+def test_vectors_that_have_no_code_are_searched_exactly() -> None:
+    assert not coarse.can_code(300 + 1)
+    assert not coarse.can_code(2 * coarse.MOST_BITS)
