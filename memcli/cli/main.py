@@ -19,7 +19,7 @@ from memcli.errors import ExitCode, MemcliError
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("index", "search", "get", "status", "compact", "bench", "help")
+COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "help")
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000

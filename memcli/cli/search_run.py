@@ -57,11 +57,11 @@ def answer(
         raise UsageError("the query holds nothing to search for", hint='memcli search "some words"')
     wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
     vector = QueryVector(
-        context.config("embedding.encoder"), parsed.text, verified=_verified(context)
+        context.config("embedding.encoder"), parsed.text, verified=verified_model(context)
     )
     if wanted.mode != "lexical" and latin_share(parsed.text) >= LATIN_LIMIT:
         vector.start()
-    freshness = _freshness(context, wanted.mode, sync=sync, no_sync=no_sync)
+    freshness = bring_in_step(context, wanted.mode, sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, NOTHING)
     reader = Reader(context.store)
@@ -95,7 +95,7 @@ def answer(
     return Found(parsed, freshness, found, tuple(expanded))
 
 
-def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Freshness:
+def bring_in_step(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Freshness:
     """Bring the index in step as far as the flags and settings allow."""
     config = context.config
     if no_sync or not (config("sync.on_search") or sync):
@@ -113,7 +113,7 @@ def _freshness(context: Context, mode: str, *, sync: bool, no_sync: bool) -> Fre
     return freshen(context.store, context.index_settings(), bounds, encoder, context.sleep)
 
 
-def _verified(context: Context) -> str | None:
+def verified_model(context: Context) -> str | None:
     """Read which model file was verified when the index was made."""
     try:
         reader = Reader(context.store)

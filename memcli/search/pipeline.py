@@ -65,6 +65,7 @@ class Options(NamedTuple):
     passage_lines: int = PASSAGE_LINES
     spread: bool = False  # one passage of what a summary says of a document
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
+    outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
 
     def has(self, stage: str) -> bool:
         """Tell whether a stage of `profiles.STAGES` takes part."""
@@ -175,6 +176,7 @@ def search(
             universe=options.universe,
             filters=options.filters,
             dates=spans,
+            outside=options.outside,
         )
         fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
         revision = reader.meta("revision") or "0"

@@ -1,0 +1,143 @@
+"""Find what belongs to a question, or what matters most without one, outside what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from memcli.context import hops
+from memcli.context.assemble import Fixed
+from memcli.context.parts import FOUND, Part, make_part
+from memcli.search.authority import authority
+from memcli.search.dates import DateSpan
+from memcli.search.hits import Hit
+from memcli.search.pipeline import MMR_POOL, Answer, Options, Vector, search
+from memcli.search.query import ParsedQuery
+from memcli.search.two_pass import SECOND
+from memcli.store.context_reader import ContextReader, Linking, Rated
+from memcli.types import MEMORY_SOURCE, Excerpt, Filters
+
+_SCOPES = ("user", "session", "global")
+
+
+def find(
+    reader: ContextReader,
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: Options,
+    fixed: Fixed,
+    *,
+    roots: Mapping[str, str],
+    embed_query: Callable[[], Vector],
+    age_days: Callable[[str], int],
+) -> tuple[Answer, list[Part]]:
+    """Answer a query from the rest of the memory, then follow links from its best passages.
+
+    `roots` are the folders of the sources by name.
+    """
+    wide = options._replace(limit=MMR_POOL, budget=None, outside=fixed.chunk_ids)
+    answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
+    found = [make_part(FOUND, _excerpt(hit), score=hit.score) for hit in answer.hits]
+    second = found[:SECOND]
+    hopped = {hop.excerpt.chunk_id: hop for hop in _hops(reader, second, fixed, roots)}
+    later = []
+    for part in found[SECOND:]:
+        hop = hopped.pop(part.excerpt.chunk_id, None)
+        is_raised = hop is not None and hop.score > (part.score or 0.0)
+        later.append(part._replace(score=hop.score, via=hop.via) if hop and is_raised else part)
+    later += [make_part(FOUND, h.excerpt, score=h.score, via=h.via) for h in hopped.values()]
+    return answer, sorted([*second, *later], key=lambda part: -(part.score or 0.0))
+
+
+def rank_all(
+    reader: ContextReader,
+    fixed: Fixed,
+    filters: Filters,
+    *,
+    budget: int,
+    age_days: Callable[[str], int],
+) -> tuple[list[Part], int]:
+    """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
+
+    Also gives how many chunks the rest has.
+
+    Ties: what is trusted, what its author calls important, what is about the user, the memory
+    before other sources, then by path and line.
+    """
+
+    def omega(document: Rated) -> float:
+        age = age_days(document.date) if document.date else None
+        return authority(age, document.authority)
+
+    documents = sorted(
+        reader.rated(filters),
+        key=lambda d: (
+            -omega(d), d.trust != "trusted", -(d.importance or 0.0), _SCOPES.index(d.scope),
+            d.source != MEMORY_SOURCE, d.source, d.path,
+        ),
+    )  # fmt: skip
+
+    shown = fixed.chunk_ids
+    rest = sum(document.chunks for document in documents) - len(shown)
+    parts: list[Part] = []
+    left = float(budget)
+    for document in documents:
+        for excerpt in reader.chunks_of(document.document_id, filters):
+            if excerpt.chunk_id not in shown:
+                parts.append(make_part(FOUND, excerpt, score=omega(document)))
+                left -= parts[-1].cost
+        if left < 0:
+            break
+    return parts, rest
+
+
+def _excerpt(hit: Hit) -> Excerpt:
+    c = hit.candidate
+    return Excerpt(
+        c.chunk_id, c.source, c.path, c.anchor, c.heading_path, c.title, hit.start_line,
+        hit.end_line, 0, 0, hit.text, c.date, c.document_date, c.kind, c.scope, c.source_kind,
+        c.trust,
+    )  # fmt: skip
+
+
+def _hops(
+    reader: ContextReader, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
+) -> list[hops.Hop]:
+    linking = reader.links([part.excerpt.chunk_id for part in parents])
+    links = hops.strong(
+        link for part in parents for link in _links(part, linking.get(part.excerpt.chunk_id))
+    )
+    if not links:
+        return []
+    taken = fixed.chunk_ids | {part.excerpt.chunk_id for part in parents}
+    return hops.hops(links, _targets(reader, links, roots), taken)
+
+
+def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
+    for target in linking.targets if linking else ():
+        yield hops.Link(
+            part.excerpt.source, part.excerpt.path, target, part.score or 0.0,
+            part.excerpt.citation,
+        )  # fmt: skip
+
+
+def _targets(
+    reader: ContextReader, links: Sequence[hops.Link], roots: Mapping[str, str]
+) -> Callable[[hops.Link], Excerpt | None]:
+    """Look up the documents that links lead to, all at once."""
+    wanted = {link: hops.candidates(link, roots) for link in links}
+    known = reader.known_paths(sorted({place for places in wanted.values() for place in places}))
+    chosen = {
+        link: next((p for p in places if p in known), None) for link, places in wanted.items()
+    }
+    loose = [hops.name(link) for link, place in chosen.items() if place is None]
+    named = reader.named(loose) if loose else {}
+    places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
+    chunks: dict[hops.Place, list[Excerpt]] = {}
+    for excerpt in reader.documents(sorted({p for p in places.values() if p})):
+        chunks.setdefault((excerpt.source, excerpt.path), []).append(excerpt)
+
+    def target_of(link: hops.Link) -> Excerpt | None:
+        found = chunks.get(places[link] or ("", ""))
+        return hops.passage(link, found) if found else None
+
+    return target_of
