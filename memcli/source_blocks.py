@@ -72,11 +72,6 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
             f"source {block['name']}: {block['path']} lies outside the workspace",
             hint="name it in your own configuration file instead",
         )
-    if block.get("trust") == "untrusted" and (block.get("always") or block.get("soft")):
-        raise ConfigError(
-            f"source {block['name']}: what is untrusted cannot be marked always or soft",
-            hint="leave out always and soft, or trust",
-        )
     return Source(
         name=block["name"],
         root=root,

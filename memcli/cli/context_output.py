@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_output import say_dense, say_freshness
-from memcli.context.parts import RECENT, SECTIONS, SOFT, Part, markdown
+from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, Part, markdown
 
 if TYPE_CHECKING:
     from memcli.cli.context import Context
@@ -91,8 +91,14 @@ def _brief(part: Part) -> dict[str, Any]:
 
 def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
     """Give what is set aside for each section; what nobody uses goes to what is found."""
-    shares = (wanted.always_share, wanted.soft_share, wanted.tail_share if wanted.tail else 0.0)
-    return [*zip(SECTIONS, (int(share * wanted.budget) for share in shares)), (SECTIONS[-1], None)]
+    shares = {
+        ALWAYS: wanted.always_share,
+        SOFT: wanted.soft_share,
+        RECENT: wanted.tail_share if wanted.tail else 0.0,
+    }
+    return [
+        (name, int(shares[name] * wanted.budget) if name in shares else None) for name in SECTIONS
+    ]
 
 
 def _tokens(parts: tuple[Part, ...], section: str) -> int:

@@ -6,9 +6,8 @@ text can close it. The line that opens the fence begins with the trust, which is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
-from os.path import commonprefix
 from typing import NamedTuple
 
 from memcli.markdown.comments import visible
@@ -91,8 +90,16 @@ def _join(chunks: Sequence[Excerpt]) -> Excerpt:
         end_line=last.end_line,
         end_byte=last.end_byte,
         text=text,
-        heading_path=tuple(commonprefix([chunk.heading_path for chunk in chunks])),
+        heading_path=tuple(_shared(zip(*(c.heading_path for c in chunks), strict=False))),
     )
+
+
+def _shared(levels: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the headings that all of some chunks stand below, from the top."""
+    for names in levels:
+        if len(set(names)) > 1:
+            return
+        yield names[0]
 
 
 def frame(sections: Collection[str]) -> str:
@@ -109,7 +116,7 @@ def markdown(parts: Sequence[Part]) -> str:
             heading = _HEADINGS[part.section]
             pieces.append(_heading(heading))
         pieces.append(part.markdown)
-    return "".join(pieces)
+    return "".join(pieces).rstrip("\n") + ("\n" if pieces else "")
 
 
 def cost(parts: Iterable[Part]) -> float:
