@@ -54,7 +54,10 @@ def make_part(
     text = visible(excerpt.text).strip("\n")
     fence = fence_for(text)
     trust = excerpt.trust if excerpt.trust == "trusted" else f"untrusted-{excerpt.source_kind}"
-    about = " > ".join(excerpt.heading_path)
+    begins = text.partition("\n")[0].lstrip("# ").rstrip()
+    # What the path or the text says is not said again: every token is paid for.
+    said = (name for name in excerpt.heading_path if name not in excerpt.path and name != begins)
+    about = " > ".join(said)
     if excerpt.date and excerpt.date not in f"{excerpt.path} {about}":
         about = f"{excerpt.date}, {about}" if about else excerpt.date
     line = f"{trust} {excerpt.citation}{' | ' if about else ''}{about}"

@@ -37,15 +37,30 @@ def find(
     wide = options._replace(limit=MMR_POOL, budget=None, outside=fixed.chunk_ids)
     answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
     found = [make_part(FOUND, _excerpt(hit), score=hit.score) for hit in answer.hits]
-    second = found[:SECOND]
-    hopped = {hop.excerpt.chunk_id: hop for hop in _hops(reader, second, fixed, roots)}
-    later = []
-    for part in found[SECOND:]:
-        hop = hopped.pop(part.excerpt.chunk_id, None)
-        is_raised = hop is not None and hop.score > (part.score or 0.0)
-        later.append(part._replace(score=hop.score, via=hop.via) if hop and is_raised else part)
-    later += [make_part(FOUND, h.excerpt, score=h.score, via=h.via) for h in hopped.values()]
-    return answer, sorted([*second, *later], key=lambda part: -(part.score or 0.0))
+    linked = _hops(reader, found[:SECOND], fixed, roots)
+    return answer, with_hops(found, linked)
+
+
+def with_hops(found: Sequence[Part], linked: Sequence[hops.Hop]) -> list[Part]:
+    """Put each target before the first passage behind pass 2 that scores less.
+
+    A target that was found itself comes as it was found; the others keep their order, in which
+    novelty has its part.
+    """
+    ranked = list(found)
+    for hop in linked:
+        own = next((p for p in ranked if p.excerpt.chunk_id == hop.excerpt.chunk_id), None)
+        if own is not None and (own.score or 0.0) >= hop.score:
+            continue
+        if own is not None:
+            ranked.remove(own)
+            part = own._replace(score=hop.score, via=hop.via)
+        else:
+            part = make_part(FOUND, hop.excerpt, score=hop.score, via=hop.via)
+        later = range(min(SECOND, len(ranked)), len(ranked))
+        at = next((i for i in later if (ranked[i].score or 0.0) < hop.score), len(ranked))
+        ranked.insert(at, part)
+    return ranked
 
 
 def rank_all(

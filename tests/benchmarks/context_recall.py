@@ -20,6 +20,7 @@ from memcli.bench.metrics import Range
 from memcli.bench.queries import Query
 from memcli.context.assemble import Wanted, assemble, fix
 from memcli.context.retrieve import find
+from memcli.errors import BudgetError
 from memcli.search.dates import find_dates
 from memcli.search.pipeline import Answer, Options, Vector, options_of, search
 from memcli.search.profiles import PROFILES
@@ -29,7 +30,7 @@ from memcli.types import Filters
 from memcli.workspace.dating import age_days
 from tests.benchmarks.compaction_recall import Workspace
 
-TAILS = (0.0, 0.1, 0.2, 0.3, 0.5)
+TAILS = (1, 2, 3, 4, 6)
 
 
 class Row(NamedTuple):
@@ -92,9 +93,7 @@ class Asker:
             def age(day: str, today: str = today.isoformat()) -> int:
                 return age_days(day, today)
 
-            fixed = fix(
-                self.reader.always(), self.reader.soft(), self.reader.newest(), wanted
-            )
+            fixed = fix(self.reader.always(), self.reader.soft(), self.reader.newest(), wanted)
             _, found = find(
                 self.reader, parsed, spans, options, fixed, roots={},
                 embed_query=embed_query, age_days=age,
@@ -119,7 +118,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--budget", type=int, default=2000)
-    parser.add_argument("--lines", type=int, nargs="*", default=[])
     given = parser.parse_args()
     for folder in given.folders:
         with tempfile.TemporaryDirectory() as place:
@@ -134,13 +132,14 @@ def main() -> None:
             for profile in ("default", "two-pass"):
                 row = asker.context(asker.options(profile, 100), none)
                 show(f"context --tail 0 --profile {profile}", row)
-            for lines in given.lines:
-                options = asker.options("default", 100)._replace(passage_lines=lines)
-                show(f"context --tail 0, passages of {lines} lines", asker.context(options, none))
-            for share in TAILS:
-                wanted = none._replace(tail=1, tail_share=share)
-                row = asker.context(asker.options("default", 100), wanted)
-                show(f"context --tail 1, context.tail_share {share:g}", row)
+            for tail in TAILS:
+                wanted = none._replace(tail=tail, tail_share=0.0)
+                try:
+                    row = asker.context(asker.options("default", 100), wanted)
+                except BudgetError as error:
+                    print(f"  context --tail {tail}: {error.message}")
+                    break
+                show(f"context --tail {tail}, context.tail_share 0", row)
 
 
 if __name__ == "__main__":
