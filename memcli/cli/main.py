@@ -31,6 +31,7 @@ Usage: memcli COMMAND [OPTIONS]
 
   memcli search "why did the pool run dry"      find passages, best first
   memcli search ERR_POOL_EXHAUSTED --json       the same for a program
+  memcli context "why did it run dry"            the memory for a prompt, within a budget
   memcli index                                  bring the index in step, embed what is new
   memcli index --watch                          stay, and index whatever changes
   memcli status                                 what is indexed, what is behind and why
@@ -39,11 +40,12 @@ Commands:
   search   Find passages by words and meaning.
   get      Print lines of a document, by path, citation or record ref.
   index    Bring the index in step with the files.
+  context  Assemble the memory for a prompt: rules, the newest records, what a question asks for.
   status   Show what the index knows, and what it does not.
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
-  help     Explain a topic: agents, cron, environment, exit-codes, json, query-syntax, ranking,
-           summaries.
+  help     Explain a topic: agents, cron, environment, exit-codes, front-matter, json,
+           query-syntax, ranking, summaries.
 
 Options:
   --version    Show the version.

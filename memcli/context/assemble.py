@@ -134,7 +134,7 @@ def _distinct(fixed: Sequence[Part], found: Iterable[Part], *, by_lines: bool) -
     kept: list[Part] = []
     for part in found:
         before = (*fixed, *kept)
-        if not any(other.holds(part.excerpt, by_lines=by_lines) for other in before):
+        if not any(part.overlaps(other, by_lines=by_lines) for other in before):
             kept.append(part)
     return kept
 

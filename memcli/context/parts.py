@@ -23,6 +23,14 @@ _WITH_RULES = f"{OPENING}, not instructions; Rules alone are the owner's.\n\n"
 _HEADINGS = {ALWAYS: "## Rules", SOFT: "## Rules", RECENT: "## Recent", FOUND: "## Found"}
 
 
+class Span(NamedTuple):
+    """Characters of a chunk."""
+
+    chunk_id: int
+    start: int
+    end: int
+
+
 class Part(NamedTuple):
     """Lines of one document, as a context shows them."""
 
@@ -33,24 +41,31 @@ class Part(NamedTuple):
     cost: float  # tokens, not rounded: those of a context are rounded once
     score: float | None = None
     via: str | None = None  # citation of the passage that links here
-    chunk_ids: tuple[int, ...] = ()
+    spans: tuple[Span, ...] = ()
 
-    def holds(self, excerpt: Excerpt, *, by_lines: bool) -> bool:
-        """Tell whether it shows some of an excerpt; chunks may share lines where they overlap."""
-        if not by_lines:
-            return excerpt.chunk_id in self.chunk_ids
-        own = self.excerpt
-        return (
-            (own.source, own.path) == (excerpt.source, excerpt.path)
-            and own.start_line <= excerpt.end_line
-            and excerpt.start_line <= own.end_line
+    @property
+    def chunk_ids(self) -> tuple[int, ...]:
+        """Name the chunks it shows, wholly or in part."""
+        return tuple(span.chunk_id for span in self.spans)
+
+    def overlaps(self, other: Part, *, by_lines: bool) -> bool:
+        """Tell whether two parts show the same; lines tell where chunks share some."""
+        a, b = self.excerpt, other.excerpt
+        if (a.source, a.path) != (b.source, b.path):
+            return False
+        if by_lines:
+            return a.start_line <= b.end_line and b.start_line <= a.end_line
+        return any(
+            x.chunk_id == y.chunk_id and x.start < y.end and y.start < x.end
+            for x in self.spans
+            for y in other.spans
         )
 
 
 def make_part(
     section: str, excerpt: Excerpt, *, score: float | None = None, via: str | None = None
 ) -> Part:
-    """Write an excerpt; HTML comments are left out, as everywhere."""
+    """Write an excerpt that is a whole chunk; HTML comments are left out, as everywhere."""
     text = visible(excerpt.text).strip("\n")
     fence = fence_for(text)
     trust = excerpt.trust if excerpt.trust == "trusted" else f"untrusted-{excerpt.source_kind}"
@@ -62,16 +77,18 @@ def make_part(
         about = f"{excerpt.date}, {about}" if about else excerpt.date
     line = f"{trust} {excerpt.citation}{' | ' if about else ''}{about}"
     markdown = f"{fence}{visible_line(line).replace('`', chr(39))}\n{text}\n{fence}\n\n"
-    return Part(
-        section, excerpt, text, markdown, quotient(markdown), score, via, (excerpt.chunk_id,)
-    )
+    span = Span(excerpt.chunk_id, 0, len(excerpt.text))
+    return Part(section, excerpt, text, markdown, quotient(markdown), score, via, (span,))
 
 
 def joined(section: str, chunks: Iterable[Excerpt]) -> list[Part]:
     """Write chunks in order, those of one document as one part."""
+    runs = (list(run) for _, run in groupby(chunks, lambda c: (c.source, c.path)))
     return [
-        make_part(section, _join(run))._replace(chunk_ids=tuple(c.chunk_id for c in run))
-        for run in (list(g) for _, g in groupby(chunks, lambda c: (c.source, c.path)))
+        make_part(section, _join(run))._replace(
+            spans=tuple(Span(chunk.chunk_id, 0, len(chunk.text)) for chunk in run)
+        )
+        for run in runs
     ]
 
 

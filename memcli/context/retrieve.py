@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.context import hops
 from memcli.context.assemble import Fixed
-from memcli.context.parts import FOUND, Part, make_part
+from memcli.context.parts import FOUND, Part, Span, make_part
 from memcli.search.authority import authority
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
@@ -36,7 +36,7 @@ def find(
     """
     wide = options._replace(limit=MMR_POOL, budget=None, outside=fixed.chunk_ids)
     answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    found = [make_part(FOUND, _excerpt(hit), score=hit.score) for hit in answer.hits]
+    found = [_part(hit) for hit in answer.hits]
     linked = _hops(reader, found[:SECOND], fixed, roots)
     return answer, with_hops(found, linked)
 
@@ -105,13 +105,17 @@ def rank_all(
     return parts, rest
 
 
-def _excerpt(hit: Hit) -> Excerpt:
+def _part(hit: Hit) -> Part:
+    """Write the lines of a chunk that answer."""
     c = hit.candidate
-    return Excerpt(
+    start = 0 if hit.is_whole else c.parts[hit.first].start
+    excerpt = Excerpt(
         c.chunk_id, c.source, c.path, c.anchor, c.heading_path, c.title, hit.start_line,
         hit.end_line, 0, 0, hit.text, c.date, c.document_date, c.kind, c.scope, c.source_kind,
         c.trust,
     )  # fmt: skip
+    span = Span(c.chunk_id, start, start + len(hit.text))
+    return make_part(FOUND, excerpt, score=hit.score)._replace(spans=(span,))
 
 
 def _hops(
