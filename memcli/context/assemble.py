@@ -144,8 +144,8 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
     if has_tail and rules <= budget:
         return BudgetError(
             f"the rules and the newest records take {needed} tokens, {over} more than the budget"
-            f" of {budget}",
-            hint=f"memcli context --budget {needed}, or --tail 0",
+            f" of {budget}; --tail 0 leaves the records out",
+            hint=f"memcli context --budget {needed}",
         )
     return BudgetError(
         f"the files marked always take {rules} tokens, {rules - budget} more than the budget of"
