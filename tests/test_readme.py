@@ -44,8 +44,8 @@ def _with_block(text: str, after: str, content: str) -> str:
     """Put `content` into the first fenced block behind the one that holds `after`."""
     head, found, rest = text.partition(after)
     command_end, fence, rest = rest.partition("```\n")
-    block = re.compile(r"^(````?\w+\n).*?(^````?$)", re.MULTILINE | re.DOTALL)
-    rest = block.sub(lambda match: match[1] + content + match[2], rest, count=1)
+    block = re.compile(r"^((`{3,})\w+\n).*?(^\2$)", re.MULTILINE | re.DOTALL)
+    rest = block.sub(lambda match: match[1] + content + match[3], rest, count=1)
     return head + found + command_end + fence + rest
 
 
@@ -64,8 +64,25 @@ def with_json_example() -> str:
     return _with_block(README, line, _run(line))
 
 
+def with_session_start() -> str:
+    """Give the README with the context that it shows for the start of a session."""
+    return _with_context(_line("memcli context --budget"))
+
+
+def with_question() -> str:
+    """Give the README with the context that it shows for a question."""
+    return _with_context(_line('memcli context "why'))
+
+
+def _with_context(line: str) -> str:
+    _run("memcli index -w fixtures/workspaces/engineer")
+    return _with_block(README, line, _run(line))
+
+
 @pytest.mark.usefixtures("_at_the_root")
-@pytest.mark.parametrize("fresh", [with_quick_start, with_json_example])
+@pytest.mark.parametrize(
+    "fresh", [with_quick_start, with_json_example, with_session_start, with_question]
+)
 def test_pasted_output_is_what_is_printed(
     fresh: Callable[[], str],
 ) -> None:

@@ -118,14 +118,15 @@ def fix(
 
 
 def assemble(fixed: Fixed, found: Iterable[Part], wanted: Wanted) -> Assembled:
-    """Add what was found, in order of score, while it fits."""
+    """Add what was found, in the order of its rank, as far as it fits."""
     distinct = _distinct(fixed.parts, found, by_lines=wanted.by_lines)
     held = {part.section for part in fixed.parts}
     heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
     room = wanted.budget - cost(fixed.parts) - heading
-    kept = fitting((part.cost for part in distinct), room)
+    kept = fitting((part.cost for part in distinct), room, skip=True)
+    left = [part for at, part in enumerate(distinct) if at not in set(kept)]
     return Assembled(
-        (*fixed.parts, *distinct[:kept]), (*fixed.soft_left, *distinct[kept:]), fixed.warning
+        (*fixed.parts, *(distinct[at] for at in kept)), (*fixed.soft_left, *left), fixed.warning
     )
 
 
