@@ -118,6 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--budget", type=int, default=2000)
+    parser.add_argument("--tails", type=int, nargs="*", default=list(TAILS))
     given = parser.parse_args()
     for folder in given.folders:
         with tempfile.TemporaryDirectory() as place:
@@ -132,7 +133,7 @@ def main() -> None:
             for profile in ("default", "two-pass"):
                 row = asker.context(asker.options(profile, 100), none)
                 show(f"context --tail 0 --profile {profile}", row)
-            for tail in TAILS:
+            for tail in given.tails:
                 wanted = none._replace(tail=tail, tail_share=0.0)
                 try:
                     row = asker.context(asker.options("default", 100), wanted)
