@@ -107,7 +107,7 @@ def _one_of(*choices: str) -> tuple[str, Callable[[object], bool]]:
 
 
 _ALL_OR_GLOBS: tuple[str, Callable[[object], bool]] = (
-    "true, false or a list of globs",
+    "true or false, or a list of globs",
     lambda value: isinstance(value, bool) or _is_texts(value),
 )
 _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {

@@ -22,6 +22,11 @@ FRACTION = re.compile(r"\b\d\.\d{3,}\b")
 README = (ROOT / "README.md").read_text("utf-8")
 
 
+def _readme() -> str:
+    """Read the README as it is now: an update writes one example after the other."""
+    return (ROOT / "README.md").read_text("utf-8")
+
+
 @pytest.fixture
 def _at_the_root(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(workspaces, tmp_path / "fixtures" / "workspaces")
@@ -54,14 +59,14 @@ def with_quick_start() -> str:
     line = _line("python3 -m venv")
     commands = [part for part in line.split(" && ") if part.startswith(".venv/bin/memcli")]
     assert len(commands) == 2
-    return _with_block(README, line, "".join(map(_run, commands)))
+    return _with_block(_readme(), line, "".join(map(_run, commands)))
 
 
 def with_json_example() -> str:
     """Give the README with what its JSON example prints now."""
     line = _line("memcli search OPS-417")
     _run("memcli index -w fixtures/workspaces/engineer")
-    return _with_block(README, line, _run(line))
+    return _with_block(_readme(), line, _run(line))
 
 
 def with_session_start() -> str:
@@ -76,7 +81,7 @@ def with_question() -> str:
 
 def _with_context(line: str) -> str:
     _run("memcli index -w fixtures/workspaces/engineer")
-    return _with_block(README, line, _run(line))
+    return _with_block(_readme(), line, _run(line))
 
 
 @pytest.mark.usefixtures("_at_the_root")
