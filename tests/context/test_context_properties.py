@@ -66,7 +66,7 @@ def made(
 
 
 @given(memories(), BUDGETS, st.integers(0, 4), SHARES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_the_invariants_of_a_context(
     memory: dict[str, list[list[Excerpt]]],
     budget: int,
