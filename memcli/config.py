@@ -110,6 +110,8 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         include_extra=tuple(values["files.include"].value),
         exclude=tuple(values["files.exclude"].value),
         evergreen=tuple(values["files.evergreen"].value),
+        always=tuple(values["files.always"].value),
+        soft=tuple(values["files.soft"].value),
     )
     return Config(workspace, values, make_sources(default, blocks))
 

@@ -34,6 +34,8 @@ KEYS: tuple[Key, ...] = (
     Key("files.include", list, [], "More globs of the default source, next to memory/**."),
     Key("files.exclude", list, [], "Globs that are left out, in gitignore syntax."),
     Key("files.evergreen", list, [], "Globs of documents whose date is not used."),
+    Key("files.always", list, [], "Globs of documents that every context holds whole."),
+    Key("files.soft", list, [], "Globs of documents that a context holds while there is room."),
     Key("files.max_bytes", int, 8 * 1024 * 1024, "Larger files are skipped.", low=1),
     Key("files.follow_symlinks", bool, False, "Follow links that stay inside their source."),
     Key("chunk.tokens", int, 400, "Most tokens of a chunk, as estimated.", low=32, high=2000),
@@ -88,6 +90,14 @@ KEYS: tuple[Key, ...] = (
     Key("search.view", str, "all", "Which documents are searched; active leaves out compacted"
         " lines, raw leaves out summaries.", choices=("active", "all", "raw")),
     Key("expand.tokens", int, 1500, "Tokens of raw lines that --expand adds.", low=0),
+    Key("context.budget", int, 2000, "Tokens of a context, fences and citations included.", low=1),
+    Key("context.tail", int, 1, "Newest records that every context holds; 0: none.", low=0),
+    Key("context.always_share", float, 0.3, "Share of the budget that files marked always should"
+        " not exceed; a warning.", low=0, high=1),
+    Key("context.soft_share", float, 0.1, "Share of the budget for files marked soft.",
+        low=0, high=1),
+    Key("context.tail_share", float, 0.2, "The newest records go further back within this share.",
+        low=0, high=1),
     Key("compact.tail_records", int, 20, "Newest records that are never compacted.", low=0),
     Key("compact.tail_tokens", int, 4000, "The tail goes further back within these tokens.", low=0),
     Key("compact.cluster", int, 8, "Records a summary.", low=2, high=1000),

@@ -47,6 +47,12 @@ class ConfigError(MemcliError):
     code = "config"
 
 
+class BudgetError(MemcliError):
+    """What has to be in a context costs more than its budget."""
+
+    code = "budget"
+
+
 class NotFoundError(MemcliError):
     """No such workspace, document or record."""
 

@@ -95,8 +95,15 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
         source_kind=source_kind,
         trust=block.get("trust", "trusted" if is_own else "untrusted"),
         authority=block.get("authority"),
-        always=block.get("always", False),
+        always=_globs(block.get("always", False)),
+        soft=_globs(block.get("soft", False)),
+        evergreen=tuple(block.get("evergreen", [])),
     )
+
+
+def _globs(value: bool | list[str]) -> tuple[str, ...]:
+    """Read which documents of a source are meant: all, none, or those of some globs."""
+    return (("**",) if value else ()) if isinstance(value, bool) else tuple(value)
 
 
 def _is_text(value: object) -> bool:
@@ -111,6 +118,10 @@ def _one_of(*choices: str) -> tuple[str, Callable[[object], bool]]:
     return f"one of {', '.join(choices)}", lambda value: value in choices
 
 
+_ALL_OR_GLOBS: tuple[str, Callable[[object], bool]] = (
+    "true or false, or a list of globs",
+    lambda value: isinstance(value, bool) or _is_texts(value),
+)
 _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "name": (
         "letters, digits, dots, dashes and underscores",
@@ -131,5 +142,7 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "a number between 0 and 1",
         lambda value: type(value) in (int, float) and 0 <= value <= 1,
     ),
-    "always": ("true or false", lambda value: isinstance(value, bool)),
+    "always": _ALL_OR_GLOBS,
+    "soft": _ALL_OR_GLOBS,
+    "evergreen": ("a list of globs", _is_texts),
 }

@@ -28,7 +28,8 @@ class Source(NamedTuple):
     source_kind: str = "operator"  # operator | tool | web | import | system
     trust: str = "trusted"  # trusted | untrusted
     authority: float | None = None
-    always: bool = False
+    always: tuple[str, ...] = ()  # globs of documents that every context holds
+    soft: tuple[str, ...] = ()  # globs of documents that a context holds while there is room
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
 
 
@@ -163,6 +164,7 @@ class Document(NamedTuple):
     authority: float | None
     importance: float | None
     always: bool
+    soft: bool
     front_matter: str  # canonical JSON
     chunks: tuple[Chunk, ...]
     lineage: Lineage | None = None  # of a summary
@@ -252,3 +254,31 @@ class Candidate(NamedTuple):
     dense_rank: int | None
     literal: bool  # all non-stop terms, a quoted phrase or an identifier in this chunk
     parts: tuple[PartScore, ...]
+
+
+class Excerpt(NamedTuple):
+    """Lines of a document as they stand, and what is told of it."""
+
+    chunk_id: int
+    source: str
+    path: str
+    anchor: str
+    heading_path: tuple[str, ...]
+    title: str
+    start_line: int
+    end_line: int
+    start_byte: int  # span in the UTF-8 form of the decoded text
+    end_byte: int
+    text: str
+    date: str | None  # of the document, else of a heading
+    document_date: str | None
+    kind: str
+    scope: str
+    source_kind: str
+    trust: str
+
+    @property
+    def citation(self) -> str:
+        """Name the lines as `memcli get` takes them: the source only where it is another."""
+        prefix = "" if self.source == MEMORY_SOURCE else f"{self.source}:"
+        return f"{prefix}{self.path}:{self.start_line}-{self.end_line}"

@@ -12,7 +12,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "memcli"
 ROWS = (
     ("cli",),
-    ("indexing", "search", "compaction", "bench"),
+    ("indexing", "search", "compaction", "context", "bench"),
     ("workspace", "markdown", "embedding", "store", "render", "config"),
     ("types", "errors"),
 )
@@ -21,6 +21,7 @@ ROOM_OF = {"source_blocks": "config", "config_keys": "config"}
 # (importer, imported): why, where the rows alone would forbid it.
 ALLOWED = {
     ("bench", "search"): "the bench asks through the pipeline of search",
+    ("context", "search"): "what a question asks for is found by the pipeline of search",
     ("compaction", "search"): "what a summary leaves out is named without stop words",
     ("compaction", "indexing"): "what is a log and what a summary, the indexer decides",
     ("store", "markdown"): "the store counts and hashes as the chunker does",

@@ -179,12 +179,14 @@ def test_a_source_takes_its_keys(place: Place) -> None:
             trust='"untrusted"',
             authority="1",
             always="true",
+            soft='["b.md"]',
+            evergreen='["c.md"]',
         )
     )
     source = config.sources[1]
     assert source._replace(kinds=source.kinds[:1]) == (
         "docs", str(place.root / "docs"), ("*.md",), ("x.md",), "spec", (("A/**", "decision"),),
-        "user", "web", "untrusted", 1, True, (),
+        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",),
     )  # fmt: skip
     assert ("DECISIONS/**", "decision") in source.kinds
 

@@ -22,6 +22,11 @@ FRACTION = re.compile(r"\b\d\.\d{3,}\b")
 README = (ROOT / "README.md").read_text("utf-8")
 
 
+def _readme() -> str:
+    """Read the README as it is now: an update writes one example after the other."""
+    return (ROOT / "README.md").read_text("utf-8")
+
+
 @pytest.fixture
 def _at_the_root(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(workspaces, tmp_path / "fixtures" / "workspaces")
@@ -44,8 +49,8 @@ def _with_block(text: str, after: str, content: str) -> str:
     """Put `content` into the first fenced block behind the one that holds `after`."""
     head, found, rest = text.partition(after)
     command_end, fence, rest = rest.partition("```\n")
-    block = re.compile(r"^(````?\w+\n).*?(^````?$)", re.MULTILINE | re.DOTALL)
-    rest = block.sub(lambda match: match[1] + content + match[2], rest, count=1)
+    block = re.compile(r"^((`{3,})\w+\n).*?(^\2$)", re.MULTILINE | re.DOTALL)
+    rest = block.sub(lambda match: match[1] + content + match[3], rest, count=1)
     return head + found + command_end + fence + rest
 
 
@@ -54,18 +59,35 @@ def with_quick_start() -> str:
     line = _line("python3 -m venv")
     commands = [part for part in line.split(" && ") if part.startswith(".venv/bin/memcli")]
     assert len(commands) == 2
-    return _with_block(README, line, "".join(map(_run, commands)))
+    return _with_block(_readme(), line, "".join(map(_run, commands)))
 
 
 def with_json_example() -> str:
     """Give the README with what its JSON example prints now."""
     line = _line("memcli search OPS-417")
     _run("memcli index -w fixtures/workspaces/engineer")
-    return _with_block(README, line, _run(line))
+    return _with_block(_readme(), line, _run(line))
+
+
+def with_session_start() -> str:
+    """Give the README with the context that it shows for the start of a session."""
+    return _with_context(_line("memcli context --budget"))
+
+
+def with_question() -> str:
+    """Give the README with the context that it shows for a question."""
+    return _with_context(_line('memcli context "why'))
+
+
+def _with_context(line: str) -> str:
+    _run("memcli index -w fixtures/workspaces/engineer")
+    return _with_block(_readme(), line, _run(line))
 
 
 @pytest.mark.usefixtures("_at_the_root")
-@pytest.mark.parametrize("fresh", [with_quick_start, with_json_example])
+@pytest.mark.parametrize(
+    "fresh", [with_quick_start, with_json_example, with_session_start, with_question]
+)
 def test_pasted_output_is_what_is_printed(
     fresh: Callable[[], str],
 ) -> None:

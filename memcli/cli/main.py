@@ -19,7 +19,7 @@ from memcli.errors import ExitCode, MemcliError
 if TYPE_CHECKING:
     import typer
 
-COMMANDS = ("index", "search", "get", "status", "compact", "bench", "config", "help")
+COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
@@ -31,6 +31,7 @@ Usage: memcli COMMAND [OPTIONS]
 
   memcli search "why did the pool run dry"   find passages, best first
   memcli search ERR_POOL_EXHAUSTED --json    the same for a program
+  memcli context "why did it run dry"        the memory for a prompt, within a budget
   memcli index                               embed what is new
   memcli index --watch                       stay, and index whatever changes
   memcli status                              what is indexed, what is behind
@@ -39,14 +40,15 @@ Commands:
   search   Find passages by words and meaning.
   get      Print lines of a document, by path, citation or record ref.
   index    Bring the index in step with the files.
+  context  Assemble the memory for a prompt: rules, the newest records, what a question asks for.
   status   Show what the index knows, and what it does not.
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
   config   Show every setting, its value and where that comes from.
   help     Explain a topic, one of those below.
 
-Topics: agents, cron, environment, exit-codes, files, json, query-syntax,
-        ranking, summaries
+Topics: agents, cron, environment, exit-codes, files, front-matter, json,
+        query-syntax, ranking, summaries
 
 Options:
   --version    Show the version.

@@ -10,7 +10,10 @@ from memcli.search.snippet import Snippet, make_snippet
 if TYPE_CHECKING:
     from memcli.cli.context import Context
     from memcli.cli.search_run import Found
+    from memcli.cli.terminal import Terminal
+    from memcli.indexing.freshness import Freshness
     from memcli.search.hits import Hit
+    from memcli.search.pipeline import Leg
 
 Shown = list[tuple[int, "Hit", Snippet]]
 
@@ -102,27 +105,10 @@ def _write_json(
 
 def _say(found: Found, context: Context) -> None:
     """Say what the answer rests on where that is less than everything."""
-    freshness, answer, terminal = found.freshness, found.answer, context.terminal
-    for notice in freshness.notices:
-        terminal.warn(notice)
-    if freshness.state == "empty":
+    answer, terminal = found.answer, context.terminal
+    if not say_freshness(found.freshness, terminal):
         return
-    if freshness.state == "not_indexed":
-        terminal.warn(f"nothing is indexed yet ({freshness.reason}). Try: memcli search --sync")
-        return
-    if freshness.state == "stale":
-        reason = f" ({freshness.reason})" if freshness.reason else ""
-        files = (
-            "1 changed file is"
-            if freshness.pending == 1
-            else (f"{freshness.pending} changed files are")
-        )
-        terminal.warn(f"{files} not in this answer{reason}. Try: memcli index")
-    dense = answer.dense
-    if not dense.ran and dense.reason != "mode is lexical":
-        terminal.warn(f"by keywords alone: {dense.reason}")
-    elif dense.ran and dense.embedded < dense.total:
-        terminal.warn(f"{dense.embedded} of {dense.total} texts are embedded. Try: memcli index")
+    say_dense(answer.dense, terminal)
     if not answer.hits:
         terminal.say("No passages found.")
     elif found.is_unsure:
@@ -133,7 +119,35 @@ def _say(found: Found, context: Context) -> None:
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
-            f"index {freshness.state}, revision {answer.revision}"
+            f"index {found.freshness.state}, revision {answer.revision}"
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
+
+
+def say_freshness(freshness: Freshness, terminal: Terminal) -> bool:
+    """Say how far the index is behind; tell whether there was anything to ask."""
+    for notice in freshness.notices:
+        terminal.warn(notice)
+    if freshness.state == "empty":
+        return False
+    if freshness.state == "not_indexed":
+        terminal.warn(f"nothing is indexed yet ({freshness.reason}). Try: memcli search --sync")
+        return False
+    if freshness.state == "stale":
+        reason = f" ({freshness.reason})" if freshness.reason else ""
+        files = (
+            "1 changed file is"
+            if freshness.pending == 1
+            else (f"{freshness.pending} changed files are")
+        )
+        terminal.warn(f"{files} not in this answer{reason}. Try: memcli index")
+    return True
+
+
+def say_dense(dense: Leg, terminal: Terminal) -> None:
+    """Say why vectors took no part, or how many are missing."""
+    if not dense.ran and dense.reason != "mode is lexical":
+        terminal.warn(f"by keywords alone: {dense.reason}")
+    elif dense.ran and dense.embedded < dense.total:
+        terminal.warn(f"{dense.embedded} of {dense.total} texts are embedded. Try: memcli index")

@@ -59,11 +59,11 @@ def answer(
     if parsed.is_empty:
         raise UsageError("the query holds nothing to search for", hint='memcli search "some words"')
     wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
-    index = _remembered(context)
+    index = remembered(context)
     vector = QueryVector(context.encoders(), parsed.text, index)
     if wanted.mode != "lexical" and is_readable(parsed.text, index.fingerprint or wanted.encoder):
         vector.start()
-    freshness = _freshness(context, index, wanted.mode, sync=sync, no_sync=no_sync)
+    freshness = bring_in_step(context, index, wanted.mode, sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, NOTHING)
     reader = Reader(context.store)
@@ -98,7 +98,7 @@ def answer(
     return Found(parsed, freshness, found, tuple(expanded))
 
 
-def _freshness(
+def bring_in_step(
     context: Context, index: Remembered, mode: str, *, sync: bool, no_sync: bool
 ) -> Freshness:
     """Bring the index in step as far as the flags and settings allow."""
@@ -118,7 +118,7 @@ def _freshness(
     return freshen(context.store, context.index_settings(), bounds, encoder, context.sleep)
 
 
-def _remembered(context: Context) -> Remembered:
+def remembered(context: Context) -> Remembered:
     """Read which model has made the index, and its file that was verified then."""
     try:
         reader = Reader(context.store)

@@ -48,9 +48,14 @@ def resolve(target: str, settings: Settings) -> Target:
 
 
 def _readings(target: str, sources: list[str]) -> list[Target]:
-    """List what a target may mean, a plain path first: names may hold `:` and `#`."""
-    places = [(MEMORY_SOURCE, target.removeprefix("./"))]
+    """List what a target may mean, a plain path first: names may hold `:` and `#`.
+
+    A path of no source is one of the memory, else of the first other source that has it.
+    """
+    plain = target.removeprefix("./")
+    places = [(MEMORY_SOURCE, plain)]
     places += [(s, target[len(s) + 1 :]) for s in sources if target.startswith(f"{s}:")]
+    places += [(s, plain) for s in sources if s != MEMORY_SOURCE]
     found = [Target(source, path, None, None, None) for source, path in places]
     for source, path in places:
         match = _RANGE.match(path)

@@ -17,10 +17,15 @@ from memcli.workspace.globs import matcher
 USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
+UNTRUSTED = "untrusted"
+SCOPES = ("session", "user", "global")
 
 
 def build_document(file: FileText, source: Source, limits: Limits) -> Document:
-    """Parse and chunk one file; front matter of an untrusted source cannot raise its weight."""
+    """Parse and chunk one file; front matter of an untrusted file cannot raise its weight.
+
+    A file may call itself untrusted; only the configuration of its source makes it trusted.
+    """
     parsed = parse(file.text)
     metadata = parsed.front_matter
     path = file.stat.path
@@ -31,7 +36,7 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     chunks = chunk_document(
         parsed, title=title, date=date, limits=limits, heading_date=heading_date
     )
-    trusted = source.trust == "trusted"
+    trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
     authority = _share(metadata.get("authority")) if trusted else None
     return _document(
         source,
@@ -41,9 +46,12 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
         chunks=chunks,
         authority=source.authority if authority is None else authority,
         importance=_share(metadata.get("importance")) if trusted else None,
-        always=source.always or (trusted and metadata.get("always") is True),
+        always=trusted and (metadata.get("always") is True or _marked(source.always, path)),
+        soft=trusted and (metadata.get("soft") is True or _marked(source.soft, path)),
+        scope=metadata.get("scope") if trusted else None,
+        trust=source.trust if trusted else UNTRUSTED,
         front_matter=_canonical(metadata),
-        lineage=_lineage(source, path, metadata),
+        lineage=_lineage(source, path, metadata) if trusted else None,
     )
 
 
@@ -64,6 +72,9 @@ def _document(
     authority: float | None = None,
     importance: float | None = None,
     always: bool = False,
+    soft: bool = False,
+    scope: object = None,
+    trust: str | None = None,
 ) -> Document:
     return Document(
         source=source.name,
@@ -71,12 +82,13 @@ def _document(
         title=title,
         date=date,
         kind=SUMMARY if lineage else _kind(source, path, date),
-        scope=_scope(source, path, date),
+        scope=str(scope) if scope in SCOPES else _scope(source, path, date),
         source_kind=source.source_kind,
-        trust=source.trust,
+        trust=trust or source.trust,
         authority=authority,
         importance=importance,
         always=always,
+        soft=soft and not always,
         front_matter=front_matter,
         chunks=chunks,
         lineage=lineage,
@@ -85,7 +97,7 @@ def _document(
 
 def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | None:
     """Read the lineage of a summary of the memory; nobody else can claim to stand for its lines."""
-    is_own = source.name == MEMORY_SOURCE and source.trust == "trusted" and is_place(path)
+    is_own = source.name == MEMORY_SOURCE and is_place(path)
     return read_lineage(metadata) if is_own else None
 
 
@@ -115,6 +127,10 @@ def _scope(source: Source, path: str, date: str | None) -> str:
     if path in USER_FILES:
         return "user"
     return "session" if source.name == MEMORY_SOURCE and date else "global"
+
+
+def _marked(globs: tuple[str, ...], path: str) -> bool:
+    return bool(globs) and matcher(globs)(path)
 
 
 def _share(value: object) -> float | None:

@@ -46,7 +46,7 @@ def sources_key(sources: tuple[Source, ...]) -> str:
     """Name what the sources say of their documents besides where they are."""
     told = [
         (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
-         s.evergreen)
+         s.soft, s.evergreen)
         for s in sources
     ]  # fmt: skip
     return repr(told)

@@ -58,13 +58,13 @@ def chunk_document(
                 start, first = min(start, starts[first]), None
             start_line, end_line = _lines_of(starts, start, end)
             body = text[start:end]
-            slug = "/".join(filter(None, (_slug(name) for name in heading.path))) or "top"
-            seen[slug] = seen.get(slug, 0) + 1
+            place = "/".join(filter(None, (slug(name) for name in heading.path))) or "top"
+            seen[place] = seen.get(place, 0) + 1
             parts = tuple(_part(span, start, starts, text, context) for span in group)
             chunks.append(
                 Chunk(
                     ordinal=len(chunks),
-                    anchor=slug if seen[slug] == 1 else f"{slug}~{seen[slug]}",
+                    anchor=place if seen[place] == 1 else f"{place}~{seen[place]}",
                     heading_path=heading.path,
                     start_line=start_line,
                     end_line=end_line,
@@ -217,5 +217,6 @@ def _byte_offsets(text: str) -> Callable[[int], int]:
     return to_bytes
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """Name a heading in an anchor. Example: "What Happened?" -> "what-happened"."""
     return _SLUG.sub("-", name.casefold()).strip("-_")[:80]

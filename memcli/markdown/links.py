@@ -1,4 +1,4 @@
-"""Find the targets of authored links: `[text](target)` and `[[wiki link]]`.
+"""Find the targets of authored links: `[text](target)`, `[[wiki link]]`, front matter `related`.
 
 Only targets inside the workspace matter; URLs with a scheme are left out. Resolving a
 target to a document is left to the reader of these.
@@ -7,11 +7,14 @@ target to a document is left to the reader of these.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 # Bounded repeats that give nothing back keep hostile bracket runs linear.
 _INLINE = re.compile(r"\]\(\s*+<?([^()<>\s]{1,512}+)>?[^()\n]{0,128}+\)")
 _WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
+RELATED = 100  # targets that one front matter may name
 
 
 def link_targets(text: str) -> tuple[str, ...]:
@@ -22,3 +25,22 @@ def link_targets(text: str) -> tuple[str, ...]:
     found += [m.group(1).strip() for m in _WIKI.finditer(text)]
     local = (t for t in found if t and not t.startswith("#") and not _SCHEME.match(t))
     return tuple(dict.fromkeys(local))
+
+
+def related_targets(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """List the targets of `related`: a path or `[[name]]`, or a list of them.
+
+    YAML reads an unquoted `[[name]]` as a list in a list. Example: ["a.md", ["b"]] -> a.md, b
+    """
+    found: list[str] = []
+    for text in _texts(metadata.get("related")):
+        found += link_targets(text) or (() if _SCHEME.match(text) else (text.strip(),))
+    return tuple(dict.fromkeys(filter(None, found)))[:RELATED]
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)

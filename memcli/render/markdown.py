@@ -13,9 +13,14 @@ _BACKTICKS = re.compile(r"`+")
 def passage(hit: Hit, snippet: Snippet) -> str:
     """Show one passage; the fence is longer than any run of backticks inside."""
     candidate = hit.candidate
-    longest = max((len(run) for run in _BACKTICKS.findall(snippet.text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = fence_for(snippet.text)
     heading = " > ".join(candidate.heading_path)
     about = ", ".join(filter(None, (heading, candidate.date, candidate.trust)))
     title = " ".join(f"{hit.citation} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"
+
+
+def fence_for(text: str) -> str:
+    """Give a fence that the text cannot close: longer than any run of backticks inside."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0) if "`" in text else 0
+    return "`" * max(3, longest + 1)

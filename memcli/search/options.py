@@ -32,6 +32,7 @@ class Options(NamedTuple):
     filters: Filters
     passage_lines: int = PASSAGE_LINES
     spread: bool = False  # one passage of what a summary says of a document
+    outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
 
     def has(self, stage: str) -> bool:

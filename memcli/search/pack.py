@@ -1,21 +1,32 @@
-"""Keep the longest ranked prefix of passages whose tokens fit a budget; pure."""
+"""Keep what fits a budget, in the order of its rank; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memcli.markdown.tokens import estimate
 from memcli.search.hits import Hit
 
 
 def pack(hits: Sequence[Hit], *, budget: int | None) -> tuple[list[Hit], int]:
-    """Give the hits that fit and how many were dropped; None is no budget."""
+    """Give the longest prefix that fits and how many were dropped; None is no budget."""
     if budget is None:
         return list(hits), 0
-    spent, kept = 0, 0
-    for hit in hits:
-        spent += estimate(hit.text)
-        if spent > budget:
+    kept = fitting((estimate(hit.text) for hit in hits), budget)
+    return [hits[at] for at in kept], len(hits) - len(kept)
+
+
+def fitting(costs: Iterable[float], budget: float, *, skip: bool = False) -> list[int]:
+    """Choose, in order, costs that fit a budget together: give their places.
+
+    The first that does not fit ends it, or with `skip` gives way to smaller ones behind it.
+    Example: [4, 5, 3, 1], 8 -> [0], with `skip` [0, 2, 3]
+    """
+    left, kept = budget, []
+    for at, cost in enumerate(costs):
+        if cost <= left:
+            left -= cost
+            kept.append(at)
+        elif not skip:
             break
-        kept += 1
-    return list(hits[:kept]), len(hits) - kept
+    return kept

@@ -108,6 +108,7 @@ def search(
             universe=options.universe,
             filters=options.filters,
             dates=spans,
+            outside=options.outside,
         )
         fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
         revision = reader.meta("revision") or "0"

@@ -17,6 +17,9 @@ from memcli.store import text as fts
 from memcli.store.reader import Legs, Reader
 from memcli.types import SUMMARY, Candidate, Filters
 
+# Candidates a leg beyond the universe: the vector table gives some thousand neighbours at most.
+MOST_OUTSIDE = 1000
+
 
 class Recalled(NamedTuple):
     """Candidates, and how much of the query each one matches, by chunk id."""
@@ -39,15 +42,22 @@ def recall(
     universe: int,
     filters: Filters,
     dates: Sequence[tuple[str, str]],
+    outside: frozenset[int] = frozenset(),
 ) -> Recalled:
-    """Run the legs that are on over `total` chunks; a leg of None is off."""
+    """Run the legs that are on over `total` chunks; a leg of None is off.
+
+    Chunks of `outside` are no candidates.
+    """
     match = query.match_any if lexical else None
     if lexical and total > MOST_ROWS:
         rows = {m: reader.frequency(m, MOST_ROWS) for m in query.alternatives}
         query = without_majority(query, rows, total)
         match = query.less_excluded(fts.any_of(affordable(rows)))
     literal = _literal(query) if lexical else None
-    candidates = tuple(reader.recall(Legs(match, literal, vector, tuple(dates), universe, filters)))
+    # As many more as may be left out, so that the universe is that of the others.
+    wide = universe + min(len(outside), MOST_OUTSIDE)
+    legs = Legs(match, literal, vector, tuple(dates), wide, filters)
+    candidates = tuple(c for c in reader.recall(legs) if c.chunk_id not in outside)
     has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:

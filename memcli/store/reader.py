@@ -67,7 +67,10 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Hold one state of the index while the block runs."""
+        """Hold one state of the index while the block runs; inside another one, that one's."""
+        if self._connection.in_transaction:
+            yield
+            return
         with translated(self.path):
             self._connection.execute("BEGIN")
             try:

@@ -39,22 +39,22 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
         " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
-        " importance, always, front_matter, skip)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " importance, always, soft, front_matter, skip)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (source, path) DO UPDATE SET hash=excluded.hash,"
         " size=excluded.size, mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns,"
         " inode=excluded.inode, indexed_ns=excluded.indexed_ns, title=excluded.title,"
         " date=excluded.date, kind=excluded.kind, scope=excluded.scope,"
         " source_kind=excluded.source_kind, trust=excluded.trust,"
         " authority=excluded.authority, importance=excluded.importance,"
-        " always=excluded.always, front_matter=excluded.front_matter,"
+        " always=excluded.always, soft=excluded.soft, front_matter=excluded.front_matter,"
         " skip=excluded.skip",
         (
             document.source, document.path, stamp.hash, stamp.stat.size,
             stamp.stat.mtime_ns, stamp.stat.ctime_ns, stamp.stat.inode,
             stamp.indexed_ns, document.title, document.date, document.kind,
             document.scope, document.source_kind, document.trust, document.authority,
-            document.importance, document.always, document.front_matter, skip,
+            document.importance, document.always, document.soft, document.front_matter, skip,
         ),
     )  # fmt: skip
     found = rows(
@@ -162,12 +162,14 @@ def _read_row(
     (row,) = rows(
         connection,
         "SELECT id, size, mtime_ns, ctime_ns, inode, hash, indexed_ns, skip, title, date, kind,"
-        " scope, source_kind, trust, authority, importance, always, front_matter"
+        " scope, source_kind, trust, authority, importance, always, soft, front_matter"
         " FROM documents WHERE source = ? AND path = ?",
         (source, path),
     )
-    *told, always, front_matter = row[8:]
-    document = Document._make((source, path, *told, bool(always), front_matter, (), None))
+    *told, always, soft, front_matter = row[8:]
+    document = Document._make(
+        (source, path, *told, bool(always), bool(soft), front_matter, (), None)
+    )
     if document.kind == SUMMARY:
         document = document._replace(lineage=read_lineage(json.loads(front_matter)))
     return row[:8], document

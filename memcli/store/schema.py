@@ -76,6 +76,12 @@ CREATE INDEX lineage_document ON lineage (document_id);
 CREATE INDEX lineage_path ON lineage (path);
 """
 
+# Documents that a context holds while there is room.
+_V4 = """
+ALTER TABLE documents ADD COLUMN soft INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
+"""
+
 
 class IncompleteError(StoreError):
     """The file was created, but its tables were not."""
@@ -84,7 +90,7 @@ class IncompleteError(StoreError):
 
 
 # Migration n leads from user_version n to n + 1.
-MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3)
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3, _V4)
 
 
 def version(connection: apsw.Connection) -> int:

@@ -68,6 +68,8 @@ def default_source(
     include_extra: Sequence[str] = (),
     exclude: Sequence[str] = (),
     evergreen: Sequence[str] = (),
+    always: Sequence[str] = (),
+    soft: Sequence[str] = (),
 ) -> Source:
     """Give the source `memory` of a workspace; without a folder `memory/` it is searched whole."""
     if os.path.isdir(os.path.join(root, MEMORY_FOLDER)):
@@ -80,6 +82,8 @@ def default_source(
         include=(*include, *include_extra),
         exclude=tuple(exclude),
         evergreen=tuple(evergreen),
+        always=tuple(always),
+        soft=tuple(soft),
     )
 
 

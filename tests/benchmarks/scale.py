@@ -27,8 +27,10 @@ from typing import Any
 import numpy as np
 
 from memcli import config as configuration
+from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
-from memcli.search.pipeline import Vector, options_of, search
+from memcli.search.options import options_of
+from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
 from memcli.store import coarse, vectors
@@ -72,7 +74,7 @@ class Maker:
         return Document(
             source="memory", path=f"memory/{number:07}.md", title=f"Note {number}", date=None,
             kind="note", scope="global", source_kind="operator", trust="trusted", authority=None,
-            importance=None, always=False, front_matter="{}", chunks=chunks,
+            importance=None, always=False, soft=False, front_matter="{}", chunks=chunks,
         )  # fmt: skip
 
     def _chunk(self, document: int, ordinal: int) -> Chunk:
@@ -129,7 +131,7 @@ def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
 def measure(path: str, maker: Maker, mode: str) -> tuple[list[float], list[float]]:
     config = configuration.load(tempfile.gettempdir(), {}, {})
     options = options_of(config, filters=Filters())._replace(mode=mode)
-    encoder = open_encoder("bundled").encoder
+    encoder = open_encoder(Choice()).encoder
     texts = [maker.text(6) for _ in range(SEARCHES)]
     asked = maker.vectors(SEARCHES)
     reader = Reader(path)
@@ -212,7 +214,7 @@ def recall(index: str, questions: str) -> None:
     )
     held: list[Any] = cursor.fetchall()
     matrix = np.frombuffer(b"".join(row[1] for row in held), "<f4").reshape(len(held), -1)
-    encoder = open_encoder("bundled").encoder
+    encoder = open_encoder(Choice()).encoder
     assert encoder is not None
     asked = [line for line in Path(questions).read_text("utf-8").splitlines() if line]
     found: dict[int, list[float]] = {10: [], 50: [], 100: [], 200: []}

@@ -35,7 +35,7 @@ def put(writer: Writer, name: str, count: int) -> None:
     chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, bytes(16), None, (), parts)
     document = Document(
         "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,
-        False, "{}", (chunk,),
+        False, False, "{}", (chunk,),
     )  # fmt: skip
     stat = FileStat("memory", document.path, 1, 1, 1, 1)
     writer.put_document(document, Stamp(stat, b"h" * 32, 1))

@@ -1,0 +1,75 @@
+"""`memcli context`: the right memory for a prompt, within a budget of tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.context import Shared, make_context
+from memcli.errors import ExitCode, UsageError
+
+FORMATS = ("markdown", "json")
+Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
+Word = Optional[str]  # noqa: UP045
+Count = Optional[int]  # noqa: UP045
+
+
+def command(
+    query: Annotated[Words, typer.Argument(metavar="[QUERY]", help="Any text, or none.")] = None,
+    budget: Annotated[
+        Count, typer.Option(metavar="TOKENS", help="All it may cost; default 2000.")
+    ] = None,
+    tail: Annotated[
+        Count, typer.Option(metavar="COUNT", help="Newest records it must hold; 0: no tail.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("-f", "--format", metavar="FORM", help="markdown or json.")
+    ] = "markdown",
+    as_json: options.Json = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what got how many tokens, and what had no room.")
+    ] = False,
+    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
+    profile: Annotated[
+        Word, typer.Option(metavar="NAME", help="default, two-pass, classic or convex.")
+    ] = None,
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
+    sync: Annotated[bool, typer.Option("--sync", help="Bring in everything first.")] = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Assemble the memory for a prompt: rules, the newest records, what a question asks for.
+
+    Files marked always come whole; see: memcli help front-matter
+
+    Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
+    """
+    form = "json" if as_json else form
+    if form not in FORMATS:
+        raise UsageError(
+            f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
+            hint="memcli context --help",
+        )
+    if sync and no_sync:
+        raise UsageError("--sync goes without --no-sync", hint="memcli context --help")
+    flags = {
+        "context.budget": budget,
+        "context.tail": tail,
+        "search.mode": mode,
+        "search.profile": profile,
+    }
+    context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
+
+    from memcli.cli import context_output, context_run
+    from memcli.context.assemble import check_shares
+
+    wanted = check_shares(context_run.wanted_of(context))
+    found = context_run.make(" ".join(query or ()), context, wanted, sync=sync, no_sync=no_sync)
+    context_output.write(found, wanted, context, form=form, explain=explain)
+    return ExitCode.OK

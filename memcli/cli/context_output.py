@@ -1,0 +1,146 @@
+"""Write a context as Markdown or JSON, and say what it rests on and what had no room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memcli.cli.search_output import say_dense, say_freshness
+from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, Part, markdown
+
+if TYPE_CHECKING:
+    from memcli.cli.context import Context
+    from memcli.cli.context_run import Found
+    from memcli.context.assemble import Wanted
+
+SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
+
+
+def write(found: Found, wanted: Wanted, context: Context, *, form: str, explain: bool) -> None:
+    """Write the context to stdout, then the messages to stderr."""
+    terminal = context.terminal
+    if form == "json":
+        from memcli.render.jsonio import dumps
+
+        terminal.write(dumps(_record(found, wanted, context, explain=explain)) + "\n")
+    else:
+        terminal.write(terminal.safe(markdown(found.assembled.parts)))
+    terminal.flush()
+    _say(found, wanted, context, explain=explain and form != "json")
+
+
+def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> dict[str, Any]:
+    from memcli.render.jsonio import legs
+
+    assembled, answer = found.assembled, found.answer
+    record: dict[str, Any] = {
+        "schema": "memcli.context/1",
+        "query": found.query.text if found.query else None,
+        "now": context.now,
+        "budget": wanted.budget,
+        "tokens": assembled.tokens,
+        "freshness": {"state": found.freshness.state, "pending": found.freshness.pending},
+        "verdict": answer.verdict if answer else None,
+        "legs": legs(answer) if answer else None,
+        "parts": [_part(part) for part in assembled.parts],
+        "left_out": len(assembled.left_out) + found.more,
+        "warnings": [assembled.warning] if assembled.warning else [],
+    }
+    if explain:
+        record["plan"] = {
+            name: {"tokens": _tokens(assembled.parts, name), "reserve": reserve}
+            for name, reserve in _reserves(wanted)
+        }
+        record["without_room"] = [_brief(part) for part in assembled.left_out]
+    return record
+
+
+def _part(part: Part) -> dict[str, Any]:
+    excerpt = part.excerpt
+    record: dict[str, Any] = {
+        "section": part.section,
+        "ref": f"{excerpt.source}:{excerpt.path}#{excerpt.anchor}",
+        "path": excerpt.path,
+        "source": excerpt.source,
+        "start_line": excerpt.start_line,
+        "end_line": excerpt.end_line,
+        "heading_path": list(excerpt.heading_path),
+        "title": excerpt.title,
+        "date": excerpt.date,
+        "citation": excerpt.citation,
+        "kind": excerpt.kind,
+        "source_kind": excerpt.source_kind,
+        "scope": excerpt.scope,
+        "trust": excerpt.trust,
+        "tokens": -int(-part.cost // 1),
+        "text": part.text,
+    }
+    if part.score is not None:
+        record["score"] = part.score
+    if part.via is not None:
+        record["via"] = part.via
+    return record
+
+
+def _brief(part: Part) -> dict[str, Any]:
+    return {
+        "section": part.section,
+        "citation": part.excerpt.citation,
+        "tokens": -int(-part.cost // 1),
+    }
+
+
+def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
+    """Give what is set aside for each section; what nobody uses goes to what is found."""
+    shares = {
+        ALWAYS: wanted.always_share,
+        SOFT: wanted.soft_share,
+        RECENT: wanted.tail_share if wanted.tail else 0.0,
+    }
+    return [
+        (name, int(shares[name] * wanted.budget) if name in shares else None) for name in SECTIONS
+    ]
+
+
+def _tokens(parts: tuple[Part, ...], section: str) -> int:
+    return -int(-sum(part.cost for part in parts if part.section == section) // 1)
+
+
+def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> None:
+    terminal, assembled = context.terminal, found.assembled
+    if not say_freshness(found.freshness, terminal):
+        return
+    if found.answer is not None:
+        say_dense(found.answer.dense, terminal)
+    if assembled.warning:
+        terminal.warn(assembled.warning)
+    soft = [part for part in assembled.left_out if part.section == SOFT]
+    if soft:
+        where = soft[0].excerpt.citation
+        terminal.warn(f"files marked soft are cut from {where} on for lack of room")
+    if not assembled.parts:
+        nothing = "Nothing fits the budget." if assembled.left_out else "No passages found."
+        terminal.say(nothing)
+    elif found.answer is not None and found.answer.verdict == "none":
+        terminal.say("No sure match; what was found is the nearest.")
+    if explain:
+        _explain(found, wanted, context)
+
+
+def _explain(found: Found, wanted: Wanted, context: Context) -> None:
+    terminal, assembled = context.terminal, found.assembled
+    terminal.say(f"{assembled.tokens} of {wanted.budget} tokens")
+    for name, reserve in _reserves(wanted):
+        count = sum(part.section == name for part in assembled.parts)
+        room = "what is left" if reserve is None else f"reserve {reserve}"
+        at_least = f", at least {wanted.tail}" if name == RECENT and wanted.tail else ""
+        spent = _tokens(assembled.parts, name)
+        terminal.say(f"  {name:<7} {spent:>6} tokens in {count} ({room}{at_least})")
+    for part in assembled.parts:
+        if part.via:
+            terminal.say(f"  {part.excerpt.citation} is linked from {part.via}")
+    for part in assembled.left_out[:SHOWN_LEFT_OUT]:
+        cost = -int(-part.cost // 1)
+        terminal.say(f"  no room: {part.excerpt.citation} ({part.section}, {cost} tokens)")
+    more = len(assembled.left_out) + found.more - SHOWN_LEFT_OUT
+    if more > 0:
+        terminal.say(f"  no room: {more} more")

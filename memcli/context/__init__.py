@@ -1,0 +1,1 @@
+"""The right memory for a prompt, within a budget of tokens."""

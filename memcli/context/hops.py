@@ -1,0 +1,98 @@
+"""Follow the links that authors made, one step, from what was found to what it names; pure.
+
+    S_hop = ETA * score of the best passage that links there, where that is above LEAST
+
+A target is a document of the index: a path relative to the one that links, to the root of its
+source or into another source; or a title or file name, as `[[wiki links]]` have it. It gives the
+passage below the heading that a fragment names, else its beginning.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from memcli.markdown.chunker import slug
+from memcli.types import Excerpt
+
+# Of the two-pass scheme: what a step costs, and below which score nobody follows.
+ETA = 0.5
+LEAST = 0.15
+_ENDINGS = ("", ".md", ".markdown")
+Place = tuple[str, str]  # (source, path)
+
+
+class Link(NamedTuple):
+    """An authored link of a passage that was found."""
+
+    source: str  # of the document that links
+    path: str
+    target: str  # as it is written
+    score: float  # of the passage
+    citation: str
+
+
+class Hop(NamedTuple):
+    """A passage that something found links to."""
+
+    excerpt: Excerpt
+    score: float
+    via: str  # citation of the passage that links
+
+
+def strong(links: Iterable[Link]) -> list[Link]:
+    """Keep the links worth following, the best passage first."""
+    return sorted((x for x in links if ETA * x.score > LEAST), key=lambda x: (-x.score, x.citation))
+
+
+def candidates(link: Link, roots: Mapping[str, str]) -> list[Place]:
+    """List the documents that a target may mean, the likeliest first; `roots` by source."""
+    written = _path(link.target)
+    root = roots.get(link.source, "/")
+    near = posixpath.join(root, posixpath.dirname(link.path), written.lstrip("/"))
+    found: list[Place] = []
+    for full in (near, posixpath.join(root, written.lstrip("/"))):
+        whole = posixpath.normpath(full)
+        # The innermost source first, and the one that links before others.
+        for source, base in sorted(roots.items(), key=lambda r: (-len(r[1]), r[0] != link.source)):
+            prefix = base.rstrip("/") + "/"
+            if written and whole.startswith(prefix):
+                found += [(source, whole[len(prefix) :] + ending) for ending in _ENDINGS]
+    return list(dict.fromkeys(found))
+
+
+def name(link: Link) -> str:
+    """Give the title or file name that a target may be."""
+    return _path(link.target).strip("/")
+
+
+def passage(link: Link, chunks: Sequence[Excerpt]) -> Excerpt:
+    """Choose the chunk of a target's document: below the heading that is named, else the first."""
+    wanted = slug(_decoded(link.target.partition("#")[2]))
+    below = (c for c in chunks if wanted and wanted in c.anchor.partition("~")[0].split("/"))
+    return next(below, chunks[0])
+
+
+def hops(
+    links: Iterable[Link],
+    target_of: Callable[[Link], Excerpt | None],
+    taken: Collection[int],
+) -> list[Hop]:
+    """Give each target once, by its best passage; chunks of `taken` are no targets."""
+    found: dict[int, Hop] = {}
+    for link in strong(links):
+        excerpt = target_of(link)
+        if excerpt is not None and excerpt.chunk_id not in taken:
+            found.setdefault(excerpt.chunk_id, Hop(excerpt, ETA * link.score, link.citation))
+    return list(found.values())
+
+
+def _path(target: str) -> str:
+    return _decoded(target.partition("#")[0]).strip()
+
+
+def _decoded(text: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(text) if "%" in text else text

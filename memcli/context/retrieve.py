@@ -1,0 +1,163 @@
+"""Find what belongs to a question, or what matters most without one, outside what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from memcli.context import hops
+from memcli.context.assemble import Fixed
+from memcli.context.parts import FOUND, Part, Span, make_part
+from memcli.search.authority import authority
+from memcli.search.dates import DateSpan
+from memcli.search.hits import Hit
+from memcli.search.options import Options
+from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
+from memcli.search.query import ParsedQuery
+from memcli.search.two_pass import SECOND
+from memcli.store.context_reader import ContextReader, Linking, Rated
+from memcli.types import MEMORY_SOURCE, Excerpt, Filters
+
+_SCOPES = ("user", "session", "global")
+
+
+def find(
+    reader: ContextReader,
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: Options,
+    fixed: Fixed,
+    *,
+    roots: Mapping[str, str],
+    embed_query: Callable[[], Vector],
+    age_days: Callable[[str], int],
+) -> tuple[Answer, list[Part]]:
+    """Answer a query from the rest of the memory, then follow links from its best passages.
+
+    `roots` are the folders of the sources by name.
+    """
+    wide = options._replace(limit=MMR_POOL, budget=None, outside=fixed.chunk_ids)
+    answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
+    found = [_part(hit) for hit in answer.hits]
+    linked = _hops(reader, found[:SECOND], fixed, roots)
+    return answer, with_hops(found, linked)
+
+
+def with_hops(found: Sequence[Part], linked: Sequence[hops.Hop]) -> list[Part]:
+    """Put each target before the first passage behind pass 2 that scores less.
+
+    A target that was found itself comes as it was found; the others keep their order, in which
+    novelty has its part.
+    """
+    ranked = list(found)
+    for hop in linked:
+        own = next((p for p in ranked if p.excerpt.chunk_id == hop.excerpt.chunk_id), None)
+        if own is not None and (own.score or 0.0) >= hop.score:
+            continue
+        if own is not None:
+            ranked.remove(own)
+            part = own._replace(score=hop.score, via=hop.via)
+        else:
+            part = make_part(FOUND, hop.excerpt, score=hop.score, via=hop.via)
+        later = range(min(SECOND, len(ranked)), len(ranked))
+        at = next((i for i in later if (ranked[i].score or 0.0) < hop.score), len(ranked))
+        ranked.insert(at, part)
+    return ranked
+
+
+def rank_all(
+    reader: ContextReader,
+    fixed: Fixed,
+    filters: Filters,
+    *,
+    budget: int,
+    age_days: Callable[[str], int],
+) -> tuple[list[Part], int]:
+    """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
+
+    Also gives how many chunks the rest has.
+
+    Ties: what is trusted, what its author calls important, what is about the user, the memory
+    before other sources, then by path and line.
+    """
+
+    def omega(document: Rated) -> float:
+        age = age_days(document.date) if document.date else None
+        return authority(age, document.authority)
+
+    documents = sorted(
+        reader.rated(filters),
+        key=lambda d: (
+            -omega(d), d.trust != "trusted", -(d.importance or 0.0), _SCOPES.index(d.scope),
+            d.source != MEMORY_SOURCE, d.source, d.path,
+        ),
+    )  # fmt: skip
+
+    shown = fixed.chunk_ids
+    rest = sum(document.chunks for document in documents) - len(shown)
+    parts: list[Part] = []
+    left = float(budget)
+    for document in documents:
+        for excerpt in reader.chunks_of(document.document_id, filters):
+            if excerpt.chunk_id not in shown:
+                parts.append(make_part(FOUND, excerpt, score=omega(document)))
+                left -= parts[-1].cost
+        if left < 0:
+            break
+    return parts, rest
+
+
+def _part(hit: Hit) -> Part:
+    """Write the lines of a chunk that answer."""
+    c = hit.candidate
+    start = 0 if hit.is_whole else c.parts[hit.first].start
+    excerpt = Excerpt(
+        c.chunk_id, c.source, c.path, c.anchor, c.heading_path, c.title, hit.start_line,
+        hit.end_line, 0, 0, hit.text, c.date, c.document_date, c.kind, c.scope, c.source_kind,
+        c.trust,
+    )  # fmt: skip
+    span = Span(c.chunk_id, start, start + len(hit.text))
+    return make_part(FOUND, excerpt, score=hit.score)._replace(spans=(span,))
+
+
+def _hops(
+    reader: ContextReader, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
+) -> list[hops.Hop]:
+    linking = reader.links([part.excerpt.chunk_id for part in parents])
+    links = hops.strong(
+        link for part in parents for link in _links(part, linking.get(part.excerpt.chunk_id))
+    )
+    if not links:
+        return []
+    taken = fixed.chunk_ids | {part.excerpt.chunk_id for part in parents}
+    return hops.hops(links, _targets(reader, links, roots), taken)
+
+
+def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
+    for target in linking.targets if linking else ():
+        yield hops.Link(
+            part.excerpt.source, part.excerpt.path, target, part.score or 0.0,
+            part.excerpt.citation,
+        )  # fmt: skip
+
+
+def _targets(
+    reader: ContextReader, links: Sequence[hops.Link], roots: Mapping[str, str]
+) -> Callable[[hops.Link], Excerpt | None]:
+    """Look up the documents that links lead to, all at once."""
+    wanted = {link: hops.candidates(link, roots) for link in links}
+    known = reader.known_paths(sorted({place for places in wanted.values() for place in places}))
+    chosen = {
+        link: next((p for p in places if p in known), None) for link, places in wanted.items()
+    }
+    loose = [hops.name(link) for link, place in chosen.items() if place is None]
+    named = reader.named(loose) if loose else {}
+    places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
+    chunks: dict[hops.Place, list[Excerpt]] = {}
+    for excerpt in reader.documents(sorted({p for p in places.values() if p})):
+        chunks.setdefault((excerpt.source, excerpt.path), []).append(excerpt)
+
+    def target_of(link: hops.Link) -> Excerpt | None:
+        found = chunks.get(places[link] or ("", ""))
+        return hops.passage(link, found) if found else None
+
+    return target_of

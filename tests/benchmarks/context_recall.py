@@ -1,0 +1,148 @@
+"""Weigh `context` against `search` on judged workspaces; not part of the suite.
+
+    python -m tests.benchmarks.context_recall FOLDER... [--budget 2000]
+
+Each folder holds `workspace/` and `queries.jsonl`, and is copied first. Recall is the share of the
+judged line ranges with a line in the answer, within the budget: of `search --budget` its passages,
+of `context` its parts with fences and citations paid for. Then the price of a tail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from memcli.bench.metrics import Range
+from memcli.bench.queries import Query
+from memcli.context.assemble import Wanted, assemble, fix
+from memcli.context.retrieve import find
+from memcli.errors import BudgetError
+from memcli.search.dates import find_dates
+from memcli.search.options import Options, options_of
+from memcli.search.pipeline import Answer, Vector, search
+from memcli.search.profiles import PROFILES
+from memcli.search.query import parse
+from memcli.store.context_reader import ContextReader
+from memcli.types import Filters
+from memcli.workspace.dating import age_days
+from tests.benchmarks.compaction_recall import Workspace
+
+TAILS = (1, 2, 3, 4, 6)
+
+
+class Row(NamedTuple):
+    """Averages over the questions of a workspace."""
+
+    recall: float
+    tokens: float
+    parts: float
+
+
+def recall(query: Query, shown: Iterable[Range]) -> float:
+    places = list(shown)
+    found = sum(
+        any(p.path == r.path and p.start <= r.end and r.start <= p.end for p in places)
+        for r in query.relevant
+    )
+    return found / len(query.relevant)
+
+
+class Asker:
+    """Asks the questions of one workspace in both ways."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.reader = ContextReader(workspace.store)
+
+    def options(self, profile: str, limit: int) -> Options:
+        options = options_of(self.workspace.config, filters=Filters())
+        return options._replace(profile=PROFILES[profile], limit=limit)
+
+    def search(self, options: Options) -> Row:
+        rows = []
+        for query in self.workspace.queries:
+            answer = self._search(query, options)
+            places = [Range(h.candidate.path, h.start_line, h.end_line) for h in answer.hits]
+            tokens = sum(len(hit.text) / 4 for hit in answer.hits)
+            rows.append(Row(recall(query, places), tokens, len(places)))
+        return mean(rows)
+
+    def _search(self, query: Query, options: Options) -> Answer:
+        today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
+        spans = find_dates(query.text, today)
+        parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
+        return search(
+            self.reader, parsed, spans, options,
+            embed_query=lambda: self.workspace.vector(parsed.text),
+            age_days=lambda day: age_days(day, today.isoformat()),
+        )  # fmt: skip
+
+    def context(self, options: Options, wanted: Wanted) -> Row:
+        rows = []
+        for query in self.workspace.queries:
+            today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
+            spans = find_dates(query.text, today)
+            parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
+
+            def embed_query(text: str = parsed.text) -> Vector:
+                return self.workspace.vector(text)
+
+            def age(day: str, today: str = today.isoformat()) -> int:
+                return age_days(day, today)
+
+            fixed = fix(self.reader.always(), self.reader.soft(), self.reader.newest(), wanted)
+            _, found = find(
+                self.reader, parsed, spans, options, fixed, roots={},
+                embed_query=embed_query, age_days=age,
+            )  # fmt: skip
+            made = assemble(fixed, found, wanted)
+            places = [
+                Range(p.excerpt.path, p.excerpt.start_line, p.excerpt.end_line) for p in made.parts
+            ]
+            rows.append(Row(recall(query, places), made.tokens, len(places)))
+        return mean(rows)
+
+
+def mean(rows: list[Row]) -> Row:
+    return Row(*(sum(column) / len(rows) for column in zip(*rows, strict=True)))
+
+
+def show(name: str, row: Row) -> None:
+    print(f"  {name:<42} recall {row.recall:.3f}  {row.tokens:6.0f} tokens  {row.parts:5.1f} parts")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--budget", type=int, default=2000)
+    parser.add_argument("--tails", type=int, nargs="*", default=list(TAILS))
+    given = parser.parse_args()
+    for folder in given.folders:
+        with tempfile.TemporaryDirectory() as place:
+            workspace = Workspace(folder, Path(place))
+            workspace.index()
+            asker = Asker(workspace)
+            print(f"{folder.name}: {len(workspace.queries)} questions, budget {given.budget}")
+            for limit in (10, 100):
+                options = asker.options("default", limit)._replace(budget=given.budget)
+                show(f"search --limit {limit}", asker.search(options))
+            none = Wanted(given.budget, 0, 0.3, 0.1, 0.2)
+            for profile in ("default", "two-pass"):
+                row = asker.context(asker.options(profile, 100), none)
+                show(f"context --tail 0 --profile {profile}", row)
+            for tail in given.tails:
+                wanted = none._replace(tail=tail, tail_share=0.0)
+                try:
+                    row = asker.context(asker.options("default", 100), wanted)
+                except BudgetError as error:
+                    print(f"  context --tail {tail}: {error.message}")
+                    break
+                show(f"context --tail {tail}, context.tail_share 0", row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""The invariants of a context hold over any memory, any shares and any budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memcli.context.assemble import Assembled, Fixed, Wanted, assemble, fix, tokens
+from memcli.context.hops import ETA, LEAST, Hop, Link, hops, strong
+from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown
+from memcli.context.retrieve import with_hops
+from memcli.errors import BudgetError
+from memcli.markdown.tokens import estimate
+from memcli.types import Excerpt
+
+LINES = st.text(
+    st.sampled_from("abc xyz#`~<>!-=|[]()é東京поезд‮\t"), min_size=1, max_size=90
+).filter(lambda line: "<!--" not in line and line.strip() != "")
+TEXTS = st.lists(LINES, min_size=1, max_size=12).map("\n".join)
+SHARES = st.tuples(*[st.floats(0, 1 / 3)] * 3)
+BUDGETS = st.one_of(st.integers(1, 400), st.integers(1, 4000), st.integers(1, 100_000))
+
+
+def document(path: str, texts: Sequence[str], first_id: int) -> list[Excerpt]:
+    """Make the chunks of a document, a blank line between two of them."""
+    chunks, line, byte = [], 1, 0
+    for at, text in enumerate(texts):
+        count, size = text.count("\n"), len(text.encode())
+        chunks.append(
+            Excerpt(
+                first_id + at, "memory", path, "top", ("Title", f"Section {at}"), "Title", line,
+                line + count, byte, byte + size, text, None, None, "note", "global", "operator",
+                "trusted",
+            )
+        )  # fmt: skip
+        line, byte = line + count + 2, byte + size + 2
+    return chunks
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> dict[str, list[list[Excerpt]]]:
+    memory: dict[str, list[list[Excerpt]]] = {}
+    next_id = 1
+    for section in (ALWAYS, SOFT, RECENT, FOUND):
+        memory[section] = []
+        for at in range(draw(st.integers(0, 3))):
+            texts = draw(st.lists(TEXTS, min_size=1, max_size=4))
+            memory[section].append(document(f"{section}/{at}.md", texts, next_id))
+            next_id += len(texts)
+    return memory
+
+
+def made(
+    memory: dict[str, list[list[Excerpt]]], wanted: Wanted
+) -> tuple[Fixed, Assembled, list[Excerpt]]:
+    soft = [chunk for chunks in memory[SOFT] for chunk in chunks]
+    logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
+    fixed = fix(memory[ALWAYS], soft, reversed(logs), wanted)
+    everything = [chunk for section in memory.values() for chunks in section for chunk in chunks]
+    # Retrieval may offer what is shown already, and twice.
+    ranked = [make_part(FOUND, chunk, score=1 / (1 + n)) for n, chunk in enumerate(everything)]
+    return fixed, assemble(fixed, [*ranked, *ranked[:2]], wanted), everything
+
+
+@given(memories(), BUDGETS, st.integers(0, 4), SHARES)
+@settings(max_examples=120, deadline=None)
+def test_the_invariants_of_a_context(
+    memory: dict[str, list[list[Excerpt]]],
+    budget: int,
+    tail: int,
+    shares: tuple[float, float, float],
+) -> None:
+    wanted = Wanted(budget, tail, *shares)
+    logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
+    rules = [part for chunks in memory[ALWAYS] for part in joined(ALWAYS, chunks)]
+    base = joined(RECENT, logs[len(logs) - min(tail, len(logs)) :])
+    needed = tokens([*rules, *base])
+    if needed > budget:
+        with pytest.raises(BudgetError, match=f"of {budget}"):
+            made(memory, wanted)
+        return
+    fixed, whole, everything = made(memory, wanted)
+    by_section = {s: [p for p in whole.parts if p.section == s] for s in memory}
+    shown = [chunk for part in whole.parts for chunk in part.chunk_ids]
+
+    # The budget is kept, by the very text that is printed.
+    assert estimate(markdown(whole.parts)) <= whole.tokens <= budget
+    # I1 is there whole, each line of it.
+    assert by_section[ALWAYS] == rules
+    for chunks, part in zip(memory[ALWAYS], rules, strict=True):
+        assert part.text == "\n\n".join(chunk.text for chunk in chunks).strip("\n")
+    # A partition: nothing is shown twice, and what is not shown is left out by name.
+    left = [chunk for part in whole.left_out for chunk in part.chunk_ids]
+    assert len(shown) == len(set(shown))
+    assert sorted({*shown, *left}) == [chunk.chunk_id for chunk in everything]
+    # I2 is cut only to a prefix, within its share.
+    soft = [chunk.chunk_id for chunks in memory[SOFT] for chunk in chunks]
+    kept = [chunk for part in by_section[SOFT] for chunk in part.chunk_ids]
+    assert kept == soft[: len(kept)]
+    assert sum(part.cost for part in by_section[SOFT]) <= shares[1] * budget + 1e-6
+    # The tail is a suffix of the logs, as they stand, with at least the records asked for.
+    recent = [chunk for part in by_section[RECENT] for chunk in part.chunk_ids]
+    assert recent == [chunk.chunk_id for chunk in logs[len(logs) - len(recent) :]]
+    assert len(recent) >= min(tail, len(logs))
+    assert tail or not recent
+    text = "".join(part.text for part in by_section[RECENT])
+    assert all(chunk.text.strip("\n") in text for chunk in logs[len(logs) - len(recent) :])
+    # More than the base tail only within its share.
+    if len(recent) > tail:
+        assert sum(part.cost for part in by_section[RECENT]) <= shares[2] * budget + 1e-6
+    # What is found is shown in the order of its rank.
+    scores = [part.score or 0.0 for part in by_section[FOUND]]
+    assert scores == sorted(scores, reverse=True)
+    # Sections stand in order.
+    order = [part.section for part in whole.parts]
+    assert order == sorted(order, key=(ALWAYS, SOFT, RECENT, FOUND).index)
+    assert fixed.parts == whole.parts[: len(fixed.parts)]
+
+
+@given(memories(), st.integers(1, 3000))
+@settings(max_examples=60, deadline=None)
+def test_the_best_of_what_is_found_come_before_all_others(
+    memory: dict[str, list[list[Excerpt]]], budget: int
+) -> None:
+    memory = {**memory, ALWAYS: [], SOFT: [], RECENT: []}
+    whole = made(memory, Wanted(budget, 0, 0.3, 0.1, 0.2))[1]
+    for left in whole.left_out:
+        better = [part for part in whole.parts if (part.score or 0) > (left.score or 0)]
+        assert tokens([*better, left]) > budget
+
+
+LINKS = st.lists(
+    st.builds(
+        Link,
+        st.just("memory"),
+        st.sampled_from(["a.md", "b.md", "c.md"]),
+        st.sampled_from(["a.md", "b.md", "c.md", "nowhere.md"]),
+        st.floats(0, 1),
+        st.sampled_from(["a.md:1-2", "b.md:1-2"]),
+    ),
+    max_size=12,
+)
+
+
+@given(LINKS, st.sets(st.integers(1, 3)))
+def test_hops_end_after_one_step_and_reach_nothing_that_is_taken(
+    links: list[Link], taken: set[int]
+) -> None:
+    chunks = {
+        name: document(name, ["x"], n)[0] for n, name in enumerate(["a.md", "b.md", "c.md"], 1)
+    }
+    asked = []
+
+    def target_of(link: Link) -> Excerpt | None:
+        asked.append(link)
+        return chunks.get(link.target)
+
+    found = hops(links, target_of, taken)
+    assert len(asked) == len(strong(links)) <= len(links)
+    assert {hop.excerpt.chunk_id for hop in found} & taken == set()
+    assert len({hop.excerpt.chunk_id for hop in found}) == len(found)
+    for hop in found:
+        best = max(x.score for x in links if x.target == hop.excerpt.path)
+        assert hop.score == ETA * best > LEAST
+
+
+@given(st.lists(st.floats(0, 1), max_size=20), st.lists(st.floats(0, 1), max_size=4), st.data())
+def test_hops_move_nothing_else(
+    scores: list[float], hopped: list[float], data: st.DataObject
+) -> None:
+    found = [
+        make_part(FOUND, document(f"{n}.md", ["x"], n)[0], score=score)
+        for n, score in enumerate(scores)
+    ]
+    linked = [
+        Hop(document(f"{n}.md", ["x"], n)[0], score, "p.md:1-1")
+        for n, score in zip(
+            data.draw(st.lists(st.integers(8, 30), min_size=len(hopped), max_size=len(hopped),
+                               unique=True)),
+            hopped,
+            strict=True,
+        )
+    ]  # fmt: skip
+    ranked = with_hops(found, linked)
+    assert ranked[:8] == found[:8] or len(found) < 8
+    assert [part for part in ranked if part.via is None] == [p for p in found if p in ranked]
+    assert {part.chunk_ids for part in ranked} == {
+        *(part.chunk_ids for part in found), *((hop.excerpt.chunk_id,) for hop in linked)
+    }  # fmt: skip
