@@ -31,7 +31,7 @@ Usage: memcli COMMAND [OPTIONS]
 
   memcli search "why did the pool run dry"   find passages, best first
   memcli search ERR_POOL_EXHAUSTED --json    the same for a program
-  memcli context "why did it run dry"        the memory for a prompt, within a budget
+  memcli context "why did it run dry"        the memory for a prompt
   memcli index                               embed what is new
   memcli index --watch                       stay, and index whatever changes
   memcli status                              what is indexed, what is behind
@@ -40,7 +40,7 @@ Commands:
   search   Find passages by words and meaning.
   get      Print lines of a document, by path, citation or record ref.
   index    Bring the index in step with the files.
-  context  Assemble the memory for a prompt: rules, the newest records, what a question asks for.
+  context  Assemble the memory for a prompt, within a token budget.
   status   Show what the index knows, and what it does not.
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.

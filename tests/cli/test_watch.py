@@ -212,7 +212,7 @@ def test_what_cannot_be_written_at_the_start_is_an_error(notes: Path, tmp_path: 
         (("--watch", "--prune"), "--watch and --prune do not go together"),
         (("--debounce", "10"), "--debounce and --interval need --watch"),
         (("--interval", "1"), "--debounce and --interval need --watch"),
-        (("--watch", "--debounce", "-1"), "watch.debounce_ms must be between 0 and 3.6e+06"),
+        (("--watch", "--debounce", "-1"), "--debounce must be between 0 and 3.6e+06"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

@@ -117,7 +117,8 @@ def _source(source: Source) -> dict[str, Any]:
         "scope": source.scope,
         "source_kind": source.source_kind,
         "trust": source.trust,
-        "always": source.always,
+        "always": list(source.always),
+        "soft": list(source.soft),
     }
 
 
