@@ -137,7 +137,8 @@ def search(
                 most_lines=options.passage_lines,
             )
             observe("focus", hits)
-    hits = judge(_scored(hits, found, options, age_days), calibration(fingerprint))
+    hits = _scored(hits, found, options, age_days)
+    hits = judge(hits, calibration(fingerprint), rarity=found.rarity)
     hits = apply_proximity(hits, spans=spans)
     hits = apply_quality(hits, found.qualities)
     observe("score", hits)

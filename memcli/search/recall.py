@@ -29,6 +29,7 @@ class Recalled(NamedTuple):
     matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
 
 
@@ -61,7 +62,7 @@ def recall(
     has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
-        return Recalled(candidates, {}, {}, (), (), qualities)
+        return Recalled(candidates, {}, {}, (), (), 0.0, qualities)
     ids = [candidate.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
@@ -86,7 +87,11 @@ def recall(
     sought = sum(term.idf for term in terms)
     coverage = {chunk: idf / sought for chunk, idf in held.items()} if sought else {}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
-    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched), qualities)
+    greatest = log(1 + (total + 0.5) / 0.5)
+    rarity = sought / len(terms) / greatest if terms else 0.0
+    return Recalled(
+        candidates, coverage, matched, tuple(terms), tuple(unmatched), rarity, qualities
+    )
 
 
 def part_tokens(

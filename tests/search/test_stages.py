@@ -234,15 +234,18 @@ def test_jaccard_is_the_share_of_common_tokens() -> None:
     assert jaccard(frozenset(), frozenset()) == 0.0
 
 
-def test_confidence_is_the_logistic_of_cosine_and_coverage() -> None:
-    hits = judge(fused(candidate(1, cosines=(0.5,))), Calibration(-1.0, 2.0, 3.0))
-    assert hits[0].confidence == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.5 + 3 * 1.0))))
-    assert judge(hits, None) == hits
+def test_confidence_is_the_logistic_of_cosine_and_rare_words_covered() -> None:
+    hits = judge(fused(candidate(1, cosines=(0.5,))), Calibration(-1.0, 2.0, 3.0), rarity=0.4)
+    assert hits[0].confidence == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.5 + 3 * 0.4))))
+    narrow = [hits[0]._replace(own_cosine=0.25, own_coverage=0.5)]
+    found = judge(narrow, Calibration(-1.0, 2.0, 3.0), rarity=0.4)[0].confidence
+    assert found == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.25 + 3 * 0.5 * 0.4))))
+    assert judge(hits, None, rarity=0.4) == hits
 
 
 def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
-    hits = judge(fused(literal, candidate(2, bm25=1.0)), sure)
+    hits = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
     assert [h.candidate.chunk_id for h in apply_floor(hits, min_score=0.5)] == [1]
     assert verdict(apply_floor(hits, min_score=0.5)) == "good"
     assert verdict([hit for hit in hits if hit.candidate.chunk_id == 2]) == "none"
