@@ -211,7 +211,8 @@ def _open_tokenizer(path: str) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(path)
     except Exception as error:  # the library raises nothing narrower
-        raise LegMissingError(f"{path} is no tokenizer: {error}") from error
+        hint = "memcli help environment"
+        raise LegMissingError(f"{path} is no tokenizer: {error}", hint=hint) from error
     # Published files often cut and pad to 128.
     tokenizer.no_truncation()
     tokenizer.no_padding()
