@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from memcli.search.hits import Hit, ordered
+from memcli.search.hits import Hit, Step, ordered
 from memcli.types import Candidate
 
 RRF_K = 60
@@ -77,26 +77,25 @@ def fuse(
         else:
             text = candidate.bm25 / best_text if best_text > 0 else 0.0
             score = weights.vector * used + weights.text * text_share * text
-        hit = Hit(
-            candidate=candidate,
-            first=0,
-            last=max(0, len(candidate.parts) - 1),
-            score=0.0,
-            cosine=cosine,
-            coverage=coverage.get(candidate.chunk_id, 0.0),
-            confidence=None,
-            duplicates=(),
-            trace=(),
+        covered = coverage.get(candidate.chunk_id, 0.0)
+        inputs = (
+            ("bm25", candidate.bm25),
+            ("lexical_rank", candidate.lexical_rank),
+            ("cosine", cosine),
+            ("dense_rank", candidate.dense_rank),
+            ("coverage", covered),
         )
         hits.append(
-            hit.moved(
-                score,
-                f"fuse:{method}",
-                bm25=candidate.bm25,
-                lexical_rank=candidate.lexical_rank,
+            Hit(
+                candidate=candidate,
+                first=0,
+                last=max(0, len(candidate.parts) - 1),
+                score=score,
                 cosine=cosine,
-                dense_rank=candidate.dense_rank,
-                coverage=hit.coverage,
+                coverage=covered,
+                confidence=None,
+                duplicates=(),
+                trace=(Step(f"fuse:{method}", score, inputs),),
             )
         )
     return ordered(hits)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 
 from memcli.search.hits import Hit
 from memcli.store.text import prepare
@@ -41,25 +42,36 @@ def diversify(
     if not hits:
         return []
     best = max(hit.score for hit in hits) or 1.0
+    relevance = [lambda_ * hit.score / best for hit in hits]
     sets = [token_set(hit.text) for hit in hits]
     left = list(range(len(hits)))
     nearest = [0.0] * len(hits)
+    compared = [0] * len(hits)  # of the chosen, so many are in `nearest`
+    order: list[int] = []
     chosen: list[Hit] = []
     while left and len(chosen) < limit:
-        values = {i: lambda_ * hits[i].score / best - (1 - lambda_) * nearest[i] for i in left}
-        pick = max(left, key=lambda i: (values[i], -i))
-        if values[pick] < least:
+        pick, value = -1, -inf
+        for i in left:
+            # More comparisons only lower a value: what cannot win is not compared.
+            if relevance[i] - (1 - lambda_) * nearest[i] <= value:
+                continue
+            for other in order[compared[i] :]:
+                nearest[i] = max(nearest[i], jaccard(sets[other], sets[i]))
+            compared[i] = len(order)
+            if relevance[i] - (1 - lambda_) * nearest[i] > value:
+                pick, value = i, relevance[i] - (1 - lambda_) * nearest[i]
+        if value < least:
             break
         left.remove(pick)
-        copies = []
-        for i in left:
-            similarity = jaccard(sets[pick], sets[i])
-            nearest[i] = max(nearest[i], similarity)
-            if fold and similarity >= DUPLICATE_JACCARD:
-                copies.append(i)
+        order.append(pick)
+        copies = [i for i in left if fold and _is_copy(sets[pick], sets[i])]
         left = [i for i in left if i not in copies]
-        hit = hits[pick].moved(
-            hits[pick].score, "mmr", value=values[pick], similarity=nearest[pick]
-        )
+        hit = hits[pick].moved(hits[pick].score, "mmr", value=value, similarity=nearest[pick])
         chosen.append(hit._replace(duplicates=tuple(hits[i].citation for i in copies)))
     return chosen
+
+
+def _is_copy(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Tell that two texts say the same; sets of unlike size cannot have so much in common."""
+    small, large = sorted((len(a), len(b)))
+    return small >= DUPLICATE_JACCARD * large and jaccard(a, b) >= DUPLICATE_JACCARD

@@ -25,10 +25,11 @@ class Recalled(NamedTuple):
     """Candidates, and how much of the query each one matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
-    coverage: dict[int, float]  # share of its IDF
+    coverage: dict[int, float]  # share of its IDF, without the common terms
     matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    common: tuple[str, ...]  # terms that too many chunks hold to be looked for
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
 
@@ -49,48 +50,68 @@ def recall(
 
     Chunks of `outside` are no candidates.
     """
-    match = query.match_any if lexical else None
-    if lexical and total > MOST_ROWS:
-        rows = {m: reader.frequency(m, MOST_ROWS) for m in query.alternatives}
-        query = without_majority(query, rows, total)
-        match = query.less_excluded(fts.any_of(affordable(rows)))
-    literal = _literal(query) if lexical else None
     # As many more as may be left out, so that the universe is that of the others.
     wide = universe + min(len(outside), MOST_OUTSIDE)
+    dense = reader.begin_dense(vector, wide, filters)
+    match = query.match_any if lexical else None
+    common: dict[str, int] = {}
+    if lexical and total > MOST_ROWS:
+        rows = {m: reader.frequency(m) for m in query.alternatives}
+        query = without_majority(query, rows, total)
+        kept = affordable(rows)
+        common = {m: count for m, count in rows.items() if m not in kept}
+        match = query.less_excluded(fts.any_of(kept))
+    literal = _literal(query) if lexical else None
     legs = Legs(match, literal, vector, tuple(dates), wide, filters)
-    candidates = tuple(c for c in reader.recall(legs) if c.chunk_id not in outside)
+    candidates = tuple(c for c in reader.recall(legs, dense) if c.chunk_id not in outside)
     has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
-        return Recalled(candidates, {}, {}, (), (), 0.0, qualities)
+        return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
+    return _covered(reader, query, candidates, common, total)._replace(qualities=qualities)
+
+
+def _covered(
+    reader: Reader,
+    query: ParsedQuery,
+    candidates: tuple[Candidate, ...],
+    common: Mapping[str, int],
+    total: int,
+) -> Recalled:
+    """Tell what candidates hold of a query; the chunks of a common term are counted, not walked."""
     ids = [candidate.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
     terms: list[SoughtTerm] = []
     unmatched: list[str] = []
+    left_out: list[str] = []
+    looked_up = 0.0
     asked = [fts.sought(term.text, prefix=term.kind == "prefix") for term in query.sought]
     tokens = reader.tokens([text for text, _ in asked])
     for term, (text, prefix), cut in zip(query.sought, asked, tokens, strict=True):
         expression = term.match
         if expression is None:
             continue
-        frequency, holding = reader.held(expression, ids)
+        is_common = expression in common
+        frequency, holding = (common[expression], ()) if is_common else reader.held(expression, ids)
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         terms.append(SoughtTerm(cut, idf, (text.split()[-1], cut[-1]) if prefix and cut else ()))
+        if is_common:
+            left_out.append(term.text)
+            continue
+        looked_up += idf
         if not frequency:
             unmatched.append(term.text)
-            continue
         for chunk_id in holding:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    sought = sum(term.idf for term in terms)
-    coverage = {chunk: idf / sought for chunk, idf in held.items()} if sought else {}
+    coverage = {chunk: idf / looked_up for chunk, idf in held.items()}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
-    rarity = sought / len(terms) / greatest if terms else 0.0
+    rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
     return Recalled(
-        candidates, coverage, matched, tuple(terms), tuple(unmatched), rarity, qualities
+        candidates, coverage, matched, tuple(terms), tuple(unmatched), tuple(left_out), rarity, {}
     )
 
 

@@ -112,7 +112,7 @@ def publish(main: Writer, side: Writer) -> None:
         side.put_meta("revision", revision)
         side.put_meta(PUBLISHED_AS, revision)
         if is_embedded:
-            side.put_meta(EMBEDDED_AT, revision)
+            side.put_meta(EMBEDDED_AT, records.all_embedded(side.connection, revision))
     if (fault := side.integrity()) != "ok":
         raise DamagedError(
             f"the index built beside {main.path} is damaged: {fault}", hint="memcli index --full"

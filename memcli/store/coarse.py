@@ -23,10 +23,10 @@ from memcli.store.driver import rows
 PREFIX = "coarse_"
 MOST_BITS = 8192  # of a vec0 column
 THRESHOLD = 0.6
-OVERSAMPLING = 2  # codes that are rescored for each neighbour wanted: recall@200 0.92
-LEAST_CODES = 400
+OVERSAMPLING = 1  # codes that are rescored for each neighbour wanted: recall@200 0.92
+LEAST_CODES = 200
 SAMPLE_CHUNKS = 8  # vec0 chunks that are looked at for the bound
-SAMPLE_STEP = 8  # of their rows, each so many
+SAMPLE_STEP = 16  # of their rows, each so many
 SAFETY = 4  # rows within the bound for each that is wanted
 SPARE = 8  # rows of the sample, against chance
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import apsw
 
 from memcli.errors import IndexMissingError
-from memcli.store import keywords, lineage, schema, vectors
+from memcli.store import coarse, keywords, lineage, schema, vectors
 from memcli.store.driver import connect, rows, translated
 from memcli.store.filters import select_chunks
 from memcli.store.records import Counts, read_counts, read_known
 from memcli.store.text import TOKENIZER
+from memcli.store.vectors import Near
 from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
 
 
@@ -123,14 +124,10 @@ class Reader:
         with translated(self.path):
             return {path: lineage.leaves(self._connection, path) for path in paths}
 
-    def count_matches(self, expression: str) -> int:
-        """Count the chunks that match an expression."""
-        return int(self._rows("SELECT count(*) FROM fts WHERE fts MATCH ?", (expression,))[0][0])
-
-    def frequency(self, expression: str, most: int) -> int:
-        """Count the chunks that match an expression, beyond `most` by estimate."""
+    def frequency(self, expression: str) -> int:
+        """Count the chunks that match an expression; on a large index by estimate."""
         with translated(self.path):
-            return keywords.frequency(self._connection, expression, most)
+            return keywords.frequency(self._connection, expression)
 
     def held(self, expression: str, chunk_ids: Sequence[int]) -> tuple[int, set[int]]:
         """Count the chunks that match an expression, and tell which of some chunks do."""
@@ -162,15 +159,42 @@ class Reader:
         with translated(self.path):
             return str(self._rows("PRAGMA integrity_check(1)")[0][0])
 
-    def recall(self, legs: Legs) -> list[Candidate]:
+    def begin_dense(self, query: bytes | None, k: int, filters: Filters) -> Callable[[], Near]:
+        """Begin to look for the k texts nearest to a query, and give what waits for them.
+
+        In a large index they are looked for in the background.
+        """
+        fingerprint, table = self.meta("fingerprint"), self._vec_table()
+        if query is None or fingerprint is None:
+            return list
+        chunk_filter = select_chunks(filters)
+
+        def ask(connection: apsw.Connection) -> Near:
+            return vectors.nearest(connection, table, fingerprint, query, k, chunk_filter)
+
+        aside = None
+        if table is not None and coarse.is_coarse(table):
+            from memcli.store.aside import Aside
+
+            aside = Aside(self.path, self.meta("revision") or "0", ask)
+
+        def near() -> Near:
+            found = aside.result() if aside else None
+            with translated(self.path):
+                return ask(self._connection) if found is None else found
+
+        return near
+
+    def recall(self, legs: Legs, dense: Callable[[], Near]) -> list[Candidate]:
         """Collect the candidates of both legs with the raw scores of both."""
         with translated(self.path):
             chunk_filter = select_chunks(legs.filters)
             lexical = self._lexical(legs.match, legs.universe, chunk_filter)
             literal = self._lexical(legs.literal, legs.universe, chunk_filter)
-            dense = self._dense(legs, chunk_filter)
+            near = dense()
+            owners = self._owners(near, chunk_filter)
             ranks = {chunk: rank for rank, (chunk, _) in enumerate(lexical, start=1)}
-            dense_ranks = {chunk: rank for rank, chunk in enumerate(dense, start=1)}
+            dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
             dated = self._dated(legs.dates, legs.universe, chunk_filter)
             ids = sorted({*ranks, *dense_ranks, *(chunk for chunk, _ in literal), *dated})
             if not ids:
@@ -180,12 +204,14 @@ class Reader:
             if missing and legs.match:
                 scores |= keywords.scores(self._connection, legs.match, missing)
             literals = self.held(legs.literal, ids)[1] if legs.literal else set()
-            parts = self._parts(legs.vector, ids)
+            parts = self._parts(legs.vector, ids, near)
+            hydrated = self._hydrate(ids)
+            headings = json.loads(f"[{','.join(row[4] for row in hydrated)}]")
             return [
                 Candidate._make(
                     (
                         *row[:4],
-                        tuple(json.loads(row[4])),
+                        tuple(heading_path),
                         *row[5:],
                         scores.get(row[0], 0.0),
                         ranks.get(row[0]),
@@ -194,7 +220,7 @@ class Reader:
                         tuple(parts.get(row[0], ())),
                     )
                 )
-                for row in self._hydrate(ids)
+                for row, heading_path in zip(hydrated, headings, strict=True)
             ]
 
     def _lexical(
@@ -219,49 +245,46 @@ class Reader:
             )]  # fmt: skip
         return found
 
-    def _dense(self, legs: Legs, chunk_filter: tuple[str, list[Any]] | None) -> list[int]:
-        """Rank chunks by their nearest part."""
-        fingerprint = self.meta("fingerprint")
-        if legs.vector is None or fingerprint is None:
-            return []
-        found = vectors.nearest(
-            self._connection, self._vec_table(), fingerprint, legs.vector, legs.universe,
-            chunk_filter,
-        )  # fmt: skip
-        if not found:
+    def _owners(self, near: Near, chunk_filter: tuple[str, list[Any]] | None) -> list[int]:
+        """Rank the chunks of the nearest texts."""
+        if not near:
             return []
         select, values = chunk_filter or ("", [])
         within = f" AND chunk_id IN ({select})" if select else ""
-        marks = ",".join("?" * len(found))
+        marks = ",".join("?" * len(near))
         owners: dict[bytes, list[int]] = {}
         for hash_, chunk_id in self._rows(
             f"SELECT hash, chunk_id FROM parts WHERE hash IN ({marks}){within} ORDER BY chunk_id",
-            (*(hash_ for hash_, _ in found), *values),
+            (*(hash_ for hash_, _ in near), *values),
         ):
             owners.setdefault(hash_, []).append(chunk_id)
-        order = (chunk for hash_, _ in found for chunk in owners.get(hash_, ()))
+        order = (chunk for hash_, _ in near for chunk in owners.get(hash_, ()))
         return list(dict.fromkeys(order))
 
     def _vec_table(self) -> str | None:
         behind = self.vec_problem or self.meta("vec_behind") == "1"
         return None if behind else self.meta("vec_table")
 
-    def _parts(self, vector: bytes | None, ids: Sequence[int]) -> Mapping[int, list[PartScore]]:
-        fingerprint = self.meta("fingerprint")
-        scores: dict[int, float] = {}
-        if vector is not None and fingerprint is not None:
-            scores = vectors.cosines(
-                self._connection, fingerprint, vector, ids, has_vec=not self.vec_problem
-            )
+    def _parts(
+        self, vector: bytes | None, ids: Sequence[int], near: Near
+    ) -> Mapping[int, list[PartScore]]:
+        """List the parts of chunks with their cosines, of which some are known."""
         marks = ",".join("?" * len(ids))
-        parts: dict[int, list[PartScore]] = {}
-        for part_id, chunk_id, start_line, end_line, start, end in self._rows(
-            'SELECT id, chunk_id, start_line, end_line, start, "end" FROM parts'
+        found = self._rows(
+            'SELECT chunk_id, hash, start_line, end_line, start, "end" FROM parts'
             f" WHERE chunk_id IN ({marks}) ORDER BY id",
             ids,
-        ):
-            score = PartScore(start_line, end_line, start, end, scores.get(part_id))
-            parts.setdefault(chunk_id, []).append(score)
+        )
+        scores = dict(near)
+        fingerprint = self.meta("fingerprint")
+        if vector is not None and fingerprint is not None:
+            missing = {row[1] for row in found if row[1] not in scores}
+            scores |= vectors.cosines(
+                self._connection, fingerprint, vector, sorted(missing), has_vec=not self.vec_problem
+            )
+        parts: dict[int, list[PartScore]] = {}
+        for chunk_id, hash_, *place in found:
+            parts.setdefault(chunk_id, []).append(PartScore._make((*place, scores.get(hash_))))
         return parts
 
     def _hydrate(self, ids: Sequence[int]) -> list[tuple[Any, ...]]:

@@ -14,7 +14,9 @@ from memcli.store.driver import rows
 from memcli.store.text import prepare
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
-EMBEDDED_AT = "embedded_at"  # meta key: the revision at which every text had its vector
+# meta key: the revision at which every text had its vector, and how many documents, chunks and
+# parts there were
+EMBEDDED_AT = "embedded_at"
 
 
 class Stamp(NamedTuple):
@@ -114,18 +116,34 @@ def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[byt
 
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count what the index holds."""
-    ((documents, chunks, parts, all_embedded),) = rows(
-        connection,
-        "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
-        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
-        " (SELECT value FROM meta WHERE key = ?)"
-        " = (SELECT value FROM meta WHERE key = 'revision')",
-        (EMBEDDED_AT,),
+    meta = dict(
+        rows(
+            connection,
+            "SELECT key, value FROM meta WHERE key IN ('revision', ?)",
+            (EMBEDDED_AT,),
+        )
     )
-    if all_embedded:  # without a look at each
+    at, *counted = meta.get(EMBEDDED_AT, "").split(" ")
+    if at == meta.get("revision", "0") and len(counted) == 3:  # without a look at each
+        documents, chunks, parts = map(int, counted)
         return Counts(documents, chunks, parts, parts)
+    documents, chunks, parts = _count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
     return Counts(documents, chunks, parts, found[0][0])
+
+
+def all_embedded(connection: apsw.Connection, revision: str) -> str:
+    """Give the value of EMBEDDED_AT for a revision in which every text has its vector."""
+    return " ".join([revision, *map(str, _count_rows(connection))])
+
+
+def _count_rows(connection: apsw.Connection) -> tuple[int, int, int]:
+    ((documents, chunks, parts),) = rows(
+        connection,
+        "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
+        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts)",
+    )
+    return documents, chunks, parts
 
 
 def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:

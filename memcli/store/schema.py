@@ -82,6 +82,9 @@ ALTER TABLE documents ADD COLUMN soft INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
 """
 
+# For questions that name a day.
+_V5 = "CREATE INDEX chunks_date ON chunks (date) WHERE date IS NOT NULL"
+
 
 class IncompleteError(StoreError):
     """The file was created, but its tables were not."""
@@ -90,7 +93,7 @@ class IncompleteError(StoreError):
 
 
 # Migration n leads from user_version n to n + 1.
-MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3, _V4)
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3, _V4, _V5)
 
 
 def version(connection: apsw.Connection) -> int:

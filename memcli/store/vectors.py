@@ -19,6 +19,9 @@ import apsw
 from memcli.store import coarse
 from memcli.store.driver import rows
 
+Near = list[tuple[bytes, float]]  # hash and cosine of texts, best first
+
+MOST_BINDINGS = 10_000  # of a statement; SQLite takes 32,766
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
 EXACT_PREFIX = "vec_"
 CHURN_LIMIT = 1.5  # rebuild when vec0 holds this many times the room its rows need
@@ -161,8 +164,8 @@ def nearest(
     query: bytes,
     k: int,
     chunk_filter: tuple[str, Sequence[Any]] | None,
-) -> list[tuple[bytes, float]]:
-    """List the hashes nearest to a query as (hash, cosine), best first; ties by slot.
+) -> Near:
+    """List the hashes nearest to a query; ties by slot.
 
     `chunk_filter` is a SELECT of the chunk ids to search in, with its bindings.
     """
@@ -220,26 +223,24 @@ def cosines(
     connection: apsw.Connection,
     fingerprint: str,
     query: bytes,
-    chunk_ids: Sequence[int],
+    hashes: Sequence[bytes],
     *,
     has_vec: bool,
-) -> dict[int, float]:
-    """Give the cosine of every embedded part of some chunks, by part id."""
-    marks = ",".join("?" * len(chunk_ids))
-    joined = (
-        # The planner would begin with every vector of the fingerprint.
-        "FROM parts p CROSS JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? "
-        f"WHERE p.chunk_id IN ({marks})"
-    )
-    if has_vec:
-        found = rows(
-            connection,
-            f"SELECT p.id, vec_distance_L2(v.vector, ?) {joined}",
-            (query, fingerprint, *chunk_ids),
-        )
-        return {part: 1.0 - distance * distance / 2.0 for part, distance in found}
-    import numpy as np
+) -> dict[bytes, float]:
+    """Give the cosine of those of some texts that are embedded, by hash."""
+    found: dict[bytes, float] = {}
+    for at in range(0, len(hashes), MOST_BINDINGS):
+        batch = hashes[at : at + MOST_BINDINGS]
+        among = f"FROM vectors WHERE fingerprint = ? AND hash IN ({','.join('?' * len(batch))})"
+        bindings = (fingerprint, *batch)
+        if has_vec:
+            sql = f"SELECT hash, vec_distance_L2(vector, ?) {among}"
+            for hash_, distance in rows(connection, sql, (query, *bindings)):
+                found[hash_] = 1.0 - distance * distance / 2.0
+        else:
+            import numpy as np
 
-    vector = np.frombuffer(query, "<f4")
-    found = rows(connection, f"SELECT p.id, v.vector {joined}", (fingerprint, *chunk_ids))
-    return {part: float(np.frombuffer(blob, "<f4") @ vector) for part, blob in found}
+            asked = np.frombuffer(query, "<f4")
+            for hash_, blob in rows(connection, f"SELECT hash, vector {among}", bindings):
+                found[hash_] = float(np.frombuffer(blob, "<f4") @ asked)
+    return found

@@ -150,16 +150,16 @@ class Writer:
         return (
             fingerprint is not None
             and self.meta("fingerprint") == fingerprint
-            and self.meta(EMBEDDED_AT) == (self.meta("revision") or "0")
+            and (self.meta(EMBEDDED_AT) or "").split(" ")[0] == (self.meta("revision") or "0")
             and (self.meta("vec_behind") != "1" or bool(self.vec_problem))
         )
 
     def mark_embedded(self) -> None:
         """Remember that every text has its vector, until the next change."""
         revision = self.meta("revision") or "0"
-        if self.meta(EMBEDDED_AT) != revision:
+        if not (self.meta(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
-                self.put_meta(EMBEDDED_AT, revision)
+                self.put_meta(EMBEDDED_AT, records.all_embedded(self.connection, revision))
 
     def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text.

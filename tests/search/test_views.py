@@ -46,7 +46,7 @@ def _active(notes: Path) -> set[str]:
     """Give every document with a chunk in the active view."""
     reader = Reader(store_path(load(str(notes), {}, {}), os.environ))
     legs = Legs(None, None, None, (("1000-01-01", "9999-12-31"),), 10**6, Filters(view="active"))
-    found = {candidate.path for candidate in reader.recall(legs)}
+    found = {candidate.path for candidate in reader.recall(legs, list)}
     reader.close()
     return found
 

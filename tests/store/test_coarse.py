@@ -7,10 +7,11 @@ import pytest
 
 from memcli.store import coarse
 from memcli.store.driver import connect, rows
+from memcli.store.reader import Reader
 from memcli.store.records import Stamp
 from memcli.store.vectors import EXACT_LIMIT, nearest
 from memcli.store.writer import Writer
-from memcli.types import Chunk, Document, FileStat, Part
+from memcli.types import Chunk, Document, FileStat, Filters, Part
 from tests.store_check import assert_sound, open_writer
 
 DIMENSION = 128
@@ -94,6 +95,22 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
     connection.close()
     assert len(found) == 200
     assert {hash_[:1] for hash_, _ in found} == {b"s"}
+
+
+def test_a_search_in_the_background_sees_the_state_of_its_reader(large: tuple[str, Any]) -> None:
+    path, matrix = large
+    query = matrix[BIG + 3].tobytes()
+    reader = Reader(path)
+    with reader.snapshot():
+        before = reader.begin_dense(query, 5, Filters())()
+        assert before[0][0] == hashes("s", 4)[3]
+        writer = open_writer(path)
+        put(writer, "s", 2)
+        writer.close()
+        assert reader.begin_dense(query, 5, Filters())() == before
+    after = reader.begin_dense(query, 5, Filters())()
+    assert before[0] not in after
+    reader.close()
 
 
 def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any]) -> None:

@@ -12,7 +12,7 @@ from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
-from memcli.store import schema
+from memcli.store import keywords, schema
 from memcli.store.driver import DamagedError, connect, rows
 from memcli.store.reader import Legs, Reader
 from memcli.store.writer import Stamp, Writer
@@ -42,16 +42,16 @@ def recall(
     reader = Reader(path)
     reader.vec_problem = reader.vec_problem or vec_problem
     try:
-        return reader.recall(
-            Legs(
-                match=match,
-                literal=None,
-                vector=ENCODER.encode_query(vector) if vector is not None else None,
-                dates=(),
-                universe=universe,
-                filters=filters or Filters(),
-            )
+        legs = Legs(
+            match=match,
+            literal=None,
+            vector=ENCODER.encode_query(vector) if vector is not None else None,
+            dates=(),
+            universe=universe,
+            filters=filters or Filters(),
         )
+        dense = reader.begin_dense(legs.vector, legs.universe, legs.filters)
+        return reader.recall(legs, dense)
     finally:
         reader.close()
 
@@ -414,16 +414,20 @@ def test_churn_rebuilds_the_vector_table(path: str) -> None:
     assert_sound(path)
 
 
-def test_a_count_beyond_the_most_is_estimated_from_where_it_ended(path: str) -> None:
+def test_a_frequency_is_counted_or_estimated_from_windows(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer = open_writer(path)
+    assert keywords.frequency(writer.connection, '"fox"') == 0
     for number in range(40):
         put(writer, f"{number}.md", "fox train" if number % 2 else "train")
     writer.close()
     reader = Reader(path)
-    assert reader.frequency('"fox"', 100) == reader.count_matches('"fox"') == 20
-    assert reader.frequency('"fox"', 10) == 20
-    assert reader.frequency('"train"', 8) == 40
-    assert reader.frequency('"swan"', 8) == 0
+    assert reader.frequency('"fox"') == reader.held('"fox"', ())[0] == 20
+    monkeypatch.setattr(keywords, "SAMPLE", 16)  # two rows in each of eight windows
+    assert reader.frequency('"fox"') == 20
+    assert reader.frequency('"train"') == 40
+    assert reader.frequency('"swan"') == 0
     assert reader.held('"fox"', [1, 2, 3, 4]) == (20, {2, 4})
     assert reader.held('"swan"', [1, 2]) == (0, set())
     reader.close()

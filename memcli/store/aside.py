@@ -1,0 +1,44 @@
+"""Ask a large index on a connection of its own, in the background, for one state of it.
+
+Both legs of a search take about as long there, and SQLite lets other threads run while it works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread
+
+import apsw
+
+from memcli.errors import MemcliError
+from memcli.store.driver import connect, rows
+from memcli.store.vectors import Near
+
+
+class Aside:
+    """A question that is being answered."""
+
+    def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Near]) -> None:
+        """Begin to answer from the index at `path`, if that is at this revision."""
+        self._path, self._revision, self._ask = path, revision, ask
+        self._found: Near | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def result(self) -> Near | None:
+        """Wait for the answer; None where the index was not in that state or gave none."""
+        self._thread.join()
+        return self._found
+
+    def _run(self) -> None:
+        try:
+            connection = connect(self._path, write=False).connection
+            try:
+                connection.execute("BEGIN")
+                at = rows(connection, "SELECT value FROM meta WHERE key = 'revision'")
+                if at == [(self._revision,)]:
+                    self._found = self._ask(connection)
+            finally:
+                connection.close(True)
+        except (apsw.Error, MemcliError):
+            return  # the caller's own connection will meet the same, and say so
