@@ -52,7 +52,7 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
         for each in found.expanded:
             terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
     terminal.flush()
-    _say(found, context)
+    _say(found, context, explain=explain)
 
 
 def _write_screen(found: Found, shown: Shown, context: Context, *, explain: bool) -> None:
@@ -103,7 +103,7 @@ def _write_json(
         context.terminal.write(jsonio.dumps(record) + "\n")
 
 
-def _say(found: Found, context: Context) -> None:
+def _say(found: Found, context: Context, *, explain: bool) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, context.terminal
     if not say_freshness(found.freshness, terminal):
@@ -116,6 +116,8 @@ def _say(found: Found, context: Context) -> None:
     if answer.dropped:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
+    if (explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
+        terminal.say(f"words: {answer.lexical.reason}")
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "

@@ -2,6 +2,8 @@
 
 The time of a keyword search is that of the rows its terms bring, about a millisecond a thousand,
 and the terms that bring most rows tell least. Where no term brings many, nothing is left out.
+What is left out still counts where passages are cut out of chunks. On conversations cut down in
+proportion (LoCoMo conv-26, MADial-Bench) this took .011 from nDCG@10.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ FOCUS_POOL = MMR_POOL = 100
 
 
 class Leg(NamedTuple):
-    """Whether a leg ran, why not, and on how much."""
+    """Whether a leg ran, why not or not in full, and on how much."""
 
     ran: bool
     reason: str
@@ -110,6 +110,9 @@ def search(
             dates=spans,
             outside=options.outside,
         )
+        if found.common:
+            words = ", ".join(found.common)
+            lexical = lexical._replace(reason=f"not looked for, too many chunks hold it: {words}")
         fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
         revision = reader.meta("revision") or "0"
         weights = _leg_weights(options, vector, lexical=wants_lexical)

@@ -55,9 +55,12 @@ def recall(
     dense = reader.begin_dense(vector, wide, filters)
     match = query.match_any if lexical else None
     common: dict[str, int] = {}
+    left_out: list[str] = []
     if lexical and total > MOST_ROWS:
         rows = {m: reader.frequency(m) for m in query.alternatives}
+        whole = query
         query = without_majority(query, rows, total)
+        left_out = [term.text for term in whole.sought if term not in query.sought]
         kept = affordable(rows)
         common = {m: count for m, count in rows.items() if m not in kept}
         match = query.less_excluded(fts.any_of(kept))
@@ -68,7 +71,9 @@ def recall(
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
         return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
-    return _covered(reader, query, candidates, common, total)._replace(qualities=qualities)
+    left_out += [term.text for term in query.sought if term.match in common]
+    covered = _covered(reader, query, candidates, common, total)
+    return covered._replace(common=tuple(left_out), qualities=qualities)
 
 
 def _covered(
@@ -84,7 +89,6 @@ def _covered(
     counted: dict[int, int] = {}
     terms: list[SoughtTerm] = []
     unmatched: list[str] = []
-    left_out: list[str] = []
     looked_up = 0.0
     asked = [fts.sought(term.text, prefix=term.kind == "prefix") for term in query.sought]
     tokens = reader.tokens([text for text, _ in asked])
@@ -98,7 +102,6 @@ def _covered(
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         terms.append(SoughtTerm(cut, idf, (text.split()[-1], cut[-1]) if prefix and cut else ()))
         if is_common:
-            left_out.append(term.text)
             continue
         looked_up += idf
         if not frequency:
@@ -110,9 +113,7 @@ def _covered(
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
-    return Recalled(
-        candidates, coverage, matched, tuple(terms), tuple(unmatched), tuple(left_out), rarity, {}
-    )
+    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched), (), rarity, {})
 
 
 def part_tokens(

@@ -186,7 +186,8 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     run(root, store)
     writer = open_writer(str(store))
     writer.connection.execute(
-        "DROP INDEX chunks_date; DROP INDEX documents_rules; ALTER TABLE documents DROP COLUMN soft;"
+        "DROP INDEX chunks_date; DROP INDEX documents_rules;"
+        "ALTER TABLE documents DROP COLUMN soft;"
         "DROP TABLE lineage; DROP INDEX vectors_unused; PRAGMA user_version = 1"
     )
     writer.close()

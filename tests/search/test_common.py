@@ -1,5 +1,12 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.search import common, recall
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.query import parse
 
@@ -37,3 +44,20 @@ def test_in_a_small_index_every_term_counts() -> None:
     rows = {'"note"': MOST_ROWS, '"log"': MOST_ROWS - 1}
     query = parse("note log")
     assert without_majority(query, rows, MOST_ROWS) == query
+
+
+def test_a_search_names_the_words_it_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "MEMORY.md").write_text(
+        "".join(f"## {n}\n\nnote log entry{n}\n\n" for n in range(8)) + "## pool\n\npool log\n"
+    )
+    command = ["search", "pool note log", "-w", str(tmp_path), "--mode", "lexical", "--explain"]
+    assert run(command) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(recall, "MOST_ROWS", 3)
+    monkeypatch.setattr(common, "MOST_ROWS", 3)
+    assert run([*command, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "words: not looked for, too many chunks hold it: note, log\n"
+    assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
