@@ -14,7 +14,8 @@ from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 _EXCERPT = (
     "SELECT c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line, c.end_line,"
-    " c.start_byte, c.end_byte, c.text, c.date, d.date, d.kind, d.scope, d.source_kind, d.trust"
+    " c.start_byte, c.end_byte, c.text, c.date, d.date, d.kind, d.scope, d.source_kind, d.trust,"
+    " c.ordinal"
     " FROM chunks c JOIN documents d ON d.id = c.document_id"
 )
 # Of the documents nobody marked, that of an author's word first; silence is no penalty.
@@ -84,6 +85,11 @@ class ContextReader(Reader):
         select, values = select_chunks(filters) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
         return self._excerpts(f"WHERE d.id = ?{within} ORDER BY c.ordinal", (document_id, *values))
+
+    def chunks(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+        """Read some chunks by their ids."""
+        found = self._excerpts(f"WHERE c.id IN ({_marks(chunk_ids)})", chunk_ids)
+        return {excerpt.chunk_id: excerpt for excerpt in found}
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read the links of some chunks; those that an untrusted document makes do not count."""
