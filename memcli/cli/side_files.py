@@ -57,7 +57,7 @@ def refuse_memory(path: str, context: Context) -> None:
             )
 
 
-def settings_of(context: Context) -> Mapping[str, Any]:
-    """Give the settings that an answer depends on."""
-    values = context.config.values
-    return {name: values[name].value for name in sorted(values) if name.startswith(SETTINGS)}
+def settings_of(context: Context, *also: str) -> Mapping[str, Any]:
+    """Give the settings that an answer depends on; `also` names beginnings of more."""
+    values, wanted = context.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}
