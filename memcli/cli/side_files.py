@@ -32,11 +32,11 @@ def write_text(path: str, text: str, context: Context, *, mode: str = "w") -> No
             os.makedirs(folder, exist_ok=True)
         with open(path, mode, encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        raise UsageError(
-            f"{path} exists and is not written over", hint="name another file with --out"
-        ) from None
     except OSError as error:
+        if mode == "x" and isinstance(error, FileExistsError):
+            raise UsageError(
+                f"{path} exists and is not written over", hint="name another file with --out"
+            ) from None
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
 
 

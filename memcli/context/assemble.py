@@ -128,16 +128,17 @@ def assemble(fixed: Fixed, found: Iterable[Part], wanted: Wanted) -> Assembled:
 
 def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> BudgetError:
     over = needed - budget
+    hint = f"memcli context --budget {needed}" + ("" if has_tail else " --tail 0")
     if has_tail and rules <= budget:
         return BudgetError(
-            f"the rules and the newest records take {needed} tokens, {over} more than the budget"
+            f"{'the rules and ' if rules else ''}the newest records take {needed} tokens, {over} more than the budget"
             f" of {budget}; --tail 0 leaves the records out",
-            hint=f"memcli context --budget {needed}",
+            hint=hint,
         )
     return BudgetError(
         f"the files marked always take {rules} tokens, {rules - budget} more than the budget of"
         f" {budget}; they are never cut",
-        hint=f"memcli context --budget {needed}",
+        hint=hint,
     )
 
 

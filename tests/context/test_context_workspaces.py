@@ -152,7 +152,7 @@ def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> N
     assert (made.code, made.error["code"]) == (2, "budget")
     needed, over = map(int, re.findall(r"take (\d+) tokens, (\d+) more", made.error["message"])[0])
     assert needed - over == budget
-    hinted = made.error["hint"].rsplit(" ", 1)[1]
+    hinted = re.findall(r"--budget (\d+)", made.error["hint"])[0]
     asked = list(arguments)
     asked[2] = hinted
     assert ask(root, *asked).code == 0
