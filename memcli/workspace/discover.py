@@ -37,9 +37,8 @@ def discover(
     for walk in walks:
         walk.run()
     walks.sort(key=lambda walk: walk.source.name)
-    by_path = itemgetter(1)
     return Listing(
-        tuple(file for walk in walks for file in sorted(walk.files, key=by_path)),
+        tuple(file for walk in walks for file in sorted(walk.files, key=itemgetter(1))),
         tuple(skip for walk in walks for skip in sorted(walk.skips)),
         tuple(skip for walk in walks for skip in sorted(walk.unlisted)),
         tuple((walk.source.name, path) for walk in walks for path in walk.mounts),
