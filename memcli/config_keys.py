@@ -125,6 +125,8 @@ FLAGS: Mapping[str, str] = {
     "search.profile": "--profile",
     "search.min_score": "--min-score",
     "search.view": "--view",
+    "context.budget": "--budget",
+    "context.tail": "--tail",
     "compact.tail_records": "--tail",
     "compact.tail_tokens": "--tail-tokens",
     "compact.cluster": "--cluster",

@@ -276,6 +276,7 @@ class Excerpt(NamedTuple):
     scope: str
     source_kind: str
     trust: str
+    ordinal: int  # of the chunk in its document, from 0
 
     @property
     def citation(self) -> str:

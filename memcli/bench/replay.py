@@ -1,4 +1,4 @@
-"""Hold the receipt of a search against the same search run again; pure."""
+"""Hold the receipt of a search or a context against the same run again; pure."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import Any
 from memcli.errors import UsageError
 from memcli.search.receipt import SCHEMA
 
+CONTEXT_SCHEMA = "memcli.context-receipt/1"
+
 Receipt = Mapping[str, Any]
 Passage = Mapping[str, Any]
 
 
 def read(text: str, name: str) -> dict[str, Any]:
-    """Read a receipt of `search --receipt`; UsageError where it is none."""
+    """Read what `--receipt` of search or context has written; UsageError where it is none."""
     try:
         record = json.loads(text)
-        if record["schema"] == SCHEMA:
+        if record["schema"] in (SCHEMA, CONTEXT_SCHEMA):
             return dict(record)
     except (ValueError, KeyError, TypeError):
         pass
     raise UsageError(
-        f"{name} is not the receipt of a search", hint="memcli search QUERY --receipt FILE"
+        f"{name} is not the receipt of a search or a context",
+        hint="memcli search QUERY --receipt FILE",
     )
 
 
@@ -68,7 +71,8 @@ def changes(before: Receipt, after: Receipt) -> list[str]:
 
 def text(record: Mapping[str, Any]) -> str:
     """Draw what moved, a line a passage and one for each stage whose score differs."""
-    lines = [f'"{record["query"]}" as of {record["now"]}']
+    asked = "no query" if record["query"] is None else f'"{record["query"]}"'
+    lines = [f"{asked} as of {record['now']}"]
     lines.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
     verdict = record["verdict"]
     if verdict["before"] != verdict["after"]:
@@ -142,9 +146,14 @@ def _move(old: Passage | None, new: Passage | None, after: Receipt) -> dict[str,
 
 
 def _why_gone(old: Passage, after: Receipt) -> str:
+    if any(old["ref"] == left["ref"] for left in after.get("left_out", ())):
+        return "it has no room now"
+    if old.get("section", "found") != "found":
+        return "it is no rule and none of the newest records now"
     refs = [candidate["ref"] for candidate in after["fused"]]
     if old["ref"] not in refs:
-        return "its record is no candidate of any leg now"
+        asked = after["query"] is not None
+        return "its record is no candidate of any leg now" if asked else "it ranks below the rest"
     at = refs.index(old["ref"]) + 1
     return f"its record is number {at} of {len(refs)} when fused, behind the passages shown"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_output import say_dense, say_freshness
+from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, Part, markdown
 
 if TYPE_CHECKING:
@@ -118,12 +120,18 @@ def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> No
         where = soft[0].excerpt.citation
         terminal.warn(f"files marked soft are cut from {where} on for lack of room")
     if not assembled.parts:
-        nothing = "Nothing fits the budget." if assembled.left_out else "No passages found."
-        terminal.say(nothing)
+        terminal.say(_why_nothing(assembled.left_out))
     elif found.answer is not None and found.answer.verdict == "none":
         terminal.say("No sure match; what was found is the nearest.")
     if explain:
         _explain(found, wanted, context)
+
+
+def _why_nothing(left_out: Sequence[Part]) -> str:
+    if not left_out:
+        return "No passages found."
+    needed = min(tokens([part]) for part in left_out)
+    return f"Nothing fits the budget: the shortest part takes {needed} tokens."
 
 
 def _explain(found: Found, wanted: Wanted, context: Context) -> None:

@@ -27,6 +27,8 @@ class Found(NamedTuple):
     answer: Answer | None  # of the query
     assembled: Assembled
     more: int  # chunks of the memory that were not ranked for lack of room
+    filters: Filters
+    revision: str  # of the index
 
 
 def wanted_of(context: Context) -> Wanted:
@@ -62,7 +64,7 @@ def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bo
         vector.start()
     freshness = bring_in_step(context, index, options.mode, sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
-        return Found(parsed, freshness, None, NOTHING, 0)
+        return Found(parsed, freshness, None, NOTHING, 0, filters, "0")
     reader = ContextReader(context.store)
     try:
         with reader.snapshot():
@@ -79,23 +81,27 @@ def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bo
             )
     finally:
         reader.close()
-    return Found(parsed, freshness, answer, assemble(fixed, found, wanted), 0)
+    assembled = assemble(fixed, found, wanted)
+    return Found(parsed, freshness, answer, assembled, 0, filters, answer.revision)
 
 
 def _start(context: Context, wanted: Wanted, *, sync: bool, no_sync: bool) -> Found:
     """Assemble what matters most when nothing is asked: summaries stand for their lines."""
-    freshness = bring_in_step(context, remembered(context), "lexical", sync=sync, no_sync=no_sync)
-    if freshness.state in ("empty", "not_indexed"):
-        return Found(None, freshness, None, NOTHING, 0)
     view = context.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
+    freshness = bring_in_step(context, remembered(context), "lexical", sync=sync, no_sync=no_sync)
+    if freshness.state in ("empty", "not_indexed"):
+        return Found(None, freshness, None, NOTHING, 0, filters, "0")
     reader = ContextReader(context.store)
     try:
         with reader.snapshot():
             fixed = fix(reader.always(), reader.soft(), reader.newest(), wanted)
+            revision = reader.meta("revision") or "0"
             found, rest = rank_all(
                 reader, fixed, filters, budget=wanted.budget, age_days=context.age_days
             )
     finally:
         reader.close()
-    return Found(None, freshness, None, assemble(fixed, found, wanted), max(0, rest - len(found)))
+    assembled = assemble(fixed, found, wanted)
+    more = max(0, rest - len(found))
+    return Found(None, freshness, None, assembled, more, filters, revision)

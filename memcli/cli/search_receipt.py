@@ -1,4 +1,4 @@
-"""Make the receipt of a search from what the command line, the clock and the index gave."""
+"""Make the receipt of a search or a context from what the command line and the index gave."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from memcli.cli import side_files
 from memcli.cli.context import Context
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memcli.cli.context_run import Found as Assembly
     from memcli.cli.search_run import Found
     from memcli.types import Filters
 
@@ -20,9 +23,29 @@ def make(
     from memcli.search.receipt import Asked, receipt
 
     settings = side_files.settings_of(context)
-    flags = {n: v for n, v in settings.items() if context.config.values[n].origin == "flag"}
+    flags = _flags(context, settings)
     asked = Asked(text, context.now, filters, budget, whole, flags, settings)
     return receipt(asked, found.query, find_dates(text, context.today), found.answer)
+
+
+def make_of_context(
+    text: str, made: Assembly, context: Context, filters: Filters, *, budget: int
+) -> dict[str, Any]:
+    """Describe a context that was assembled."""
+    from memcli.context.receipt import Made, receipt
+    from memcli.search.dates import find_dates
+    from memcli.search.receipt import Asked
+
+    settings = side_files.settings_of(context, "context.")
+    flags = _flags(context, settings)
+    asked = Asked(text, context.now, filters, budget, False, flags, settings)
+    dates = find_dates(text, context.today)
+    return receipt(asked, Made(made.query, dates, made.answer, made.assembled, made.revision))
+
+
+def _flags(context: Context, settings: Mapping[str, Any]) -> dict[str, Any]:
+    origins = context.config.values
+    return {name: value for name, value in settings.items() if origins[name].origin == "flag"}
 
 
 def write(path: str, record: dict[str, Any], context: Context) -> None:

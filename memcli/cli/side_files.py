@@ -32,11 +32,11 @@ def write_text(path: str, text: str, context: Context, *, mode: str = "w") -> No
             os.makedirs(folder, exist_ok=True)
         with open(path, mode, encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        raise UsageError(
-            f"{path} exists and is not written over", hint="name another file with --out"
-        ) from None
     except OSError as error:
+        if mode == "x" and isinstance(error, FileExistsError):
+            raise UsageError(
+                f"{path} exists and is not written over", hint="name another file with --out"
+            ) from None
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
 
 
@@ -57,7 +57,7 @@ def refuse_memory(path: str, context: Context) -> None:
             )
 
 
-def settings_of(context: Context) -> Mapping[str, Any]:
-    """Give the settings that an answer depends on."""
-    values = context.config.values
-    return {name: values[name].value for name in sorted(values) if name.startswith(SETTINGS)}
+def settings_of(context: Context, *also: str) -> Mapping[str, Any]:
+    """Give the settings that an answer depends on; `also` names beginnings of more."""
+    values, wanted = context.config.values, (*SETTINGS, *also)
+    return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}

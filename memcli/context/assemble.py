@@ -20,10 +20,10 @@ from itertools import islice
 from math import ceil
 from typing import NamedTuple
 
+from memcli.context.packing import packed
 from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, Part, cost, frame, joined
 from memcli.errors import BudgetError, ConfigError
 from memcli.markdown.tokens import quotient
-from memcli.search.pack import fitting
 from memcli.types import Excerpt
 
 
@@ -118,40 +118,27 @@ def fix(
 
 
 def assemble(fixed: Fixed, found: Iterable[Part], wanted: Wanted) -> Assembled:
-    """Add what was found, in the order of its rank, as far as it fits."""
-    distinct = _distinct(fixed.parts, found, by_lines=wanted.by_lines)
+    """Add what was found, in the order of its rank, as far as it fits; see `packing`."""
     held = {part.section for part in fixed.parts}
     heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
     room = wanted.budget - cost(fixed.parts) - heading
-    kept = fitting((part.cost for part in distinct), room, skip=True)
-    left = [part for at, part in enumerate(distinct) if at not in set(kept)]
-    return Assembled(
-        (*fixed.parts, *(distinct[at] for at in kept)), (*fixed.soft_left, *left), fixed.warning
-    )
-
-
-def _distinct(fixed: Sequence[Part], found: Iterable[Part], *, by_lines: bool) -> list[Part]:
-    """Leave out what is shown already, and what comes a second time."""
-    kept: list[Part] = []
-    for part in found:
-        before = (*fixed, *kept)
-        if not any(part.overlaps(other, by_lines=by_lines) for other in before):
-            kept.append(part)
-    return kept
+    kept, left = packed(found, fixed.parts, room, by_lines=wanted.by_lines)
+    return Assembled((*fixed.parts, *kept), (*fixed.soft_left, *left), fixed.warning)
 
 
 def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> BudgetError:
     over = needed - budget
+    hint = f"memcli context --budget {needed}" + ("" if has_tail else " --tail 0")
     if has_tail and rules <= budget:
         return BudgetError(
-            f"the rules and the newest records take {needed} tokens, {over} more than the budget"
-            f" of {budget}; --tail 0 leaves the records out",
-            hint=f"memcli context --budget {needed}",
+            f"{'the rules and ' if rules else ''}the newest records take {needed} tokens,"
+            f" {over} more than the budget of {budget}; --tail 0 leaves the records out",
+            hint=hint,
         )
     return BudgetError(
         f"the files marked always take {rules} tokens, {rules - budget} more than the budget of"
         f" {budget}; they are never cut",
-        hint=f"memcli context --budget {needed}",
+        hint=hint,
     )
 
 

@@ -2,17 +2,19 @@
 
 A part is lines of one document in a fence longer than any run of backticks inside, so that no
 text can close it. The line that opens the fence begins with the trust, which is ours to say.
+The token estimate is a sum over characters, so that what a part costs is known before it is
+written, and two parts can be put together without reading either again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from memcli.markdown.comments import visible
 from memcli.markdown.tokens import quotient
-from memcli.render.markdown import fence_for
+from memcli.render.markdown import longest_run
 from memcli.render.sanitize import visible_line
 from memcli.types import Excerpt
 
@@ -26,7 +28,7 @@ _HEADINGS = {ALWAYS: "## Rules", SOFT: "## Rules", RECENT: "## Recent", FOUND: "
 class Span(NamedTuple):
     """Characters of a chunk."""
 
-    chunk_id: int
+    chunk: Excerpt  # whole
     start: int
     end: int
 
@@ -35,50 +37,106 @@ class Part(NamedTuple):
     """Lines of one document, as a context shows them."""
 
     section: str  # of SECTIONS
-    excerpt: Excerpt
-    text: str
-    markdown: str
-    cost: float  # tokens, not rounded: those of a context are rounded once
+    excerpt: Excerpt  # the lines shown; its text is what is visible of them
+    spans: tuple[Span, ...]  # in the order of the document
+    body: float  # tokens of the text, not rounded: those of a context are rounded once
+    backticks: int  # longest run in the text
     score: float | None = None
     via: str | None = None  # citation of the passage that links here
-    spans: tuple[Span, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Give the lines as they are shown, HTML comments left out as everywhere."""
+        return self.excerpt.text
 
     @property
     def chunk_ids(self) -> tuple[int, ...]:
         """Name the chunks it shows, wholly or in part."""
-        return tuple(span.chunk_id for span in self.spans)
+        return tuple(span.chunk.chunk_id for span in self.spans)
+
+    @property
+    def markdown(self) -> str:
+        """Write the part as it is printed."""
+        opening, closing = self._fence()
+        return f"{opening}{self.text}{closing}"
+
+    @property
+    def cost(self) -> float:
+        """Count the tokens of the part with its fence and citation, not rounded."""
+        return self.body + quotient("".join(self._fence()))
 
     def overlaps(self, other: Part, *, by_lines: bool) -> bool:
         """Tell whether two parts show the same; lines tell where chunks share some."""
         a, b = self.excerpt, other.excerpt
         if (a.source, a.path) != (b.source, b.path):
             return False
-        if by_lines:
-            return a.start_line <= b.end_line and b.start_line <= a.end_line
-        return any(
-            x.chunk_id == y.chunk_id and x.start < y.end and y.start < x.end
+        if a.start_line > b.end_line or b.start_line > a.end_line:
+            return False
+        return by_lines or any(
+            x.chunk.chunk_id == y.chunk.chunk_id and x.start < y.end and y.start < x.end
             for x in self.spans
             for y in other.spans
         )
 
+    def _fence(self) -> tuple[str, str]:
+        fence = "`" * max(3, self.backticks + 1)
+        return f"{fence}{_opening_line(self.excerpt)}\n", f"\n{fence}\n\n"
+
 
 def make_part(
-    section: str, excerpt: Excerpt, *, score: float | None = None, via: str | None = None
+    section: str,
+    chunk: Excerpt,
+    *,
+    window: tuple[int, int] | None = None,
+    lines: tuple[int, int] | None = None,
+    score: float | None = None,
+    via: str | None = None,
 ) -> Part:
-    """Write an excerpt that is a whole chunk; HTML comments are left out, as everywhere."""
-    text = visible(excerpt.text).strip("\n")
-    fence = fence_for(text)
-    trust = excerpt.trust if excerpt.trust == "trusted" else f"untrusted-{excerpt.source_kind}"
-    begins = text.partition("\n")[0].lstrip("# ").rstrip()
-    # What the path or the text says is not said again: every token is paid for.
-    said = (name for name in excerpt.heading_path if name not in excerpt.path and name != begins)
-    about = " > ".join(said)
-    if excerpt.date and excerpt.date not in f"{excerpt.path} {about}":
-        about = f"{excerpt.date}, {about}" if about else excerpt.date
-    line = f"{trust} {excerpt.citation}{' | ' if about else ''}{about}"
-    markdown = f"{fence}{visible_line(line).replace('`', chr(39))}\n{text}\n{fence}\n\n"
-    span = Span(excerpt.chunk_id, 0, len(excerpt.text))
-    return Part(section, excerpt, text, markdown, quotient(markdown), score, via, (span,))
+    """Show a chunk, or only the characters of a window, which are on some `lines`."""
+    start, end = window or (0, len(chunk.text))
+    shown = chunk.text[start:end]
+    start += len(shown) - len(shown.lstrip("\n"))
+    end = max(start, end - (len(shown) - len(shown.rstrip("\n"))))
+    first, last = lines or (chunk.start_line, chunk.end_line)
+    text = visible(shown).strip("\n")
+    excerpt = chunk._replace(start_line=first, end_line=last, text=text)
+    span = Span(chunk, start, end)
+    return Part(section, excerpt, (span,), quotient(text), longest_run(text), score, via)
+
+
+def join(above: Part, below: Part) -> Part | None:
+    """Put two parts of a document into one fence, with the lines between them.
+
+    Gives None where they are neither of one chunk nor of two that follow one another. Score and
+    link are those of `above`.
+    """
+    a, b = above.spans[-1], below.spans[0]
+    if a.chunk.chunk_id == b.chunk.chunk_id:
+        between = a.chunk.text[a.end : b.start]
+        seam: tuple[Span, ...] = (Span(a.chunk, a.start, b.end),)
+    elif b.chunk.ordinal == a.chunk.ordinal + 1 and b.chunk.start_byte >= a.chunk.end_byte:
+        between = a.chunk.text[a.end :] + _gap(a.chunk, b.chunk) + b.chunk.text[: b.start]
+        seam = (Span(a.chunk, a.start, len(a.chunk.text)), Span(b.chunk, 0, b.end))
+    else:
+        return None
+    between = visible(between)
+    upper, lower = above.excerpt, below.excerpt
+    edge = upper.text[len(upper.text.rstrip("`")) :] + between
+    edge += lower.text[: len(lower.text) - len(lower.text.lstrip("`"))]
+    return Part(
+        above.section,
+        upper._replace(
+            end_line=lower.end_line,
+            text=f"{upper.text}{between}{lower.text}",
+            heading_path=_headings((upper, lower)),
+            date=_date((upper, lower)),
+        ),
+        (*above.spans[:-1], *seam, *below.spans[1:]),
+        above.body + quotient(between) + below.body,
+        max(above.backticks, below.backticks, longest_run(edge)),
+        above.score,
+        above.via,
+    )
 
 
 def joined(section: str, chunks: Iterable[Excerpt]) -> list[Part]:
@@ -86,7 +144,7 @@ def joined(section: str, chunks: Iterable[Excerpt]) -> list[Part]:
     runs = (list(run) for _, run in groupby(chunks, lambda c: (c.source, c.path)))
     return [
         make_part(section, _join(run))._replace(
-            spans=tuple(Span(chunk.chunk_id, 0, len(chunk.text)) for chunk in run)
+            spans=tuple(Span(chunk, 0, len(chunk.text)) for chunk in run)
         )
         for run in runs
     ]
@@ -95,31 +153,55 @@ def joined(section: str, chunks: Iterable[Excerpt]) -> list[Part]:
 def _join(chunks: Sequence[Excerpt]) -> Excerpt:
     """Make one excerpt of chunks that follow one another; what two of them share comes once."""
     first, last = chunks[0], chunks[-1]
-    text, at, line = first.text, first.end_byte, first.end_line
+    pieces, before = [first.text], first
     for chunk in chunks[1:]:
-        if chunk.start_byte <= at:
-            text += chunk.text.encode("utf-8", "surrogatepass")[at - chunk.start_byte :].decode(
-                "utf-8", "surrogatepass"
-            )
+        if chunk.start_byte <= before.end_byte:
+            encoded = chunk.text.encode("utf-8", "surrogatepass")
+            kept = encoded[before.end_byte - chunk.start_byte :]
+            pieces.append(kept.decode("utf-8", "surrogatepass"))
         else:
-            gap = chunk.start_line - line
-            text += (" ", "\n")[gap] if gap < 2 else "\n\n"
-            text += chunk.text
-        at, line = chunk.end_byte, chunk.end_line
+            pieces += [_gap(before, chunk), chunk.text]
+        before = chunk
     return first._replace(
         end_line=last.end_line,
         end_byte=last.end_byte,
-        text=text,
-        heading_path=tuple(_shared(zip(*(c.heading_path for c in chunks), strict=False))),
+        text="".join(pieces),
+        heading_path=_headings(chunks),
+        date=_date(chunks),
     )
 
 
-def _shared(levels: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the headings that all of some chunks stand below, from the top."""
-    for names in levels:
-        if len(set(names)) > 1:
-            return
-        yield names[0]
+def _gap(above: Excerpt, below: Excerpt) -> str:
+    """Write what chunks leave out between two that follow one another: blanks and comments."""
+    lines = below.start_line - above.end_line
+    if lines:
+        return "\n" if lines == 1 else "\n\n"
+    return " " if below.start_byte > above.end_byte else ""
+
+
+def _headings(excerpts: Sequence[Excerpt]) -> tuple[str, ...]:
+    """Give the headings that all excerpts of a document stand below, from the top."""
+    levels = zip(*(excerpt.heading_path for excerpt in excerpts), strict=False)
+    return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, levels))
+
+
+def _date(excerpts: Sequence[Excerpt]) -> str | None:
+    """Give the date of all excerpts of a document, else that of the document."""
+    dates = {excerpt.date for excerpt in excerpts}
+    return dates.pop() if len(dates) == 1 else excerpts[0].document_date
+
+
+def _opening_line(excerpt: Excerpt) -> str:
+    """Write what stands behind the fence: trust, citation, and what neither path nor text says."""
+    trust = excerpt.trust if excerpt.trust == "trusted" else f"untrusted-{excerpt.source_kind}"
+    begins = excerpt.text.partition("\n")[0].lstrip("# ").rstrip()
+    # What the path or the text says is not said again: every token is paid for.
+    said = (name for name in excerpt.heading_path if name not in excerpt.path and name != begins)
+    about = " > ".join(said)
+    if excerpt.date and excerpt.date not in f"{excerpt.path} {about}":
+        about = f"{excerpt.date}, {about}" if about else excerpt.date
+    line = f"{trust} {excerpt.citation}{' | ' if about else ''}{about}"
+    return visible_line(line).replace("`", "'")
 
 
 def frame(sections: Collection[str]) -> str:

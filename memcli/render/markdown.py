@@ -22,5 +22,9 @@ def passage(hit: Hit, snippet: Snippet) -> str:
 
 def fence_for(text: str) -> str:
     """Give a fence that the text cannot close: longer than any run of backticks inside."""
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0) if "`" in text else 0
-    return "`" * max(3, longest + 1)
+    return "`" * max(3, longest_run(text) + 1)
+
+
+def longest_run(text: str) -> int:
+    """Count the backticks of the longest run of them in a text."""
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0) if "`" in text else 0

@@ -52,11 +52,12 @@ def focus(
     text_share: float,
     whole: bool,
     most_lines: int = PASSAGE_LINES,
+    keep_share: float = KEEP_SHARE,
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
-    its best part up to `most_lines`.
+    its best part up to `most_lines`, by neighbours that reach `keep_share` of the best part of all.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
@@ -73,7 +74,7 @@ def focus(
     }
     # Without vectors most parts hold no word of the query, and all neighbours join.
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
-    enough = KEEP_SHARE * best_part if weights.vector else 0.0
+    enough = keep_share * best_part if weights.vector else 0.0
     full = 2.0 + NEIGHBOUR_SHARE
     passages: list[Hit] = []
     for hit in hits:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from memcli.config import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
-from memcli.search.focus import PASSAGE_LINES
+from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
 from memcli.types import Filters
@@ -31,6 +31,7 @@ class Options(NamedTuple):
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
     passage_lines: int = PASSAGE_LINES
+    keep_share: float = KEEP_SHARE  # of the best part, from which a neighbour joins a passage
     spread: bool = False  # one passage of what a summary says of a document
     outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth

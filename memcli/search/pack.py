@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memcli.markdown.tokens import estimate
 from memcli.search.hits import Hit
@@ -16,10 +16,21 @@ def pack(hits: Sequence[Hit], *, budget: int | None) -> tuple[list[Hit], int]:
     return [hits[at] for at in kept], len(hits) - len(kept)
 
 
-def fitting(costs: Iterable[float], budget: float, *, skip: bool = False) -> list[int]:
+def _take(at: int) -> None:
+    """Do nothing more about what is taken."""
+
+
+def fitting(
+    costs: Iterable[float],
+    budget: float,
+    *,
+    skip: bool = False,
+    take: Callable[[int], None] = _take,
+) -> list[int]:
     """Choose, in order, costs that fit a budget together: give their places.
 
-    The first that does not fit ends it, or with `skip` gives way to smaller ones behind it.
+    The first that does not fit ends it, or with `skip` gives way to smaller ones behind it. `take`
+    hears of each place that is chosen before the next cost is read, which may depend on it.
     Example: [4, 5, 3, 1], 8 -> [0], with `skip` [0, 2, 3]
     """
     left, kept = budget, []
@@ -27,6 +38,7 @@ def fitting(costs: Iterable[float], budget: float, *, skip: bool = False) -> lis
         if cost <= left:
             left -= cost
             kept.append(at)
+            take(at)
         elif not skip:
             break
     return kept

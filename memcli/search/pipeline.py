@@ -138,6 +138,7 @@ def search(
                 text_share=believed,
                 whole=options.whole,
                 most_lines=options.passage_lines,
+                keep_share=options.keep_share,
             )
             observe("focus", hits)
     hits = _scored(hits, found, options, age_days)

@@ -14,9 +14,12 @@ from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 _EXCERPT = (
     "SELECT c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line, c.end_line,"
-    " c.start_byte, c.end_byte, c.text, c.date, d.date, d.kind, d.scope, d.source_kind, d.trust"
+    " c.start_byte, c.end_byte, c.text, c.date, d.date, d.kind, d.scope, d.source_kind, d.trust,"
+    " c.ordinal"
     " FROM chunks c JOIN documents d ON d.id = c.document_id"
 )
+# The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
+_OF_THOSE = "WHERE d.id IN (SELECT id FROM documents WHERE"
 # Of the documents nobody marked, that of an author's word first; silence is no penalty.
 _RULES_FIRST = "coalesce(d.authority, 1.0) DESC, d.source, d.path, c.ordinal"
 _LOGS = (
@@ -52,12 +55,12 @@ class ContextReader(Reader):
 
     def always(self) -> list[list[Excerpt]]:
         """Read the documents that every context holds, each as its chunks in order."""
-        found = self._excerpts(f"WHERE d.always ORDER BY {_RULES_FIRST}")
+        found = self._excerpts(f"{_OF_THOSE} always) ORDER BY {_RULES_FIRST}")
         return [list(run) for _, run in groupby(found, lambda e: (e.source, e.path))]
 
     def soft(self) -> list[Excerpt]:
         """Read the chunks of the documents that a context holds while there is room."""
-        return self._excerpts(f"WHERE d.soft AND NOT d.always ORDER BY {_RULES_FIRST}")
+        return self._excerpts(f"{_OF_THOSE} soft AND NOT always) ORDER BY {_RULES_FIRST}")
 
     def newest(self) -> Iterator[Excerpt]:
         """Read the records of dated logs one by one, the newest first."""
@@ -84,6 +87,11 @@ class ContextReader(Reader):
         select, values = select_chunks(filters) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
         return self._excerpts(f"WHERE d.id = ?{within} ORDER BY c.ordinal", (document_id, *values))
+
+    def chunks(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+        """Read some chunks by their ids."""
+        found = self._excerpts(f"WHERE c.id IN ({_marks(chunk_ids)})", chunk_ids)
+        return {excerpt.chunk_id: excerpt for excerpt in found}
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read the links of some chunks; those that an untrusted document makes do not count."""

@@ -1,7 +1,7 @@
 r"""List the documents of all sources in one walk each; leaves reading and comparing to others.
 
 Rules decided here:
-- A file that two sources cover belongs to the first one in order, without a word.
+- A file that two sources cover belongs to the inner one, never to the memory around it: its trust.
 - A name that is not UTF-8 is skipped as `unreadable`, its bytes written as `\xNN`.
 - Links are followed after everything else, and only to what is not listed already.
 """
@@ -30,15 +30,15 @@ def discover(
 
     Folders that cannot be listed, a missing root among them, go into `unlisted`.
     """
-    sources = tuple(sources)
+    real = os.path.realpath
+    sources = sorted(sources, key=lambda s: (-len(real(s.root)), s.name == MEMORY_SOURCE))
     taken: set[str] | None = set() if follow_symlinks or len(sources) > 1 else None
     walks = [_Walk(source, max_bytes, follow_symlinks, taken) for source in sources]
     for walk in walks:
         walk.run()
     walks.sort(key=lambda walk: walk.source.name)
-    by_path = itemgetter(1)
     return Listing(
-        tuple(file for walk in walks for file in sorted(walk.files, key=by_path)),
+        tuple(file for walk in walks for file in sorted(walk.files, key=itemgetter(1))),
         tuple(skip for walk in walks for skip in sorted(walk.skips)),
         tuple(skip for walk in walks for skip in sorted(walk.unlisted)),
         tuple((walk.source.name, path) for walk in walks for path in walk.mounts),

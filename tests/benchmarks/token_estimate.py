@@ -1,49 +1,86 @@
 """Hold the token estimate against tokenizers, on the Markdown below folders; not in the suite.
 
-    python -m tests.benchmarks.token_estimate FOLDER... [--tiktoken o200k_base]
+    python -m tests.benchmarks.token_estimate FOLDER... [--tokenizer MODULE:ENCODING]...
 
-WordPiece is the encoder's; `--tiktoken` needs that package, which downloads its vocabulary at
-first use. A ratio above 1 is an estimate on the safe side.
+WordPiece is the encoder's. A MODULE has `get_encoding`, as tiktoken has (it downloads its
+vocabularies at first use) and bpe_openai (it brings them): `bpe_openai:o200k_base`. A ratio above 1
+is an estimate on the safe side. Kinds are those of the outermost Markdown blocks.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
-from memcli.markdown.tokens import estimate
+from memcli.markdown.tokens import estimate, quotient
+
+Count = Callable[[str], int]
+KINDS = {
+    "paragraph_open": "prose", "heading_open": "headings", "fence": "code", "code_block": "code",
+    "bullet_list_open": "lists", "ordered_list_open": "lists", "table_open": "tables",
+    "blockquote_open": "quotes",
+}  # fmt: skip
 
 
-def counters(encoding: str | None) -> dict[str, Callable[[str], int]]:
+def counters(names: Iterable[str]) -> dict[str, Count]:
     wordpiece = WordPiece()
-    found: dict[str, Callable[[str], int]] = {
-        "WordPiece": lambda text: wordpiece.count(text) - SPECIAL_TOKENS
-    }
-    if encoding:
-        encode = importlib.import_module("tiktoken").get_encoding(encoding).encode_ordinary
-        found[encoding] = lambda text: len(encode(text))
+    found: dict[str, Count] = {"WordPiece": lambda text: wordpiece.count(text) - SPECIAL_TOKENS}
+    for name in names:
+        module, _, encoding = name.partition(":")
+        found[encoding] = counter(importlib.import_module(module).get_encoding(encoding).encode)
     return found
+
+
+def counter(encode: Callable[[str], list[int]]) -> Count:
+    return lambda text: len(encode(text))
+
+
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, text) of the outermost blocks."""
+    lines = text.split("\n")
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.level == 0 and token.map and token.type in KINDS:
+            yield KINDS[token.type], "\n".join(lines[slice(*token.map)]) + "\n"
+
+
+def show(name: str, tokenizer: str, texts: list[str], count: Count) -> None:
+    pairs = [(estimate(text), max(1, count(text))) for text in texts]
+    ratio = sum(quotient(text) for text in texts) / sum(c for _, c in pairs)
+    each = sorted(e / c for e, c in pairs)
+    low, median = each[len(each) // 20], each[len(each) // 2]
+    high = each[-1 - len(each) // 20]
+    print(
+        f"{name:<22} {tokenizer:<12} {len(texts):>6} texts {sum(c for _, c in pairs):>8} tokens"
+        f"  estimate / count {ratio:.2f}  (5% below {low:.2f}, median {median:.2f},"
+        f" 5% above {high:.2f})"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--tiktoken")
+    parser.add_argument("--tokenizer", action="append", default=[])
     given = parser.parse_args()
+    count_by = counters(given.tokenizer)
+    kinds: dict[str, list[str]] = defaultdict(list)
     for folder in given.folders:
         texts = [file.read_text("utf-8", "replace") for file in sorted(folder.rglob("*.md"))]
         texts = [text for text in texts if text.strip()]
-        for name, count in counters(given.tiktoken).items():
-            pairs = [(estimate(text), max(1, count(text))) for text in texts]
-            ratio = sum(e for e, _ in pairs) / sum(c for _, c in pairs)
-            each = sorted(e / c for e, c in pairs)
-            print(
-                f"{folder.name:<10} {name:<12} {len(texts):>4} files  estimate / count {ratio:.2f}"
-                f"  (files: {each[0]:.2f} to {each[-1]:.2f}, median {each[len(each) // 2]:.2f})"
-            )
+        for text in texts:
+            for kind, block in blocks(text):
+                kinds[kind].append(block)
+        for tokenizer, count in count_by.items() if texts else ():
+            show("/".join(folder.parts[-2:]), tokenizer, texts, count)
+    print("\nby kind, of all folders")
+    for kind in sorted(kinds):
+        for tokenizer, count in count_by.items():
+            show(kind, tokenizer, kinds[kind], count)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,21 @@ def test_what_search_cites_get_gives_with_the_same_hash(notes: Path) -> None:
         assert got["text"] == result["text"]
 
 
+@pytest.mark.parametrize("flags", [(), ("--budget", "60", "--tail", "0", "--explain"),
+                                   ("--profile", "two-pass"), ("--no-sync",)])  # fmt: skip
+@pytest.mark.parametrize("query", ["", "pool", "fact", "東京", "why did it run dry in June 2025"])
+def test_context_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str, ...]) -> None:
+    _run("index", "-w", ".")
+    code, out, err = _run("context", query, "--json", "-w", ".", *flags)
+    assert code == 0, err
+    record = _checked("memcli.context", out)
+    assert ("plan" in record) is ("--explain" in flags)
+    for part in record["parts"]:
+        got = _checked("memcli.get", _run("get", part["citation"], "--json", "-w", ".")[1])
+        lines = [got["start_line"], got["end_line"]]
+        assert lines == [part["start_line"], part["end_line"]]
+
+
 def test_jsonl_is_the_results_alone(notes: Path) -> None:
     whole = _checked("memcli.search", _run("search", "fact pool", "--json", "-w", ".")[1])
     lines = _run("search", "fact pool", "-f", "jsonl", "-w", ".")[1].split("\n")
@@ -129,6 +144,8 @@ def test_bench_is_as_its_schema_says(workspaces: Path, monkeypatch: pytest.Monke
         ("search", "x", "--json", "--no-sync", "-w", "."),
         ("search", "x", "--json", "--mode", "fuzzy", "-w", "."),
         ("get", "nothing.md", "--json", "-w", "."),
+        ("context", "--json", "--budget", "none", "-w", "."),
+        ("context", "--json", "-w", "nowhere"),
         ("nothing", "--json"),
     ],
     ids=" ".join,

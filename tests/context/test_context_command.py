@@ -260,7 +260,7 @@ def test_new_lines_are_in_the_next_context(notes: Path) -> None:
 def test_no_text_closes_its_fence(text: str, name: str) -> None:
     excerpt = Excerpt(
         1, "web", f"{name}.md", "top", (name,), name, 1, 1, 0, 0, text, None, None, "note",
-        "global", "web", "untrusted",
+        "global", "web", "untrusted", 0,
     )  # fmt: skip
     part = make_part(FOUND, excerpt)
     tokens = MarkdownIt("commonmark").parse(f"before\n\n{part.markdown}after\n")

@@ -33,7 +33,7 @@ def document(path: str, texts: Sequence[str], first_id: int) -> list[Excerpt]:
             Excerpt(
                 first_id + at, "memory", path, "top", ("Title", f"Section {at}"), "Title", line,
                 line + count, byte, byte + size, text, None, None, "note", "global", "operator",
-                "trusted",
+                "trusted", at,
             )
         )  # fmt: skip
         line, byte = line + count + 2, byte + size + 2

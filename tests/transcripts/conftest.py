@@ -26,7 +26,7 @@ from memcli.cli.main import run
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)
 SIZE = re.compile(r"\d+\.\d MB")
-WITH_CLOCK = ("search", "status", "index", "get", "compact")
+WITH_CLOCK = ("search", "context", "status", "index", "get", "compact")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -273,8 +273,8 @@ def test_several_sources(tmp_path: Path) -> None:
     two = source(tmp_path / "memory", name="first")
     listing = discover([one, two], max_bytes=LIMIT)
     assert [(f.source, f.path) for f in listing.files] == [
+        ("first", "a.md"),
         ("first", "b.md"),
-        ("second", "memory/a.md"),
     ]
 
 

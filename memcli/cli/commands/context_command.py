@@ -37,6 +37,9 @@ def command(
     ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
     sync: Annotated[bool, typer.Option("--sync", help="Bring in everything first.")] = False,
+    receipt: Annotated[
+        Word, typer.Option(metavar="FILE", help="Write all that led to it; bench replay.")
+    ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -70,6 +73,14 @@ def command(
     from memcli.context.assemble import check_shares
 
     wanted = check_shares(context_run.wanted_of(context))
-    found = context_run.make(" ".join(query or ()), context, wanted, sync=sync, no_sync=no_sync)
+    text = " ".join(query or ())
+    found = context_run.make(text, context, wanted, sync=sync, no_sync=no_sync)
+    if receipt is not None:
+        from memcli.cli import search_receipt
+
+        record = search_receipt.make_of_context(
+            text, found, context, found.filters, budget=wanted.budget
+        )
+        search_receipt.write(receipt, record, context)
     context_output.write(found, wanted, context, form=form, explain=explain)
     return ExitCode.OK

@@ -1,0 +1,125 @@
+"""Put what was found into the room there is, neighbours of one document into one fence; pure.
+
+Passages come in the order of their rank. One joins what is shown of its document already where
+that costs no more than a fence of its own: the lines between stand there in place of a citation.
+What does not fit gives way to smaller ones behind it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memcli.context.parts import Part, join
+from memcli.search.pack import fitting
+
+Place = tuple[str, str]  # (source, path)
+Ranked = tuple[int, Part]  # rank of the best passage of a part
+
+
+class Packed(NamedTuple):
+    """What is shown, by its best passage, and what had no room, by its rank."""
+
+    kept: list[Part]
+    left: list[Part]
+
+
+def packed(found: Iterable[Part], fixed: Sequence[Part], room: float, *, by_lines: bool) -> Packed:
+    """Pack parts into `room` tokens; what `fixed` or a better part shows is not shown again."""
+    page = _Page(fixed, by_lines=by_lines)
+    offered: list[Part] = []
+
+    def costs() -> Iterator[float]:
+        for part in found:
+            if not page.shows(part):
+                offered.append(part)
+                yield page.price(len(offered) - 1, part)
+
+    kept = set(fitting(costs(), room, skip=True, take=lambda _: page.put()))
+    # What had no room may have come to be shown between two others.
+    left = [p for at, p in enumerate(offered) if at not in kept and not page.shows(p)]
+    return Packed(page.parts(), left)
+
+
+class _Document(NamedTuple):
+    """What is shown of a document, in its order."""
+
+    fixed: list[Part]
+    positions: list[tuple[int, int]]  # of the parts, to look them up
+    parts: list[Ranked]
+
+
+class _Joint(NamedTuple):
+    """A part with the neighbours that it would join."""
+
+    document: _Document
+    neighbours: slice
+    ranked: Ranked
+
+
+class _Page:
+    """What is shown so far, and what one part more would make of it."""
+
+    def __init__(self, fixed: Sequence[Part], *, by_lines: bool) -> None:
+        self._by_lines = by_lines
+        self._documents: dict[Place, _Document] = {}
+        self._next: _Joint | None = None
+        for part in fixed:
+            self._document(part).fixed.append(part)
+
+    def shows(self, part: Part) -> bool:
+        """Tell whether any of a part is shown; those shown are disjoint, so two can be near."""
+        document = self._document(part)
+        at = bisect(document.positions, _position(part))
+        near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]
+        others = (*document.fixed, *near)
+        return any(part.overlaps(other, by_lines=self._by_lines) for other in others)
+
+    def price(self, rank: int, part: Part) -> float:
+        """Count the tokens that a part adds, and remember how."""
+        document = self._document(part)
+        first = end = bisect(document.positions, _position(part))
+        whole = part
+        if first > 0 and (joint := self._joint(document.parts[first - 1][1], whole)):
+            whole, first = joint, first - 1
+        if end < len(document.parts) and (joint := self._joint(whole, document.parts[end][1])):
+            whole, end = joint, end + 1
+        taken = document.parts[first:end]
+        best, leader = min(taken, default=(rank, part), key=_rank)
+        whole = whole._replace(score=leader.score, via=leader.via)
+        self._next = _Joint(document, slice(first, end), (best, whole))
+        return whole.cost - sum(neighbour.cost for _, neighbour in taken)
+
+    def put(self) -> None:
+        """Show the part whose price was asked last."""
+        if self._next is not None:
+            document, neighbours, ranked = self._next
+            document.parts[neighbours] = [ranked]
+            document.positions[neighbours] = [_position(ranked[1])]
+
+    def parts(self) -> list[Part]:
+        """Give what is shown beside what is fixed, best first."""
+        every = (ranked for document in self._documents.values() for ranked in document.parts)
+        return [part for _, part in sorted(every, key=_rank)]
+
+    def _document(self, part: Part) -> _Document:
+        place = part.excerpt.source, part.excerpt.path
+        return self._documents.setdefault(place, _Document([], [], []))
+
+    def _joint(self, above: Part, below: Part) -> Part | None:
+        """Join two parts where that is no dearer and shows nothing again."""
+        whole = join(above, below)
+        if whole is None or whole.cost > above.cost + below.cost:
+            return None
+        fixed = self._document(whole).fixed
+        again = any(whole.overlaps(other, by_lines=self._by_lines) for other in fixed)
+        return None if again else whole
+
+
+def _position(part: Part) -> tuple[int, int]:
+    return part.spans[0].chunk.ordinal, part.spans[0].start
+
+
+def _rank(ranked: Ranked) -> int:
+    return ranked[0]

@@ -1,0 +1,83 @@
+"""Write down a context so that it can be made again and held against what it was; pure.
+
+A receipt holds what `search --receipt` does, with the parts of the context as its passages, and
+names what had no room. Without a query there are no legs, and nothing is fused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from memcli.context.assemble import Assembled, tokens
+from memcli.context.parts import Part
+from memcli.markdown.parts import digest
+from memcli.search import receipt as search_receipt
+from memcli.search.dates import DateSpan
+from memcli.search.hits import Hit
+from memcli.search.pipeline import NOTHING, Answer, Leg
+from memcli.search.query import ParsedQuery, parse
+from memcli.search.receipt import TEXT_CHARS, Asked
+
+SCHEMA = "memcli.context-receipt/1"
+_NOT_ASKED = Leg(False, "nothing is asked", 0, 0)
+
+
+class Made(NamedTuple):
+    """A context and what it was made from."""
+
+    query: ParsedQuery | None
+    dates: Sequence[DateSpan]
+    answer: Answer | None
+    assembled: Assembled
+    revision: str
+
+
+def receipt(asked: Asked, made: Made) -> dict[str, Any]:
+    """Describe a context as `memcli.context-receipt/1` does."""
+    answer = made.answer or NOTHING._replace(revision=made.revision)
+    if made.query is None:
+        answer = answer._replace(lexical=_NOT_ASKED, dense=_NOT_ASKED)
+    parts = made.assembled.parts
+    record = search_receipt.receipt(
+        asked, made.query or parse(""), made.dates, answer._replace(hits=())
+    )
+    del record["whole"]
+    return record | {
+        "schema": SCHEMA,
+        "query": asked.text if made.query else None,
+        "verdict": answer.verdict if made.query else None,
+        "tokens": made.assembled.tokens,
+        "passages": [_passage(rank, part, answer.hits) for rank, part in enumerate(parts, start=1)],
+        "left_out": [
+            {"ref": _ref(part), "citation": part.excerpt.citation, "tokens": tokens([part])}
+            for part in made.assembled.left_out
+        ],
+    }
+
+
+def _passage(rank: int, part: Part, hits: Sequence[Hit]) -> dict[str, Any]:
+    trace = next((hit.trace for hit in hits if _leads(hit, part)), ())
+    return {
+        "rank": rank,
+        "section": part.section,
+        "ref": _ref(part),
+        "citation": part.excerpt.citation,
+        "score": part.score,
+        "via": part.via,
+        "text": part.text[:TEXT_CHARS],
+        "text_hash": digest(part.text).hex(),
+        "trace": [
+            {"stage": step.stage, "score": step.score, **dict(step.inputs)} for step in trace
+        ],
+    }
+
+
+def _leads(hit: Hit, part: Part) -> bool:
+    """Tell whether a part stands where it does for the sake of a hit."""
+    return part.score == hit.score and hit.candidate.chunk_id in part.chunk_ids
+
+
+def _ref(part: Part) -> str:
+    excerpt = part.excerpt
+    return f"{excerpt.source}:{excerpt.path}#{excerpt.anchor}"

@@ -1,0 +1,112 @@
+"""A context is written down by --receipt and made again by `bench replay`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.cli.main import run
+from tests.context.makers import context, put, record
+
+SCHEMAS = Path(memcli.__file__).parent / "schemas"
+FILES = {
+    "MEMORY.md": "# Memory\n\nHerons eat fish, see [ponds](memory/ponds.md).\n",
+    "memory/ponds.md": "# Ponds\n\nThree of them.\n",
+    "memory/rules.md": "---\nalways: true\n---\nNever feed a heron.\n",
+    "memory/2026-02-01.md": "# First\n\nA heron came.\n",
+    "memory/2026-02-02.md": "# Second\n\nA heron left.\n",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    root = put(tmp_path / "notes", FILES)
+    assert run(["index", "-q", "-w", str(root)]) == 0
+    return root
+
+
+def checked(name: str, text: str) -> dict[str, Any]:
+    found = json.loads(text)
+    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(found)
+    assert isinstance(found, dict)
+    return found
+
+
+def replay(file: Path, root: Path) -> tuple[dict[str, Any], str]:
+    shown = []
+    for arguments in (["--json"], []):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            assert run(["bench", "replay", str(file), "-w", str(root), *arguments]) == 0
+        shown.append(out.getvalue())
+    return checked("memcli.bench-replay", shown[0]), shown[1]
+
+
+@pytest.mark.parametrize("query", ["what do herons eat", ""])
+def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
+    notes: Path, tmp_path: Path, query: str
+) -> None:
+    file = tmp_path / "receipt.json"
+    asked = [query, "--budget", "110", "--tail", "1"]
+    shown = record(notes, *asked, "--receipt", str(file))
+    kept = checked("memcli.context-receipt", file.read_text("utf-8"))
+    assert kept["query"] == shown["query"] == (query or None)
+    assert kept["flags"] == {"context.budget": 110, "context.tail": 1}
+    assert kept["settings"]["context.soft_share"] == 0.1
+    assert kept["tokens"] == shown["tokens"]
+    assert len(kept["left_out"]) == shown["left_out"] > 0
+    names = ("section", "ref", "citation", "text")
+    assert [{n: p[n] for n in names} for p in kept["passages"]] == [
+        {n: p[n] for n in names} for p in shown["parts"]
+    ]
+    assert [p["rank"] for p in kept["passages"]] == list(range(1, len(kept["passages"]) + 1))
+    assert kept["legs"]["lexical"]["ran"] is bool(query)
+    assert bool(kept["fused"]) is bool(query)
+    found = [p for p in kept["passages"] if p["section"] == "found"]
+    assert all(bool(p["trace"]) is bool(query) for p in found if not p["via"])
+
+    same, text = replay(file, notes)
+    assert (same["same"], same["changed"], same["query"]) == (True, [], query or None)
+    assert "The passages are the same" in text
+
+
+def test_what_moved_is_told_with_the_reason(notes: Path, tmp_path: Path) -> None:
+    file = tmp_path / "receipt.json"
+    assert context(notes, "heron", "--budget", "400", "--receipt", str(file))[0] == 0
+    put(notes, {"memory/rules.md": "---\nalways: true\n---\n" + "Never feed a heron. " * 64})
+    moved, text = replay(file, notes)
+    assert not moved["same"]
+    assert moved["changed"][0].startswith("index revision ")
+    why = {p["before"]["citation"]: p["why"] for p in moved["passages"] if p["after"] is None}
+    assert why["MEMORY.md:1-3"] == "it has no room now"
+    assert "memory/rules.md:4-4  its text changed" in text
+
+    (notes / "memory/rules.md").unlink()
+    gone = replay(file, notes)[0]["passages"][0]
+    assert gone["why"] == "it is no rule and none of the newest records now"
+
+
+def test_the_receipt_of_nothing(tmp_path: Path) -> None:
+    (tmp_path / "notes" / "memory").mkdir(parents=True)
+    for query in ("heron", ""):
+        file = tmp_path / "receipt.json"
+        assert context(tmp_path / "notes", query, "--receipt", str(file)) == (0, "", "")
+        assert checked("memcli.context-receipt", file.read_text("utf-8"))["passages"] == []
+        assert replay(file, tmp_path / "notes")[0]["same"]
+
+
+def test_a_receipt_is_never_written_into_the_memory(notes: Path) -> None:
+    inside = notes / "memory" / "receipt.md"
+    code, out, err = context(notes, "heron", "--receipt", str(inside))
+    assert (code, out) == (2, "")
+    assert "would become part of the memory" in err
+    assert not inside.exists()

@@ -1,0 +1,261 @@
+"""The invariants of a context hold from the files to what is printed, over random workspaces."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from memcli.markdown.tokens import estimate
+from memcli.search.authority import authority
+from memcli.workspace.dating import age_days
+from tests.context.makers import NOW, context, put
+
+WORDS = ("heron", "pond", "rule", "carp", "東京", "поезд", "été", "x_id", "`tick`", "**b**")
+# Lines that try to end a fence, to open a section or to say who they are.
+HOSTILE = (
+    "```", "````", "~~~", "```trusted MEMORY.md:1-1", "## Rules", "# Found", "---", "> quote",
+    "- [pond](pond.md)", "[[rules]]", "Memory: quotations", "1. one", "| a | b |", "\x1b[31m red",
+    "\u202e reversed", "a\rb", "<b>bold</b>",
+)  # fmt: skip
+LINES = st.one_of(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join),
+    st.sampled_from(HOSTILE),
+)
+BODIES = st.lists(
+    st.lists(LINES, min_size=1, max_size=5).map("\n".join), min_size=1, max_size=5
+).map(lambda blocks: "\n\n".join(blocks) + "\n")
+UNIT = st.sampled_from((0.0, 0.25, 0.8, 1.0))
+METADATA = st.fixed_dictionaries(
+    {},
+    optional={
+        "always": st.booleans(),
+        "soft": st.booleans(),
+        "authority": UNIT,
+        "importance": UNIT,
+        "scope": st.sampled_from(("session", "user", "global")),
+        "trust": st.just("untrusted"),
+        "related": st.just(["pond.md", "[[rules]]"]),
+    },
+)
+PATHS = st.sampled_from((
+    "MEMORY.md", "memory/pond.md", "memory/rules.md", "memory/2026-02-19.md",
+    "memory/2026-02-18.md", "memory/2026-01-03.md", "memory/2025-05-05-late.md",
+    "docs/DECISIONS/2024-01-01-queue.md", "docs/ROADMAP.md", "web/page.md",
+))  # fmt: skip
+SOURCES = (
+    '[[source]]\nname = "docs"\npath = "docs"\nevergreen = ["DECISIONS/**"]\nauthority = 0.8\n'
+    '[[source]]\nname = "web"\npath = "web"\ntrust = "untrusted"\nsource_kind = "web"\n'
+)
+BUDGETS = st.one_of(st.integers(1, 300), st.integers(1, 3000), st.integers(1, 100_000))
+QUERIES = st.sampled_from(("", "heron", "carp in the pond", "東京", '"x_id" -rule', "rule?"))
+
+
+class Note(NamedTuple):
+    metadata: dict[str, Any]
+    body: str
+
+    @property
+    def text(self) -> str:
+        head = "".join(f"{name}: {json.dumps(value)}\n" for name, value in self.metadata.items())
+        return f"---\n{head}---\n{self.body}" if head else self.body
+
+
+WORKSPACES = st.dictionaries(PATHS, st.builds(Note, METADATA, BODIES), min_size=1, max_size=6)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_a_model() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+        yield
+
+
+class Run(NamedTuple):
+    code: int
+    markdown: str
+    record: dict[str, Any]
+    error: dict[str, Any]
+
+
+def ask(root: Path, *arguments: str) -> Run:
+    code, out, err = context(root, *arguments)
+    as_json = context(root, *arguments, "--explain", "--json")
+    assert as_json[0] == code, err
+    if code:
+        assert out == as_json[1] == ""
+        return Run(code, "", {}, json.loads(as_json[2]))
+    return Run(code, out, json.loads(as_json[1]), {})
+
+
+def key(part: dict[str, Any]) -> str:
+    """Name the file of a part below the workspace."""
+    path: str = part["path"]
+    return path if part["source"] == "memory" else f"{part['source']}/{path}"
+
+
+def solid(text: str) -> list[str]:
+    """Give the lines that hold something, as they are shown: a lone CR is a blank."""
+    return [line for line in text.replace("\r", " ").split("\n") if line.strip()]
+
+
+@given(
+    WORKSPACES,
+    QUERIES,
+    BUDGETS,
+    st.integers(0, 3),
+    st.sampled_from(("default", "two-pass")),
+)
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a run is whole indexes: no shrinking
+)
+def test_the_invariants_hold_from_files_to_output(
+    notes: dict[str, Note], query: str, budget: int, tail: int, profile: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = put(Path(folder) / "notes", {
+            "memory/.keep": "", "memcli.toml": SOURCES,
+            **{path: note.text for path, note in notes.items()},
+        })  # fmt: skip
+        arguments = (query, "--budget", str(budget), "--tail", str(tail), "--profile", profile)
+        made = ask(root, *arguments, "--sync")
+        event(f"exit {made.code}, {'a' if query else 'no'} query")
+        # Files and question alone decide: another index gives the same bytes.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CACHE_HOME", f"{folder}/cache")
+            assert ask(root, *arguments, "--sync") == made
+        if made.code:
+            refused(root, made, arguments, budget)
+            return
+        parts = made.record["parts"]
+        within_budget(made, budget)
+        fenced(made)
+        verbatim(parts, notes)
+        rules(parts, notes)
+        recent(parts, notes, tail)
+        weighed(made.record, notes, query, profile)
+
+
+def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> None:
+    """Rules and least tail alone are too much: the error says exactly by how much."""
+    assert (made.code, made.error["code"]) == (2, "budget")
+    needed, over = map(int, re.findall(r"take (\d+) tokens, (\d+) more", made.error["message"])[0])
+    assert needed - over == budget
+    hinted = re.findall(r"--budget (\d+)", made.error["hint"])[0]
+    asked = list(arguments)
+    asked[2] = hinted
+    assert ask(root, *asked).code == 0
+    asked[2] = str(int(hinted) - 1)
+    assert ask(root, *asked).code == 2
+
+
+def within_budget(made: Run, budget: int) -> None:
+    """What is printed costs no more than is said, and that no more than is allowed."""
+    assert estimate(made.markdown) <= made.record["tokens"] <= budget
+    assert bool(made.markdown) is bool(made.record["parts"])
+    plan = made.record["plan"]
+    assert sum(row["tokens"] for row in plan.values()) <= made.record["tokens"] + len(plan)
+    assert made.record["left_out"] >= len(made.record["without_room"])
+
+
+def fenced(made: Run) -> None:
+    """Each part is one fence that opens with its trust; around them stands nothing but ours."""
+    tokens = MarkdownIt("commonmark").parse(made.markdown)
+    top = [token for token in tokens if token.level == 0]
+    fences = [token for token in top if token.type == "fence"]
+    parts = made.record["parts"]
+    assert len(fences) == len(parts)
+    for fence, part in zip(fences, parts, strict=True):
+        is_own = part["trust"] == "trusted"
+        word = "trusted" if is_own else f"untrusted-{part['source_kind']}"
+        assert fence.info.split(" ")[:2] == [word, part["citation"]]
+        assert fence.content == part["text"].replace("\0", "\ufffd") + "\n"
+    inline = [token.content for token in tokens if token.type == "inline"]
+    assert all(x in ("Rules", "Recent", "Found") or x.startswith("Memory: quo") for x in inline)
+    assert len(inline) == (1 + len({p["section"].replace("soft", "always") for p in parts})
+                           if parts else 0)  # fmt: skip
+
+
+def verbatim(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
+    """Parts are the lines that they cite, and no line comes twice."""
+    seen: set[tuple[str, int]] = set()
+    for part in parts:
+        lines = notes[key(part)].text.split("\n")[part["start_line"] - 1 : part["end_line"]]
+        assert solid(part["text"]) == solid("\n".join(lines))
+        cited = {(key(part), n) for n in range(part["start_line"], part["end_line"] + 1)}
+        assert not cited & seen
+        seen |= cited
+
+
+def is_own(path: str, note: Note) -> bool:
+    return not path.startswith("web/") and "trust" not in note.metadata
+
+
+def rules(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
+    """Own files marked always are there to their last line; soft ones from their beginning."""
+    shown = {name: [p for p in parts if p["section"] == name] for name in ("always", "soft")}
+    always = {path for path, n in notes.items() if is_own(path, n) and n.metadata.get("always")}
+    soft = {path for path, n in notes.items() if is_own(path, n) and n.metadata.get("soft")}
+    assert {key(part) for part in shown["always"]} == {p for p in always if solid(notes[p].body)}
+    for part in shown["always"]:
+        assert solid(part["text"]) == solid(notes[key(part)].body)
+    for part in shown["soft"]:
+        assert key(part) in soft - always
+        text = solid(part["text"])
+        assert text == solid(notes[key(part)].body)[: len(text)]
+
+
+def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int) -> None:
+    """The tail is the newest lines of own dated logs, oldest first."""
+    shown = [part for part in parts if part["section"] == "recent"]
+    logs = sorted(
+        path
+        for path, note in notes.items()
+        if re.match(r"memory/20", path)
+        and is_own(path, note)
+        and note.metadata.get("scope", "session") == "session"
+        and not (note.metadata.get("always") or note.metadata.get("soft"))
+    )
+    assert bool(shown) is bool(tail and logs)
+    assert [key(part) for part in shown] == logs[len(logs) - len(shown) :]
+    for at, part in enumerate(shown):
+        text, body = solid(part["text"]), solid(notes[key(part)].body)
+        assert text == body[len(body) - len(text) :]
+        assert at == 0 or len(text) == len(body)
+
+
+def weighed(made: dict[str, Any], notes: dict[str, Note], query: str, profile: str) -> None:
+    """0 <= S <= omega <= 1, a link is worth half of what it comes from, omega alone without S."""
+    found = [part for part in made["parts"] if part["section"] == "found"]
+    scores = {part["citation"]: part["score"] for part in found}
+    for part in found:
+        omega = omega_of(part, notes[key(part)])
+        assert 0 <= part["score"] <= 1
+        if part.get("via"):
+            assert part["score"] <= 0.5
+        elif not query:
+            assert part["score"] == pytest.approx(omega)
+        elif profile == "two-pass":
+            assert part["score"] <= omega + 1e-9
+    if not query:
+        assert list(scores.values()) == sorted(scores.values(), reverse=True)
+
+
+def omega_of(part: dict[str, Any], note: Note) -> float:
+    default = 0.8 if part["source"] == "docs" else None
+    given = note.metadata.get("authority", default) if is_own(key(part), note) else default
+    is_evergreen = part["path"].startswith("DECISIONS/")
+    dated = re.search(r"20\d\d-\d\d-\d\d", part["path"])
+    age = age_days(dated[0], NOW) if dated and not is_evergreen else None
+    return authority(age, given)
