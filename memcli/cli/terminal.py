@@ -14,7 +14,9 @@ from typing import TextIO
 from memcli.errors import UsageError
 from memcli.render.sanitize import visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
+from memcli.source_blocks import nearest
 
+WHEN = ("auto", "always", "never")
 # Columns; a longer line is hard to read back from its end to the next one.
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
 # Terminals that open OSC 8 links say who they are by these; inside tmux and screen links are lost.
@@ -38,8 +40,11 @@ class Terminal:
         verbose: bool,
     ) -> None:
         """Decide colour for stdout and stderr separately."""
-        if color not in ("auto", "always", "never"):
-            raise UsageError(f"--color must be auto, always or never, not {color!r}")
+        if color not in WHEN:
+            raise UsageError(
+                f"--color must be auto, always or never, not {color!r}",
+                hint=f"--color {nearest(color, WHEN)}",
+            )
         self._out, self._err = out, err
         self.quiet, self.verbose = quiet, verbose
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()

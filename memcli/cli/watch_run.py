@@ -197,7 +197,10 @@ class _Session:
         """Read the settings again; another encoder is opened when it is needed."""
         workspace = self.context.config.workspace
         if not os.path.isdir(workspace):
-            raise NotFoundError(f"the workspace {workspace} is not there; its rows stay")
+            raise NotFoundError(
+                f"the workspace {workspace} is not there; its rows stay",
+                hint=f"mount or restore {workspace}",
+            )
         before, self.context = self.context, self.reload()._replace(store=self.store)
         if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
             self.vectors, self.told_vectors = Vectors(self.context, self.tick), False
