@@ -16,6 +16,7 @@ import apsw
 
 from memcli.errors import IndexMissingError
 from memcli.store import keywords, lineage, schema, vectors
+from memcli.store.coarse import is_coarse
 from memcli.store.driver import connect, rows, translated
 from memcli.store.filters import select_chunks
 from memcli.store.records import Counts, read_counts, read_known
@@ -156,6 +157,18 @@ class Reader:
             ]
         finally:
             del tokenizer  # it must not outlive the connection, as in a kept traceback
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell that every vector is compared; a large index is searched by coarse codes first."""
+        table = self._vec_table()
+        return table is None or not is_coarse(table)
+
+    def texts(self) -> Iterator[str]:
+        """Give the text of every chunk."""
+        with translated(self.path):
+            for (text,) in self._connection.execute("SELECT text FROM chunks"):
+                yield text
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
