@@ -64,7 +64,7 @@ complete -c memcli -n '__memcli_is search' -s f -l format -x -a 'text json jsonl
 complete -c memcli -n '__memcli_is search' -l json -d 'Write one JSON object'
 complete -c memcli -n '__memcli_is search' -l full -d 'Show whole chunks'
 complete -c memcli -n '__memcli_is search' -l explain -d 'Show how scores came about'
-complete -c memcli -n '__memcli_is search' -l why-not -x -d 'Say where these lines fell out instead'
+complete -c memcli -n '__memcli_is search' -l why-not -x -a '(__memcli_ask documents)' -d 'Say where these lines fell out instead'
 complete -c memcli -n '__memcli_is search' -l since -x -d 'Only records from then on'
 complete -c memcli -n '__memcli_is search' -l until -x -d 'Only records up to then'
 complete -c memcli -n '__memcli_is search' -l on -x -d 'Only records of that time'

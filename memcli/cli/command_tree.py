@@ -16,6 +16,7 @@ _BY_METAVAR = {
     **dict.fromkeys(
         ("FILE", "OUT.jsonl", "[QUERIES.jsonl]", "[RECEIPT]...", "BEFORE", "AFTER"), FILES
     ),
+    "REF": DOCUMENTS,
     "TOPIC": TOPICS,
     "SETTING": SETTINGS,
     "PATH[:FROM-TO]": DOCUMENTS,

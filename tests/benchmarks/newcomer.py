@@ -49,7 +49,7 @@ class Newcomer:
             "LANG": "C.UTF-8",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             **{name: value for name, value in os.environ.items()
-               if name.startswith(("PIP_", "UV_")) or name.lower().endswith("_proxy")},
+               if name.startswith(("PIP_", "UV_", "SSL_CERT_")) or name.lower().endswith("_proxy")},
         }  # fmt: skip
 
     def types(self, command: str, *, folder: Path, finds: str = "") -> None:
