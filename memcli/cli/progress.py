@@ -8,6 +8,8 @@ from types import TracebackType
 from memcli.cli.terminal import Terminal
 
 SHOW_AFTER_SECONDS = 0.3
+LEAST_BAR, MOST_BAR = 4, 40  # columns
+BESIDE_BAR = len("embedding  100000/100000 0:00:00 left ")
 
 
 class Progress:
@@ -43,13 +45,14 @@ class Progress:
         from rich.progress import Progress as Bar
 
         if self._bar is None:
+            console = Console(stderr=True)
             self._bar = Bar(
                 TextColumn("{task.description}"),
-                BarColumn(),
+                BarColumn(min(MOST_BAR, max(LEAST_BAR, console.width - BESIDE_BAR))),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
                 TextColumn("left"),
-                console=Console(stderr=True),
+                console=console,
                 transient=True,
             )
             self._bar.start()
