@@ -116,7 +116,7 @@ def search(
         )
         fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
         revision = reader.meta("revision") or "0"
-        weights = _leg_weights(options, vector, lexical=wants_lexical)
+        weights = leg_weights(options, vector, lexical=wants_lexical)
         believed = text_share(found.coverage) if options.has("coverage") else 1.0
         hits = fuse(
             found.candidates,
@@ -197,7 +197,7 @@ def _scored(
     return hits
 
 
-def _leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> Weights:
+def leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> Weights:
     """Weigh the legs that ran; what the model can hardly read leans on words."""
     if vector is None:
         return Weights(0.0, 1.0)
