@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from types import TracebackType
 
 from memcli.cli.terminal import Terminal
@@ -15,10 +15,11 @@ BESIDE_BAR = len("embedding  100000/100000 0:00:00 left ")
 class Progress:
     """Draw the stages of an index run; silent in pipes and with -q."""
 
-    def __init__(self, terminal: Terminal) -> None:
-        """Start the clock; nothing is drawn yet."""
+    def __init__(self, terminal: Terminal, clock: Callable[[], float]) -> None:
+        """Start the clock, which counts seconds; nothing is drawn yet."""
+        self._terminal, self._clock = terminal, clock
         self._on = terminal.err_is_terminal and not terminal.quiet
-        self._started = time.monotonic()
+        self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
 
@@ -38,14 +39,14 @@ class Progress:
 
     def update(self, stage: str, done: int, total: int) -> None:
         """Say how far a stage is; the one before it is no longer shown."""
-        if not self._on or time.monotonic() - self._started < SHOW_AFTER_SECONDS:
+        if not self._on or self._clock() - self._started < SHOW_AFTER_SECONDS:
             return
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         if self._bar is None:
-            console = Console(stderr=True)
+            console = Console(file=self._terminal.err, no_color=not self._terminal.err_is_coloured)
             self._bar = Bar(
                 TextColumn("{task.description}"),
                 BarColumn(min(MOST_BAR, max(LEAST_BAR, console.width - BESIDE_BAR))),

@@ -49,6 +49,7 @@ class Terminal:
         self.quiet, self.verbose = quiet, verbose
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
+        self.err_is_coloured = _colour(color, self.err_is_terminal, environ)
         self._environ = environ
 
     @classmethod
@@ -82,6 +83,11 @@ class Terminal:
             return False
         forced = self._environ.get("FORCE_HYPERLINK")
         return forced != "0" if forced else _opens_links(self._environ)
+
+    @property
+    def err(self) -> TextIO:
+        """Give the stream of messages, to draw on."""
+        return self._err
 
     def write(self, text: str) -> None:
         """Write data; the caller has made memory text safe with `safe`."""

@@ -92,7 +92,7 @@ class _Session:
                 user_file(os.environ),
             ),
         )
-        self.bar = Progress(context.terminal)
+        self.bar = Progress(context.terminal, self.clock)
         self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
         self.embedded = 0
@@ -252,7 +252,7 @@ class _Session:
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """Draw the progress of a run on a terminal."""
-        with Progress(self.context.terminal) as self.bar:
+        with Progress(self.context.terminal, self.clock) as self.bar:
             yield
 
     def tick(self, stage: str, done: int, total: int) -> None:

@@ -106,7 +106,7 @@ def run(wanted: Options, context: Context) -> int:
     from memcli.cli.progress import Progress
 
     terminal = context.terminal
-    with Progress(terminal) as progress:
+    with Progress(terminal, context.monotonic) as progress:
         vectors = Vectors(context, progress.update)
         done = run_once(
             context,
