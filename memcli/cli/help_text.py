@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -37,9 +37,12 @@ def default_of(command: str, parameter: Any) -> str:  # noqa: ANN401
     return str(_OF_COMMAND.get((command, long), _SETTINGS.get(long, "none")))
 
 
-def prepare(tree: Any, width: int) -> None:  # noqa: ANN401
-    """Make the commands of a tree print their help with defaults, in `width` columns."""
-    for name, command in tree.commands.items():
+def prepare(tree: Any, arguments: Sequence[str], width: int) -> None:  # noqa: ANN401
+    """Make the command that is named print its help with defaults, in `width` columns."""
+    command, names = tree, list(arguments)
+    while names and names[0] in getattr(command, "commands", ()):
+        name = names.pop(0)
+        command = command.commands[name]
         _prepare(name, command, width)
 
 
@@ -61,8 +64,6 @@ def _prepare(name: str, command: Any, width: int) -> None:  # noqa: ANN401
         return folded(usage + end + rest, min(width, MOST_COLUMNS))
 
     command.get_help = get_help
-    for child, each in getattr(command, "commands", {}).items():
-        _prepare(child, each, width)
 
 
 def folded(text: str, width: int) -> str:

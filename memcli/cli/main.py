@@ -209,7 +209,7 @@ def _run_command(arguments: Sequence[str]) -> int:
     if not {"-h", "--help"}.isdisjoint(arguments):
         from memcli.cli import help_text
 
-        help_text.prepare(tree, _terminal().width)
+        help_text.prepare(tree, arguments, _terminal().width)
     try:
         # Not tree(...): that would turn a closed pipe and Ctrl-C into exits of its own.
         with tree.make_context("memcli", list(arguments)) as top:
