@@ -47,7 +47,7 @@ _memcli() {
         "index:--now") _memcli_values ''; return ;;
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths" -- "$cur"); return ;;
-        "search:--why-not") _memcli_values ''; return ;;
+        "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
         "search:--until") _memcli_values ''; return ;;
         "search:--on") _memcli_values ''; return ;;

@@ -17,7 +17,7 @@ from memcli.config_keys import FLAGS as FLAGS
 from memcli.config_keys import KEYS as KEYS
 from memcli.config_keys import Key as Key
 from memcli.errors import ConfigError
-from memcli.source_blocks import check_blocks, make_sources, suggestion
+from memcli.source_blocks import HINT, check_blocks, make_sources, nearest, suggestion
 from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
@@ -72,7 +72,7 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
     configured = config("store.path")
     if configured:
         if configured.lower().endswith((".md", ".markdown", ".toml")):
-            raise ConfigError(f"store.path names a file that is no index: {configured}")
+            raise ConfigError(f"store.path names a file that is no index: {configured}", hint=HINT)
         return os.path.join(config.workspace, os.path.expanduser(configured))
     from hashlib import sha256
 
@@ -125,9 +125,10 @@ def _read(path: str) -> dict[str, Any]:
         with open(path, "rb") as file:
             return tomllib.load(file)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+        why = f"{path} cannot be read: {error.strerror}"
+        raise ConfigError(why, hint=f"chmod u+r {path}") from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +146,9 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
 def _known_key(name: str, where: str) -> Key:
     if name in BY_NAME:
         return BY_NAME[name]
-    raise ConfigError(f"{where}: unknown setting {name}{suggestion(name, tuple(BY_NAME))}")
+    raise ConfigError(
+        f"{where}: unknown setting {name}{suggestion(name, tuple(BY_NAME))}", hint=HINT
+    )
 
 
 _EXPECTED = {
@@ -165,17 +168,23 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
     if type(value) is not key.type or (
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
-        raise ConfigError(f"{thing} must be {_EXPECTED[key.type]}, not {value!r}")
+        raise ConfigError(
+            f"{thing} must be {_EXPECTED[key.type]}, not {value!r}",
+            hint=HINT,
+        )
     for each in value if isinstance(value, list) else [value]:
         if key.choices and each not in key.choices:
-            raise ConfigError(f"{thing} must be one of {', '.join(key.choices)}, not {each!r}")
+            raise ConfigError(
+                f"{thing} must be one of {', '.join(key.choices)}, not {each!r}",
+                hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",
+            )
     if isinstance(value, int | float):
         low, high = key.low, key.high
         # Written so that NaN is outside.
         inside = (low is None or value >= low) and (high is None or value <= high)
         if not inside or value == float("inf"):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise ConfigError(f"{thing} must be {bounds}, not {value!r}")
+            raise ConfigError(f"{thing} must be {bounds}, not {value!r}", hint=HINT)
     return value
 
 

@@ -17,6 +17,7 @@ BUILT_IN_KINDS = (
     ("**/*PRD*.md", "spec"),
     ("**/TECH_NOTES/**", "note"),
 )
+HINT = "memcli help environment"  # which a broken configuration does not stop
 SCOPES = ("session", "user", "global")
 TRUSTS = ("trusted", "untrusted")
 # What these wrote is trusted unless a block says otherwise; of others, only what the user trusts.
@@ -33,24 +34,32 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Give the nearest of the allowed names, the first where none is near."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, names, n=1)), names[0])
+
+
 def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
     """Give the [[source]] blocks of a configuration file, every key of the right kind."""
     blocks = table.get("source", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        raise ConfigError(f"{path}: write each source as a [[source]] block")
+        raise ConfigError(f"{path}: write each source as a [[source]] block", hint=HINT)
     for block in blocks:
         for name in ("name", "path"):
             if not isinstance(block.get(name), str) or not block[name]:
-                raise ConfigError(f"{path}: every [[source]] needs a {name}")
+                raise ConfigError(f"{path}: every [[source]] needs a {name}", hint=HINT)
         for name, value in block.items():
             if name not in _EXPECTED:
-                hint = suggestion(name, tuple(_EXPECTED))
-                raise ConfigError(f"{path}: unknown key {name} in [[source]]{hint}")
+                near = suggestion(name, tuple(_EXPECTED))
+                raise ConfigError(f"{path}: unknown key {name} in [[source]]{near}", hint=HINT)
             expected, is_right = _EXPECTED[name]
             if not is_right(value):
                 raise ConfigError(
                     f"{path}: {name} of the source {block['name']} must be {expected},"
-                    f" not {value!r}"
+                    f" not {value!r}",
+                    hint=HINT,
                 )
     return blocks
 
@@ -63,7 +72,7 @@ def make_sources(
     for block, is_user in blocks:
         source = _source(default.root, block, is_user=is_user)
         if any(source.name == other.name for other in sources):
-            raise ConfigError(f"two sources are named {source.name}")
+            raise ConfigError(f"two sources are named {source.name}", hint=HINT)
         sources.append(source)
     return tuple(sources)
 

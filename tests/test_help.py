@@ -14,8 +14,10 @@ import typer
 
 import memcli
 from memcli.cli import generate
+from memcli.cli.command_tree import command_tree
 from memcli.cli.commands.help_command import page, topics
-from memcli.cli.main import COMMANDS, TOP_HELP, build_app, run
+from memcli.cli.help_text import folded
+from memcli.cli.main import COMMANDS, OTHER_NAMES, TOP_HELP, build_app, run
 from memcli.config import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
 
@@ -53,7 +55,7 @@ def test_top_help_lists_exactly_the_commands() -> None:
 
 
 def test_top_help_lists_exactly_the_topics() -> None:
-    listed = re.search(r"Topics: (.*?)\n\n", TOP_HELP, re.DOTALL)
+    listed = re.search(r"Topics:  (.*?)\n\n", TOP_HELP, re.DOTALL)
     assert listed
     assert " ".join(listed[1].split()).split(", ") == topics()
 
@@ -86,7 +88,7 @@ def test_every_data_command_has_the_shared_options(name: str) -> None:
 
 
 def test_the_exit_codes_topic_lists_exactly_the_exit_codes() -> None:
-    listed = re.findall(r"^    (\d+) ", page("exit-codes"), re.MULTILINE)
+    listed = re.findall(r"^  (\d+) ", page("exit-codes"), re.MULTILINE)
     assert [int(code) for code in listed] == [int(code) for code in ExitCode]
     assert set(generate.EXIT_MEANINGS) == {code.name for code in ExitCode}
 
@@ -170,3 +172,109 @@ def test_no_line_of_the_manual_is_an_unknown_request() -> None:
     requests = {line[1:].split()[0] for line in MANUAL.split("\n") if line.startswith(".")}
     assert requests == known
     assert not re.search(r"^'", MANUAL, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_option_that_takes_a_value_shows_its_default(name: str) -> None:
+    shown = " ".join(_printed(*name.split(), "--help").split())
+    options = [each for each in LEAVES[name].params if each.param_type_name == "option"]
+    with_value = [each for each in options if not each.is_flag]
+    for option, after in zip(with_value, [*with_value[1:], None], strict=True):
+        entry = shown.partition(f"{option.opts[-1]} {option.metavar} ")[2]
+        end = f"{after.opts[-1]} {after.metavar} " if after else "What takes no value"
+        assert "[default: " in entry.partition(end)[0], option.opts
+    is_a_switch = any(getattr(parameter, "is_flag", False) for parameter in LEAVES[name].params)
+    assert ("What takes no value is off" in shown) == is_a_switch
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "default"),
+    [
+        ("search", "--limit", "10"),
+        ("search", "--budget", "none"),
+        ("context", "--budget", "2000"),
+        ("context", "--tail", "1"),
+        ("compact", "--tail", "20"),
+        ("index", "--debounce", "1500"),
+        ("bench init", "--limit", "30"),
+    ],
+)
+def test_a_default_is_that_of_the_setting_of_the_command(
+    command: str, option: str, default: str
+) -> None:
+    [found] = [o for c in command_tree() if c.name == command for o in c.options
+               if option in o.names]  # fmt: skip
+    assert found.default == default
+    assert f"[default: {default}]" in _printed(*command.split(), "--help")
+
+
+@pytest.mark.parametrize("width", [40, 60, 79])
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_keeps_to_the_width(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = _printed(*name.split(), "--help")
+    lines = shown.partition("Examples:")[0], shown.partition("Arguments:")[2]
+    long = [line for part in lines for line in part.split("\n") if len(line) > width]
+    assert [line for line in long if len(line.split()) > 1] == []
+    monkeypatch.setenv("COLUMNS", "120")
+    assert shown.split() == _printed(*name.split(), "--help").split()
+
+
+CODE = re.compile(r"(?<=\n\n)    .*?(?=\n\n|\Z)", re.DOTALL)
+
+
+@pytest.mark.parametrize("width", [40, 72])
+@pytest.mark.parametrize("topic", topics())
+def test_topics_fold_their_prose_and_leave_code_alone(topic: str, width: int) -> None:
+    text = page(topic)
+    shown = folded(text, width)
+    assert shown.split() == text.split()
+    assert [code for code in CODE.findall(text) if code not in shown] == []
+
+
+def test_a_list_hangs_below_its_second_column() -> None:
+    text = "  one   first things come first\n  two   short\n\nA line of prose\nthat goes on\n"
+    assert folded(text, 20) == (
+        "  one   first things\n        come first\n  two   short\n\nA line of prose that\ngoes on\n"
+    )
+    assert folded("  --an-option  what it is\n", 16) == "  --an-option\n      what it is\n"
+    assert folded("   a b   c\nfits\n", 80) == "   a b   c\nfits\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["serch", "x"], "memcli search"),
+        (["recall", "x"], "memcli search"),
+        (["watch"], "memcli index --watch"),
+        (["zzzzzz"], "memcli --help"),
+        (["search", "x", "--mode", "lexcal"], "--mode lexical"),
+        (["search", "x", "--format", "jsn"], "--format json"),
+        (["search", "x", "--profile", "clasic"], "--profile classic"),
+        (["search", "x", "--source", "memry"], "--source memory"),
+        (["search", "x", "--scope", "glbal"], "--scope global"),
+        (["search", "x", "--trust", "truste"], "--trust trusted"),
+        (["search", "x", "--color", "nevr"], "--color never"),
+        (["context", "x", "--format", "markdwn"], "--format markdown"),
+        (["compact", "--summarizer", "comand"], "--summarizer command"),
+        (["index", "--encoder", "bundeld"], "--encoder bundled"),
+        (["config", "serch"], "memcli config search"),
+        (["help", "rankin"], "memcli help ranking"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " ".join(each),
+)
+def test_a_near_miss_is_named(
+    words: list[str],
+    hint: str,
+    workspaces: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(workspaces / "engineer")
+    assert run(words) == 2
+    assert capsys.readouterr().err.split("\n")[1] == f"Try: {hint}"
+
+
+def test_other_names_lead_to_commands() -> None:
+    assert {name.split()[0] for name in OTHER_NAMES.values()} - {"--version"} <= set(COMMANDS)
+    assert not set(OTHER_NAMES) & set(COMMANDS)

@@ -16,6 +16,7 @@ import pytest
 from memcli.cli import generate
 from memcli.cli.commands.help_command import topics
 from memcli.cli.main import COMMANDS, run
+from memcli.config import load
 
 ROOT = Path(__file__).parents[1]
 FRACTION = re.compile(r"\b\d\.\d{3,}\b")
@@ -121,3 +122,61 @@ def test_every_file_that_is_named_exists() -> None:
     code_map = README.partition("## Code map")[2]
     for name in re.findall(r"`((?:cli|search|store|indexing|tests)/[\w/]+\.py)`", code_map):
         assert (ROOT / name).exists() or (ROOT / "memcli" / name).exists(), name
+
+
+# What the program has printed, in fences of its own, is no part of the text.
+TEXT = re.sub(r"^(`{4,}).*?^\1$", "", README, flags=re.MULTILINE | re.DOTALL)
+SHELL_BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+TOML_BLOCKS = re.findall(r"^```toml\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def _commands() -> list[str]:
+    """List what the README tells people to type, in its order, without what installs or stays."""
+    lines = [line for block in SHELL_BLOCKS for line in block.splitlines()]
+    typed = [part for line in lines for part in line.split(" && ")]
+    promises = README.partition("## What you get")[2].partition("\n## ")[0]
+    typed += re.findall(r"`(memcli [^`]+)`", promises)
+    typed = [line.removeprefix(".venv/bin/") for line in typed]
+    return [line for line in typed if line.startswith("memcli ") and "--watch" not in line]
+
+
+def test_every_shell_line_is_known() -> None:
+    programs = {line.split()[0] for block in SHELL_BLOCKS for line in block.splitlines()}
+    assert programs == {"memcli", "python3"}
+    assert {line.split()[1] for line in _commands()} >= set(COMMANDS) - {"config"}
+
+
+def test_every_command_runs(
+    workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands build on one another, as a reader would type them in one folder."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    notes = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+    shutil.copytree(ROOT / "fixtures" / "eval", notes / "fixtures" / "eval")
+    shutil.copytree(workspaces, notes / "fixtures" / "workspaces")
+    monkeypatch.chdir(notes)
+    for line in _commands():
+        words, _, target = line.partition(" > ")
+        arguments = shlex.split(words, comments=True)[1:]
+        if arguments[:2] == ["bench", "lane"]:
+            arguments.append("--no-speed")  # which takes ten seconds
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(arguments)
+        assert code == 0, (line, err.getvalue())
+        if target:
+            assert len(out.getvalue()) > 1000
+        if arguments[:2] == ["bench", "init"]:  # the reader looks the drafts through
+            drafts = notes / ".memcli" / "questions.jsonl"
+            drafts.write_text(drafts.read_text("utf-8").replace('"draft": true', '"draft": false'))
+
+
+@pytest.mark.parametrize("block", TOML_BLOCKS)
+def test_every_configuration_can_be_used(block: str, tmp_path: Path) -> None:
+    user = tmp_path / "config" / "memcli" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(block, "utf-8")
+    (tmp_path / "notes" / "docs").mkdir(parents=True)
+    loaded = load(str(tmp_path / "notes"), {"XDG_CONFIG_HOME": str(tmp_path / "config")}, {})
+    named = [name for name, value in loaded.values.items() if value.origin == str(user)]
+    assert named or len(loaded.sources) > 1

@@ -50,7 +50,9 @@ def read_queries(lines: Iterable[str], name: str) -> list[Query]:
                 hint='write {"query": "...", "relevant": [{"path": "...", "start_line": 1}]}',
             ) from None
         if query.id in ids:
-            raise UsageError(f"{name}:{number}: the id {query.id!r} comes twice")
+            raise UsageError(
+                f"{name}:{number}: the id {query.id!r} comes twice", hint="give each its own id"
+            )
         ids.add(query.id)
         queries.append(query)
     if not queries:

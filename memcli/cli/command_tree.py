@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from memcli.cli.help_text import default_of
 from memcli.config import BY_NAME, FLAGS
 
 FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -15,6 +16,7 @@ _BY_METAVAR = {
     **dict.fromkeys(
         ("FILE", "OUT.jsonl", "[QUERIES.jsonl]", "[RECEIPT]...", "BEFORE", "AFTER"), FILES
     ),
+    "REF": DOCUMENTS,
     "TOPIC": TOPICS,
     "SETTING": SETTINGS,
     "PATH[:FROM-TO]": DOCUMENTS,
@@ -87,7 +89,7 @@ def _command(name: str, leaf: Any, group: str) -> Command:  # noqa: ANN401
         long = parameter.opts[-1]
         kind = _BY_OPTION.get(long) or _BY_METAVAR.get(metavar, "")
         takes = None if parameter.is_flag else Takes(metavar, kind, words.get(long, ()))
-        default = "" if parameter.is_flag or parameter.default is None else str(parameter.default)
+        default = default_of(name, parameter)
         options.append(Option(tuple(parameter.opts), parameter.help, takes, default))
     options.append(Option(("-h", "--help"), "Show this message and exit.", None, ""))
     return Command(name, leaf.help, tuple(options), tuple(arguments), group)
@@ -97,13 +99,14 @@ def _allowed_words() -> Mapping[str, tuple[str, ...]]:
     from memcli.cli.commands.compact_command import SUMMARIZERS
     from memcli.cli.commands.help_command import SHELLS
     from memcli.cli.commands.search_command import FORMATS
+    from memcli.cli.terminal import WHEN
     from memcli.source_blocks import SCOPES, TRUSTS
 
     settings = {flag: BY_NAME[name].choices for name, flag in FLAGS.items()}
     return {
         **settings,
         "--format": FORMATS,
-        "--color": ("auto", "always", "never"),
+        "--color": WHEN,
         "--scope": SCOPES,
         "--trust": TRUSTS,
         "--summarizer": SUMMARIZERS,

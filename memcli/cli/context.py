@@ -137,5 +137,6 @@ def _parse_now(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            f"--now must be an ISO time such as 2026-02-10 or 2026-02-10T09:00+01:00, not {text!r}"
+            f"--now must be an ISO time such as 2026-02-10 or 2026-02-10T09:00+01:00, not {text!r}",
+            hint="memcli search QUERY --now 2026-02-10",
         ) from None

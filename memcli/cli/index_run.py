@@ -47,6 +47,16 @@ class Vectors:
         """Give the encoder or why there is none; None while it was not needed."""
         return self._opened
 
+    @property
+    def can_embed(self) -> bool:
+        """Tell that no fault stands in the way, as far as is known."""
+        return self._opened is None or self._opened.encoder is not None
+
+    @property
+    def may_come_back(self) -> bool:
+        """Tell that a server refuses, or is away: that passes without a change of settings."""
+        return not self.can_embed and "openai" in self._context.encoders().names
+
     def make(self, writer: Writer, most: int | None = None) -> None:
         """Embed what is new, or learn why that cannot be; what was made before a fault is kept."""
         from memcli.embedding.choice import Remembered
@@ -60,7 +70,7 @@ class Vectors:
             writer, configured_fingerprint(choice, known)
         ):
             return
-        if self._opened is None or (self._opened.encoder is None and "openai" in choice.names):
+        if self._opened is None or self.may_come_back:
             self._opened = self._context.open_encoder()
         if self._opened.encoder is None:
             return
@@ -129,7 +139,6 @@ def make_vectors(
         writer, _ = Writer.open(context.store)
         try:
             vectors.make(writer, job.texts)
-            can_embed = vectors.opened is None or vectors.opened.encoder is not None
-            return vectors.pending(writer) if can_embed else 0
+            return vectors.pending(writer) if vectors.can_embed else 0
         finally:
             writer.close()

@@ -19,7 +19,23 @@ from memcli.errors import ExitCode, MemcliError
 if TYPE_CHECKING:
     import typer
 
+    from memcli.cli.terminal import Terminal
+
 COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")
+
+# What other programs call these commands.
+OTHER_NAMES = {
+    **dict.fromkeys(("find", "query", "grep", "ask", "recall", "memory_search"), "search"),
+    **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
+    **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
+    **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
+    **dict.fromkeys(("info", "stats", "doctor", "list", "ls"), "status"),
+    **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
+    **dict.fromkeys(("init", "setup", "settings"), "config --init"),
+    **dict.fromkeys(("completion", "completions"), "help --completions bash"),
+    "version": "--version",
+    "man": "help --man",
+}
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
@@ -47,8 +63,8 @@ Commands:
   config   Show every setting, its value and where that comes from.
   help     Explain a topic, one of those below.
 
-Topics: agents, cron, environment, exit-codes, files, front-matter, json,
-        query-syntax, ranking, summaries
+Topics:  agents, cron, environment, exit-codes, files, front-matter, json,
+         query-syntax, ranking, summaries
 
 Options:
   --version    Show the version.
@@ -92,7 +108,7 @@ def run(arguments: Sequence[str]) -> int:
         if "_MEMCLI_COMPLETE" in os.environ:
             return _complete(arguments)
         if not flags or flags[0] in ("-h", "--help"):
-            sys.stdout.write(TOP_HELP)
+            write_help(TOP_HELP)
             return ExitCode.OK
         if flags[0] == "--version":
             sys.stdout.write(f"memcli {__version__}\n")
@@ -150,6 +166,21 @@ def build_app(command: str | None = None) -> typer.Typer:
     return app
 
 
+def write_help(text: str) -> None:
+    """Write stored help: as it is to a pipe, folded to the width of a terminal."""
+    if sys.stdout.isatty():
+        from memcli.cli.help_text import folded
+
+        text = folded(text, _terminal().width)
+    sys.stdout.write(text)
+
+
+def _terminal() -> Terminal:
+    from memcli.cli.terminal import Terminal
+
+    return Terminal.of_process(color="auto", quiet=False, verbose=False)
+
+
 def laid_out(text: str) -> str:
     """Put each example of a command's help on a line of its own; Click would fold them as prose."""
     head, found, examples = "\n".join(line.strip() for line in text.strip().split("\n")).partition(
@@ -175,6 +206,10 @@ def _run_command(arguments: Sequence[str]) -> int:
         base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
     )
     tree: Any = typer.main.get_command(build_app(name))
+    if not {"-h", "--help"}.isdisjoint(arguments):
+        from memcli.cli import help_text
+
+        help_text.prepare(tree, arguments, _terminal().width)
     try:
         # Not tree(...): that would turn a closed pipe and Ctrl-C into exits of its own.
         with tree.make_context("memcli", list(arguments)) as top:
@@ -202,7 +237,7 @@ def _no_command(name: str) -> MemcliError:
             f"{name} stands before the command; options come after it",
             hint="memcli search QUERY -w FOLDER",
         )
-    near = get_close_matches(name, COMMANDS, n=1)
+    near = [OTHER_NAMES[name]] if name in OTHER_NAMES else get_close_matches(name, COMMANDS, n=1)
     hint = f"memcli {near[0]}" if near else "memcli --help"
     return UsageError(f"there is no command {name!r}", hint=hint)
 

@@ -12,7 +12,8 @@ Workspace = Annotated[
         "-w",
         "--workspace",
         metavar="FOLDER",
-        help="The workspace; default: MEMCLI_WORKSPACE, else the nearest at or above here.",
+        help="The workspace.",
+        show_default="MEMCLI_WORKSPACE, else at or above here",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
@@ -21,6 +22,8 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more: reason
 Color = Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")]
 Now = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--now", metavar="TIME", help="Take this ISO time for the present."),
+    typer.Option(
+        "--now", metavar="TIME", help="Take this for the present.", show_default="the clock's"
+    ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from types import TracebackType
 
 from memcli.cli.terminal import Terminal
 
 SHOW_AFTER_SECONDS = 0.3
+LEAST_BAR, MOST_BAR = 4, 40  # columns
+BESIDE_BAR = len("embedding  100000/100000 0:00:00 left ")
 
 
 class Progress:
     """Draw the stages of an index run; silent in pipes and with -q."""
 
-    def __init__(self, terminal: Terminal) -> None:
-        """Start the clock; nothing is drawn yet."""
+    def __init__(self, terminal: Terminal, clock: Callable[[], float]) -> None:
+        """Start the clock, which counts seconds; nothing is drawn yet."""
+        self._terminal, self._clock = terminal, clock
         self._on = terminal.err_is_terminal and not terminal.quiet
-        self._started = time.monotonic()
+        self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
 
@@ -36,20 +39,21 @@ class Progress:
 
     def update(self, stage: str, done: int, total: int) -> None:
         """Say how far a stage is; the one before it is no longer shown."""
-        if not self._on or time.monotonic() - self._started < SHOW_AFTER_SECONDS:
+        if not self._on or self._clock() - self._started < SHOW_AFTER_SECONDS:
             return
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         if self._bar is None:
+            console = Console(file=self._terminal.err, no_color=not self._terminal.err_is_coloured)
             self._bar = Bar(
                 TextColumn("{task.description}"),
-                BarColumn(),
+                BarColumn(min(MOST_BAR, max(LEAST_BAR, console.width - BESIDE_BAR))),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
                 TextColumn("left"),
-                console=Console(stderr=True),
+                console=console,
                 transient=True,
             )
             self._bar.start()

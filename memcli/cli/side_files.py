@@ -37,7 +37,9 @@ def write_text(path: str, text: str, context: Context, *, mode: str = "w") -> No
             raise UsageError(
                 f"{path} exists and is not written over", hint="name another file with --out"
             ) from None
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}", hint="name a file in another folder"
+        ) from None
 
 
 def refuse_memory(path: str, context: Context) -> None:

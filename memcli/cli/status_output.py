@@ -77,6 +77,7 @@ def _lines(record: dict[str, Any], context: Context) -> list[str]:
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
         + (f" ({vectors['fingerprint'].split(';')[0]})" if vectors["fingerprint"] else "")
+        + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
     )
     lines += _days(context)
     for what in ("added", "changed", "removed"):

@@ -14,7 +14,9 @@ from typing import TextIO
 from memcli.errors import UsageError
 from memcli.render.sanitize import visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
+from memcli.source_blocks import nearest
 
+WHEN = ("auto", "always", "never")
 # Columns; a longer line is hard to read back from its end to the next one.
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
 # Terminals that open OSC 8 links say who they are by these; inside tmux and screen links are lost.
@@ -38,12 +40,16 @@ class Terminal:
         verbose: bool,
     ) -> None:
         """Decide colour for stdout and stderr separately."""
-        if color not in ("auto", "always", "never"):
-            raise UsageError(f"--color must be auto, always or never, not {color!r}")
+        if color not in WHEN:
+            raise UsageError(
+                f"--color must be auto, always or never, not {color!r}",
+                hint=f"--color {nearest(color, WHEN)}",
+            )
         self._out, self._err = out, err
         self.quiet, self.verbose = quiet, verbose
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
+        self.err_is_coloured = _colour(color, self.err_is_terminal, environ)
         self._environ = environ
 
     @classmethod
@@ -77,6 +83,11 @@ class Terminal:
             return False
         forced = self._environ.get("FORCE_HYPERLINK")
         return forced != "0" if forced else _opens_links(self._environ)
+
+    @property
+    def err(self) -> TextIO:
+        """Give the stream of messages, to draw on."""
+        return self._err
 
     def write(self, text: str) -> None:
         """Write data; the caller has made memory text safe with `safe`."""

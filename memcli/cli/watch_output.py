@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.cli.terminal import Terminal
 from memcli.errors import BusyError, MemcliError
 from memcli.indexing.indexer import Report
 from memcli.render.jsonio import dumps
+
+if TYPE_CHECKING:
+    from memcli.embedding.registry import Opened
 
 SCHEMA = "memcli.watch/1"
 SHOWN_NAMES = 3
@@ -23,7 +26,7 @@ class Log:
         """Write to stdout as JSON, else to stderr as text."""
         self._terminal, self._now_ns, self._as_json = terminal, now_ns, as_json
         self._skips: set[tuple[str, str, str]] = set()
-        self._failure = self._told = ""
+        self._failure = self._told = self._told_vectors = ""
 
     def now(self) -> datetime:
         """Give the time of a line."""
@@ -63,6 +66,20 @@ class Log:
             f"embedded ({_texts(embedded, pending)}{seconds:.1f} s)",
             event="embedded", embedded=embedded, pending=pending, seconds=round(seconds, 3),
         )  # fmt: skip
+
+    def vectors(self, opened: Opened | None) -> None:
+        """Say once why there are no vectors, or which encoder stands in; and when that is over."""
+        told, self._told_vectors = self._told_vectors, opened.reason if opened else ""
+        if opened is None or opened.reason == told:
+            return
+        if not opened.reason:
+            self.notice("vectors are made again")
+        elif opened.encoder is not None:
+            name = opened.encoder.fingerprint.split(";", 1)[0]
+            self.notice(f"{opened.reason}; {name} stands in")
+        else:
+            hint = f". Try: {opened.hint}" if opened.hint else ""
+            self.notice(f"vectors are off: {opened.reason}; search goes by keywords{hint}")
 
     def failed(self, error: BaseException, retry_seconds: float) -> None:
         """Say why a run failed, once for each reason."""

@@ -32,6 +32,8 @@ from memcli.indexing.watch_sight import Sight
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
 LOCK_WAIT_SECONDS = 2.0
+# The longest sleep after which a signal is noticed.
+NAP_SECONDS = 0.5
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = tuple(
@@ -90,11 +92,10 @@ class _Session:
                 user_file(os.environ),
             ),
         )
-        self.bar = Progress(context.terminal)
-        self.vectors = Vectors(context, self.tick)
+        self.bar = Progress(context.terminal, self.clock)
+        self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
         self.embedded = 0
-        self.told_vectors = False
         self.record = Record(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
 
     def close(self) -> None:
@@ -197,26 +198,27 @@ class _Session:
         """Read the settings again; another encoder is opened when it is needed."""
         workspace = self.context.config.workspace
         if not os.path.isdir(workspace):
-            raise NotFoundError(f"the workspace {workspace} is not there; its rows stay")
+            raise NotFoundError(
+                f"the workspace {workspace} is not there; its rows stay",
+                hint=f"mount or restore {workspace}",
+            )
         before, self.context = self.context, self.reload()._replace(store=self.store)
         if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
-            self.vectors, self.told_vectors = Vectors(self.context, self.tick), False
+            self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: Done, seconds: float) -> None:
         """Note and tell what a run did."""
         self.job = self.job._replace(full=False)
-        opened = self.vectors.opened
-        can_embed = opened is None or opened.encoder is not None
+        can_embed = self.vectors.can_embed
         self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
+        if self.vectors.may_come_back:
+            self.watcher.refused(self.clock(), pending=done.pending)
         self.record = self.record._replace(last_sync=self.log.now().isoformat(timespec="seconds"))
         self.log.synced(
             reason, done.report, file_lists(done.report), chunks=done.chunks,
             embedded=done.embedded, pending=done.pending, seconds=seconds,
         )  # fmt: skip
-        if opened and not can_embed and not self.told_vectors:
-            self.told_vectors = True
-            hint = f". Try: {opened.hint}" if opened.hint else ""
-            self.log.notice(f"vectors are off: {opened.reason}; search goes by keywords{hint}")
+        self.log.vectors(self.vectors.opened)
         self.sight.settle()
 
     def fail(self, error: BaseException) -> None:
@@ -237,6 +239,10 @@ class _Session:
             self.fail(error)
             self.beat()
             return
+        self.log.vectors(self.vectors.opened)
+        if self.vectors.may_come_back:
+            self.watcher.refused(self.clock(), pending=self.watcher.pending)
+            return
         self.watcher.embedded(pending=pending)
         if not self.watcher.pending:
             made = self.vectors.made - self.embedded
@@ -246,7 +252,7 @@ class _Session:
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """Draw the progress of a run on a terminal."""
-        with Progress(self.context.terminal) as self.bar:
+        with Progress(self.context.terminal, self.clock) as self.bar:
             yield
 
     def tick(self, stage: str, done: int, total: int) -> None:
@@ -255,6 +261,17 @@ class _Session:
         self.bar.update(stage, done, total)
         if self.watcher.due_to_beat(self.clock()):
             self.beat()
+
+    def new_vectors(self) -> Vectors:
+        """Make vectors by the settings as they are; a server is waited for in small steps."""
+        return Vectors(self.context._replace(sleep=self.wait_for_server), self.tick)
+
+    def wait_for_server(self, seconds: float) -> None:
+        """Wait as long as a server asks, unless the end is asked for."""
+        until = self.clock() + seconds
+        while (left := until - self.clock()) > 0:
+            self.stop.check()
+            self.context.sleep(min(left, NAP_SECONDS))
 
     def wait_for_lock(self, seconds: float) -> None:
         """Wait a moment for another writer."""

@@ -16,6 +16,7 @@ from memcli.errors import ConfigError, UsageError
 from memcli.markdown.lineage import cited
 
 TIMEOUT_SECONDS = 600.0
+WITHOUT = "memcli compact --summarizer extractive"
 Rewrite = Callable[[str], str]
 
 
@@ -37,12 +38,18 @@ def program(command: Sequence[str]) -> Rewrite:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise UsageError(f"{command[0]} took more than {TIMEOUT_SECONDS:.0f} s") from None
+            raise UsageError(
+                f"{command[0]} took more than {TIMEOUT_SECONDS:.0f} s", hint=WITHOUT
+            ) from None
         except OSError as error:
-            raise ConfigError(f"compact.command: {command[0]}: {error.strerror}") from None
+            raise ConfigError(
+                f"compact.command: {command[0]}: {error.strerror}", hint=WITHOUT
+            ) from None
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-            raise UsageError(f"{command[0]} failed with exit code {done.returncode}: {said}")
+            raise UsageError(
+                f"{command[0]} failed with exit code {done.returncode}: {said}", hint=WITHOUT
+            )
         return done.stdout.decode("utf-8", "replace")
 
     return rewrite

@@ -1,7 +1,7 @@
 """Place sentences in a space where the cosine says how alike they are: a model's, or TF-IDF; pure.
 
-The bundled model reads English, so text that is mostly in another script goes by TF-IDF, as does
-everything where there is no encoder.
+Text in a script that the encoder cannot read goes by TF-IDF, as does everything where there is
+no encoder.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.embedding.script import latin_share
+from memcli.embedding.registry import is_readable
 from memcli.store.text import prepare
 from memcli.types import Encoder
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.floating]
 
-Embed = Callable[[Sequence[str]], list[bytes]]  # unit vectors of texts of any length
-
-LATIN_LIMIT = 0.5  # as in a search
+# Unit vectors of texts of any length; None where the model cannot read their script.
+Embed = Callable[[Sequence[str]], list[bytes] | None]
 
 _WORD = re.compile(r"\w+")
 
@@ -53,11 +52,12 @@ def idf(texts: Iterable[str]) -> dict[str, float]:
 
 def place(texts: Sequence[str], weights: Mapping[str, float], embed: Embed | None) -> Space:
     """Place texts; empty ones lie at the origin."""
-    if embed is None or latin_share("\n".join(texts)) < LATIN_LIMIT:
+    vectors = embed(texts) if embed else None
+    if vectors is None:
         return Space(_tf_idf(texts, weights), "extractive-lexical")
     import numpy as np
 
-    rows = np.frombuffer(b"".join(embed(texts)), "<f4").reshape(len(texts), -1)
+    rows = np.frombuffer(b"".join(vectors), "<f4").reshape(len(texts), -1)
     return Space(rows, "extractive")
 
 
@@ -92,7 +92,9 @@ def embedder(encoder: Encoder) -> Embed:
     """Embed texts of any length, each once: what an encoder cannot take is cut at its end."""
     known: dict[str, bytes] = {}
 
-    def embed(texts: Sequence[str]) -> list[bytes]:
+    def embed(texts: Sequence[str]) -> list[bytes] | None:
+        if not is_readable("\n".join(texts), encoder.fingerprint):
+            return None
         new = [text for text in dict.fromkeys(texts) if text not in known]
         known.update(zip(new, encoder.encode([_cut(t, encoder) for t in new]), strict=True))
         return [known[text] for text in texts]

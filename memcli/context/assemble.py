@@ -75,7 +75,8 @@ def check_shares(wanted: Wanted) -> Wanted:
     if total > 1 + 1e-9:
         raise ConfigError(
             "context.always_share, context.soft_share and context.tail_share must not exceed 1"
-            f" together, as {total:g} does"
+            f" together, as {total:g} does",
+            hint="memcli config context",
         )
     return wanted
 

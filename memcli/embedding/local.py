@@ -68,7 +68,8 @@ def local_fingerprint(local: LocalModel) -> str:
             with open(path, "rb") as file:
                 hashes.append(hashlib.file_digest(file, "sha256").hexdigest()[:16])
         except OSError as error:
-            raise LegMissingError(f"{path} cannot be read: {error.strerror}") from error
+            why = f"{path} cannot be read: {error.strerror}"
+            raise LegMissingError(why, hint=f"chmod u+r {path}") from error
     return fingerprint_of(local, hashes)
 
 
@@ -109,7 +110,8 @@ class LocalEncoder:
         inputs = {entry.name for entry in self._session.get_inputs()}
         if "input_ids" not in inputs or not inputs <= _INPUTS:
             raise LegMissingError(
-                f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder"
+                f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
+                hint="memcli help environment",
             )
         self._inputs = inputs
         self._output = self._choose_output(model)
@@ -197,7 +199,10 @@ class LocalEncoder:
         rows = rows[: kept or None]
         length = float(np.linalg.norm(rows))
         if not 0 < length < float("inf"):
-            raise LegMissingError(f"{self._local.folder}: the model gives no vector for a text")
+            raise LegMissingError(
+                f"{self._local.folder}: the model gives no vector for a text",
+                hint="memcli help environment",
+            )
         return bytes((rows / length).astype("<f4").tobytes())
 
 
@@ -233,7 +238,8 @@ def _open_model(path: str, threads: int) -> InferenceSession:
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except _runtime_faults() as error:
-        raise LegMissingError(f"{path} cannot be opened: {error}") from error
+        why = f"{path} cannot be opened: {error}"
+        raise LegMissingError(why, hint="memcli help environment") from error
 
 
 def _runtime_faults() -> tuple[type[Exception], ...]:

@@ -120,7 +120,9 @@ class E5Encoder:
     def _embed(self, text: str, *, is_query: bool) -> bytes:
         result = (ctypes.c_float * E5.dimension)()
         if self._library.e5_embed(self._model, _bytes(text), int(is_query), result):
-            raise LegMissingError(f"{E5.name} failed on a text of {len(text)} characters")
+            raise LegMissingError(
+                f"{E5.name} failed on a text of {len(text)} characters", hint=_OTHERS
+            )
         return bytes(result)
 
 

@@ -48,6 +48,11 @@ class Timing(NamedTuple):
     interval: float  # between sweeps; 0: none
 
 
+def _patience(failures: int) -> float:
+    """Give the seconds until the next try after so many failures in a row."""
+    return min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(failures - 1, 10))
+
+
 class Watcher:
     """The state of one watcher. The caller tells what happened, and asks what is `due`."""
 
@@ -57,6 +62,8 @@ class Watcher:
         self.max_wait = max(LEAST_MAX_WAIT_SECONDS, MOST_DEBOUNCES * timing.debounce)
         self.paths: set[str] = set()
         self.pending = 0  # texts without a vector
+        self._refusals = 0  # of the encoder, in a row
+        self._embed_at = now
         self.failures = 0  # in a row
         self._busy = False  # whether the last of them was another writer's
         self._running = 0  # files that the run at work has taken over
@@ -85,7 +92,7 @@ class Watcher:
         """Say how long a run that has just failed waits for the next try."""
         if self._busy:
             return FIRST_RETRY_SECONDS
-        return min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (self.failures - 1))
+        return _patience(self.failures)
 
     def touched(self, at: float, path: str) -> None:
         """Hear that a file may differ."""
@@ -120,9 +127,10 @@ class Watcher:
             return Action(PROBE)
         if now >= self._beat_at:
             return Action(BEAT)
-        if self.pending and self._retry_at is None:
+        wants_vectors = self.pending and self._retry_at is None
+        if wants_vectors and now >= self._embed_at:
             return Action(EMBED)
-        times = [self._probe_at, self._beat_at]
+        times = [self._probe_at, self._beat_at, *([self._embed_at] if wants_vectors else [])]
         times += [at for at in (run_at, look_at) if at is not None]
         return Action(WAIT, seconds=min(times) - now)
 
@@ -168,11 +176,20 @@ class Watcher:
         """Note that a run is done and how many texts it left without a vector."""
         self.failures = self._running = 0
         self.pending = pending
+        if pending:
+            self._embed_at = now
         self._sweep_at = now + self.timing.interval if self.timing.interval else None
 
     def embedded(self, *, pending: int) -> None:
         """Note how many texts still have no vector; without progress they are left alone."""
         self.pending = pending if pending < self.pending else 0
+        self._refusals = 0
+
+    def refused(self, now: float, *, pending: int) -> None:
+        """Note that the encoder cannot be had for now; it is asked again, ever more patiently."""
+        self.pending = max(1, pending)
+        self._refusals += 1
+        self._embed_at = now + _patience(self._refusals)
 
     def failed(self, now: float, *, busy: bool = False) -> None:
         """Note that a run failed: nothing of what it was to do is known to be done.

@@ -76,6 +76,7 @@ def options_of(
 def _weights(vector: float, text: float) -> Weights:
     if abs(vector + text - 1.0) > 1e-6:
         raise ConfigError(
-            f"search.vector_weight and search.text_weight must sum to 1, not {vector + text:g}"
+            f"search.vector_weight and search.text_weight must sum to 1, not {vector + text:g}",
+            hint="memcli config search",
         )
     return Weights(vector, text)

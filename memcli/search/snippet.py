@@ -11,6 +11,8 @@ from memcli.store.text import split_runs
 
 SNIPPET_CHARS = 700
 
+_BEGIN = r"(?<![^\W_])"
+_ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
 _BOUNDARY = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n")
 
 
@@ -41,10 +43,13 @@ def _marked(text: str, words: Sequence[str]) -> Snippet:
 
 
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Match words at their beginning and allow endings, as the stemmer does; runs anywhere."""
+    """Match words at their beginning and allow endings, as the stemmer does; runs anywhere.
+
+    An underscore ends a word, as in the index: of `pool_wait_ms` the query `pool` marks the first.
+    """
     alternatives = []
     for word in sorted(words, key=len, reverse=True):
         unspaced = any(is_run for _, is_run in split_runs(word))
         escaped = re.escape(word)
-        alternatives.append(escaped if unspaced else rf"\b{escaped}\w{{0,4}}")
+        alternatives.append(escaped if unspaced else _BEGIN + escaped + _ENDING)
     return re.compile("|".join(alternatives), re.IGNORECASE)

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from memcli.store.driver import rows
+from memcli.store.text import TOKENIZER
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
@@ -74,3 +75,24 @@ def frequency(connection: apsw.Connection, match: str) -> int:
     sql = "SELECT count(*) FROM fts WHERE fts MATCH ? AND rowid BETWEEN ? AND ?"
     hits: int = sum(rows(connection, sql, (match, *span))[0][0] for span in spans)
     return round(hits * step / width) if step > width else hits
+
+
+def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[str, ...]]:
+    """Cut texts that `store.text` has prepared into tokens, stemmed as the table holds them."""
+    tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+    try:
+        return [
+            tuple(
+                str(token)
+                for token in tokenizer(
+                    text.encode("utf-8", "replace"),
+                    apsw.FTS5_TOKENIZE_DOCUMENT,
+                    None,
+                    include_offsets=False,
+                    include_colocated=False,
+                )
+            )
+            for text in prepared
+        ]
+    finally:
+        del tokenizer  # it must not outlive the connection, as in a kept traceback

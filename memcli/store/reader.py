@@ -19,7 +19,6 @@ from memcli.store import coarse, keywords, lineage, schema, vectors
 from memcli.store.driver import connect, rows, translated
 from memcli.store.filters import select_chunks
 from memcli.store.records import Counts, read_counts, read_known
-from memcli.store.text import TOKENIZER
 from memcli.store.vectors import Near
 from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
 
@@ -136,23 +135,19 @@ class Reader:
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         """Cut texts that `store.text` has prepared into tokens, stemmed as the index holds them."""
-        tokenizer = self._connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-        try:
-            return [
-                tuple(
-                    str(token)
-                    for token in tokenizer(
-                        text.encode("utf-8", "replace"),
-                        apsw.FTS5_TOKENIZE_DOCUMENT,
-                        None,
-                        include_offsets=False,
-                        include_colocated=False,
-                    )
-                )
-                for text in prepared
-            ]
-        finally:
-            del tokenizer  # it must not outlive the connection, as in a kept traceback
+        return keywords.tokens(self._connection, prepared)
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell that every vector is compared; a large index is searched by coarse codes first."""
+        table = self._vec_table()
+        return table is None or not coarse.is_coarse(table)
+
+    def texts(self) -> Iterator[str]:
+        """Give the text of every chunk."""
+        with translated(self.path):
+            for (text,) in self._connection.execute("SELECT text FROM chunks"):
+                yield text
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""

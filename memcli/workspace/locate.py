@@ -12,7 +12,7 @@ CONFIG_FILE = "memcli.toml"
 MEMORY_FILE = "MEMORY.md"
 MEMORY_FOLDER = "memory"
 ENV_NAME = "MEMCLI_WORKSPACE"
-_HINT = 'memcli search "…" -w FOLDER'
+_HINT = "name the folder with -w FOLDER, or make one: mkdir memory"
 
 _ROOT_FILES = (MEMORY_FILE, "USER.md")
 _MARKDOWN_GLOBS = ("**/*.md", "**/*.markdown")

@@ -83,6 +83,7 @@ def completed(folder: Path, program: Path, *words: str) -> list[str]:
         (("search", "--limit", ""), []),
         (("search", "--source", ""), ["memory"]),
         (("search", "-w", "mem"), ["memory"]),
+        (("search", "x", "--why-not", "U"), ["USER.md"]),
         (("get", "U"), ["USER.md"]),
         (("get", "memory/2026-01-0"), ["memory/2026-01-07.md"]),
         (("config", "watch."), ["watch.debounce_ms", "watch.interval_minutes"]),
@@ -134,3 +135,11 @@ def test_further_sources_are_asked_for_by_name(workspaces: Path, tmp_path: Path)
     (folder / "memcli.toml").write_text('[[source]]\nname = "docs"\npath = "docs"\n')
     assert run(str(folder), "d", _MEMCLI_COMPLETE="sources").stdout == "docs\n"
     assert run(str(folder), "docs:", _MEMCLI_COMPLETE="documents").stdout == "docs:guide.md\n"
+
+
+def test_zsh_answers_the_first_tab_and_can_be_sourced() -> None:
+    last = SCRIPTS["zsh"].rpartition("\n}\n\n")[2]
+    assert last == (
+        'if [[ $funcstack[1] == _memcli ]]; then\n  _memcli "$@"\n'
+        "else\n  compdef _memcli memcli\nfi\n"
+    )

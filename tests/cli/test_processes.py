@@ -56,7 +56,7 @@ def _never(seconds: float) -> None:
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     folder = _many_files(tmp_path / "many", 2000)
     environ = {"MEMCLI_EMBEDDING_ENCODER": "hashing"}
-    process = start("index", "-w", str(folder), **environ)
+    process = start("index", "--json", "-w", str(folder), **environ)
     store = None
     while store is None or not store.exists() or store.stat().st_size < 200_000:
         assert process.poll() is None, "it was done before it could be interrupted"
@@ -65,7 +65,9 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert err == "memcli: interrupted; what was done is kept\n"
+    assert json.loads(err) == {
+        "code": "interrupted", "message": "interrupted; what was done is kept", "hint": ""
+    }  # fmt: skip
     again = json.loads(run("index", "--json", "-w", str(folder), **environ).stdout)
     assert again["files"]["unchanged"] > 0
     assert again["files"]["unchanged"] + len(again["files"]["added"]) == 2000
@@ -158,16 +160,21 @@ def test_a_closed_stdout_is_no_bug() -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")  # noqa: PTH110
-def test_a_full_disk_is_said_in_one_line(notes: Path) -> None:
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_full_disk_is_said_in_one_line(notes: Path, form: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
-            [*COMMAND, "get", "MEMORY.md", "-w", str(notes)],
+            [*COMMAND, "get", "MEMORY.md", *form, "-w", str(notes)],
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr == b"memcli: cannot write: No space left on device\n"
+    if form:
+        error = json.loads(done.stderr)
+        assert (error["code"], error["message"][:13]) == ("write", "cannot write:")
+    else:
+        assert done.stderr == b"memcli: cannot write: No space left on device\n"
 
 
 def test_the_store_can_stand_in_a_file_of_its_own(notes: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,22 @@ def test_every_schema_is_sound_closed_and_named_by_its_file(name: str) -> None:
     assert schema["additionalProperties"] is False
     if name != "memcli.error":
         assert schema["properties"]["schema"] == {"const": f"{name}/1"}
+
+
+def test_every_schema_is_held_against_real_output() -> None:
+    tests = Path(__file__).parents[1]
+    code = "".join(file.read_text("utf-8") for file in tests.rglob("test_*.py"))
+    checked = {name for name in NAMES if re.search(rf'"{re.escape(name)}(\.1\.json)?"', code)}
+    assert set(NAMES) - checked == set()
+
+
+def test_config_context_and_why_not_are_as_their_schemas_say(notes: Path) -> None:
+    _checked("memcli.config", _run("config", "--json")[1])
+    for query in ((), ("pool OR 部署",)):
+        _checked("memcli.context", _run("context", *query, "--json", "--explain", "--tail", "0")[1])
+    if (notes / "MEMORY.md").exists():
+        missed = _run("search", "pool", "--why-not", "MEMORY.md:1-2", "--json")[1]
+        assert _checked("memcli.why-not", missed)["schema"] == "memcli.why-not/1"
 
 
 def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:

@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from jsonschema import Draft202012Validator
 import memcli
 from memcli.indexing.lock import writer_lock
 from tests.cli.processes import COMMAND, run
+from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, loopback
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 SCHEMA = json.loads((Path(memcli.__file__).parent / "schemas" / "memcli.watch.1.json").read_text())
@@ -221,3 +223,57 @@ def test_options_that_do_not_fit_are_refused(
     done = run("index", "-w", str(notes), *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_an_endpoint_that_dies_and_comes_back(
+    notes: Path, watching_endpoint: tuple[Watching, Loopback]
+) -> None:
+    watching, server = watching_endpoint
+    watching.next("embedded", pending=0)
+    server.close()
+    note(notes, "2026-03-01.md", "The lighthouse was painted.")
+    synced = watching.next("synced", reason="change")
+    assert (synced["embedded"], synced["pending"] > 0) == (0, True)
+    told = watching.next("notice")["message"]
+    assert told.startswith("vectors are off: 127.0.0.1:")
+    assert "cannot be reached" in told
+    assert "search goes by keywords. Try: " in told
+    assert "memory/2026-03-01.md" in run("search", "lighthouse", "-w", str(notes)).stdout
+    with loopback(port=server.port):
+        assert watching.next("notice")["message"] == "vectors are made again"
+        done = watching.next("embedded", pending=0)
+    assert done["embedded"] == synced["pending"]
+    assert status(notes)["vectors"]["pending"] == 0
+
+
+def test_ctrl_c_does_not_wait_for_a_busy_server(
+    notes: Path, watching_endpoint: tuple[Watching, Loopback]
+) -> None:
+    watching, server = watching_endpoint
+    watching.next("synced", reason="start")
+    busy = threading.Event()
+
+    def refuse(*_: object) -> Reply:
+        busy.set()
+        return Reply(429, headers=(("Retry-After", "59"),))
+
+    server.behave = refuse
+    note(notes, "2026-03-01.md", "The lighthouse was painted.")
+    assert busy.wait(30)
+    assert watching.end(signal.SIGINT)[0] == 130
+
+
+@pytest.fixture
+def watching_endpoint(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Watching, Loopback]]:
+    """A watcher whose vectors come from a server that can misbehave."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "openai")
+    with loopback() as server:
+        monkeypatch.setenv("MEMCLI_OPENAI_URL", server.url)
+        monkeypatch.setenv("MEMCLI_OPENAI_MODEL", MODEL)
+        monkeypatch.setenv("MEMCLI_OPENAI_DIMENSION", str(DIMENSION))
+        found = Watching(notes)
+        yield found, server
+        found.process.kill()
+        found.process.communicate()

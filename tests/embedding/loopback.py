@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -44,12 +45,13 @@ def embedded(texts: list[str], dimension: int = DIMENSION) -> Reply:
 class Loopback:
     """The server, what it was sent, and how it behaves."""
 
-    def __init__(self, behave: Behave) -> None:
+    def __init__(self, behave: Behave, port: int = 0) -> None:
         self.behave = behave
         self.batches: list[list[str]] = []
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.connections: list[socket.socket] = []
         self.released = threading.Event()  # lets the answers go that `silent` holds back
         outer = self
 
@@ -58,6 +60,10 @@ class Loopback:
 
             def log_message(self, *_: object) -> None:
                 pass
+
+            def setup(self) -> None:
+                super().setup()
+                outer.connections.append(self.connection)
 
             def do_POST(self) -> None:
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -77,8 +83,9 @@ class Loopback:
                     self.wfile.write(content)
                 self.close_connection = reply.hang_up
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
@@ -95,12 +102,17 @@ class Loopback:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+        for connection in self.connections:  # which would go on answering
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
-def loopback(behave: Behave = lambda _, texts: embedded(texts)) -> Iterator[Loopback]:
-    """Serve for as long as the block lasts."""
-    server = Loopback(behave)
+def loopback(
+    behave: Behave = lambda _, texts: embedded(texts), port: int = 0
+) -> Iterator[Loopback]:
+    """Serve for as long as the block lasts, at any port or at a known one."""
+    server = Loopback(behave, port)
     try:
         yield server
     finally:

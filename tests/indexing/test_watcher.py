@@ -270,3 +270,30 @@ def test_every_event_is_followed_by_a_run_within_the_bound(
             waiting = now if waiting is None else waiting
     assert waiting is None
     assert watcher.waiting == 0
+
+
+def test_an_encoder_that_is_away_is_asked_again_ever_more_patiently() -> None:
+    watcher = ready()
+    now, waits = 0.0, []
+    for _ in range(8):
+        watcher.refused(now, pending=5)
+        start = now
+        while watcher.due(now).kind != EMBED:
+            action = watcher.due(now)
+            now += action.seconds
+            if action.kind == PROBE:
+                watcher.probed(now, cost=0.0)
+            elif action.kind == BEAT:
+                watcher.beaten(now)
+            elif action.kind == RUN:
+                watcher.began()
+                watcher.ended(now, pending=0)
+                watcher.refused(now, pending=5)
+        waits.append(now - start)
+    assert waits[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert max(waits) <= 60.0
+    watcher.embedded(pending=0)
+    watcher.refused(now, pending=0)
+    watcher.probed(now + 1.0, cost=0.0)
+    watcher.beaten(now + 1.0)
+    assert (watcher.pending, watcher.due(now + 1.0).kind) == (1, EMBED)

@@ -48,6 +48,14 @@ def embed(writer: Writer, name: str, made: Any) -> None:
     writer.use_fingerprint(FINGERPRINT, DIMENSION)
 
 
+def is_exact(path: str) -> bool:
+    reader = Reader(path)
+    try:
+        return reader.is_exact
+    finally:
+        reader.close()
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     """Give an index with more vectors than are searched exactly, and its vectors by slot."""
@@ -68,6 +76,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
 def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[str, Any]) -> None:
     path, matrix = large
     assert_sound(path)
+    assert not is_exact(path)
     connection = connect(path, write=False).connection
     ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
     place = {name: at for at, name in enumerate([*hashes("b", BIG), *hashes("s", SMALL)])}
@@ -125,6 +134,7 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
     assert not coarse.is_coarse(writer.meta("vec_table") or "")
     writer.close()
     assert_sound(large[0])
+    assert is_exact(large[0])
 
 
 @pytest.mark.parametrize(("dimension", "planes"), [(384, 3), (3072, 2), (4096, 2), (8192, 1)])

@@ -5,6 +5,7 @@
     > text                    stdout
     ! text                    stderr
     # exit 3                  the exit code, when it is not 0
+    $ hold / $ release        take the locks of another writer and watcher, and let them go
     $ COLUMNS=40 memcli …     on a terminal of that width, without colour
 
 Scores are written as 0.###, folders as their names: a transcript holds what stays.
@@ -22,6 +23,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
+from memcli.indexing.lock import writer_lock
+from memcli.indexing.watch_record import watch_lock
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)
@@ -44,6 +47,7 @@ class Player:
     def __init__(self, workspaces: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.workspaces, self.folder = workspaces, folder / "notes"
         self.monkeypatch = monkeypatch
+        self.held = contextlib.ExitStack()
         monkeypatch.chdir(folder)
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
@@ -67,6 +71,14 @@ class Player:
             with (self.folder / words[1]).open("a", encoding="utf-8") as file:
                 file.write(words[2] + "\n")
             return []
+        if words[0] == "hold":
+            store = str(next((self.folder.parent / "cache").rglob("index.sqlite")))
+            self.held.enter_context(writer_lock(store, wait_seconds=0, sleep=lambda _: None))
+            self.held.enter_context(watch_lock(store, sleep=lambda _: None))
+            return []
+        if words[0] == "release":
+            self.held.close()
+            return []
         environ = [word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word)]
         arguments = words[words.index("memcli") + 1 :]
         if arguments and arguments[0] in WITH_CLOCK:
@@ -85,6 +97,7 @@ class Player:
 
     def _scrubbed(self, text: str) -> str:
         text = text.replace(str(self.folder.resolve()), "NOTES")
+        text = re.sub(r"\bpid \d+(, since [\d: -]+)?", "pid #", text)
         text = re.sub(re.escape(str(self.folder.parent)) + r"/cache/memcli/\w+", "CACHE", text)
         text = text.replace(str(self.folder.parent), "TEMP")
         return SCORE.sub("0.###", SIZE.sub("#.# MB", text))

@@ -44,7 +44,7 @@ def test_nothing_above(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
         locate(None, None, str(tmp_path))
     assert str(tmp_path) in caught.value.message
-    assert caught.value.hint == 'memcli search "…" -w FOLDER'
+    assert caught.value.hint == "name the folder with -w FOLDER, or make one: mkdir memory"
     assert caught.value.exit_code == ExitCode.NOT_FOUND
 
 

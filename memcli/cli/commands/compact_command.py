@@ -9,6 +9,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
+from memcli.source_blocks import nearest
 
 if TYPE_CHECKING:
     from memcli.compaction.plan import Plan
@@ -81,7 +82,7 @@ def command(
     if summarizer not in SUMMARIZERS:
         raise UsageError(
             f"--summarizer must be one of {', '.join(SUMMARIZERS)}, not {summarizer!r}",
-            hint="memcli compact --help",
+            hint=f"--summarizer {nearest(summarizer, SUMMARIZERS)}",
         )
     if not 1 <= depth <= 9:
         raise UsageError(f"--depth goes from 1 to 9, not {depth}", hint="memcli compact --help")

@@ -9,6 +9,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.context import Shared, make_context
 from memcli.errors import ExitCode, UsageError
+from memcli.source_blocks import nearest
 
 FORMATS = ("markdown", "json")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
@@ -18,9 +19,7 @@ Count = Optional[int]  # noqa: UP045
 
 def command(
     query: Annotated[Words, typer.Argument(metavar="[QUERY]", help="Any text, or none.")] = None,
-    budget: Annotated[
-        Count, typer.Option(metavar="TOKENS", help="All it may cost; default 2000.")
-    ] = None,
+    budget: Annotated[Count, typer.Option(metavar="TOKENS", help="All it may cost.")] = None,
     tail: Annotated[
         Count, typer.Option(metavar="COUNT", help="Newest records it must hold; 0: no tail.")
     ] = None,
@@ -57,7 +56,7 @@ def command(
     if form not in FORMATS:
         raise UsageError(
             f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
-            hint="memcli context --help",
+            hint=f"--format {nearest(form, FORMATS)}",
         )
     if sync and no_sync:
         raise UsageError("--sync goes without --no-sync", hint="memcli context --help")

@@ -20,11 +20,13 @@ def command(
     target: Annotated[str, typer.Argument(metavar="PATH[:FROM-TO]", help="Or a record ref.")],
     first: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("--from", metavar="LINE", help="First line, from 1."),
+        typer.Option("--from", metavar="LINE", help="First line, from 1.", show_default="1"),
     ] = None,
     count: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("--lines", metavar="COUNT", help="How many lines at most."),
+        typer.Option(
+            "--lines", metavar="COUNT", help="How many lines at most.", show_default="all"
+        ),
     ] = None,
     expected: Annotated[
         Optional[str],  # noqa: UP045
@@ -46,7 +48,9 @@ def command(
     Examples: memcli get MEMORY.md      memcli get memory/2026-02-05.md:3-9
     """
     if (first is not None and first < 1) or (count is not None and count < 1):
-        raise UsageError("--from and --lines count from 1")
+        raise UsageError(
+            "--from and --lines count from 1", hint=f"memcli get {target} --from 1 --lines 40"
+        )
     context = make_context(Shared(workspace, quiet, verbose, color, now), {})
     return run(target, first, count, expected, context, expand=expand, as_json=as_json)
 
@@ -75,7 +79,10 @@ def run(
     start = min(first if first is not None else start, max(1, len(lines)))
     end = min(end if first is None else max(1, len(lines)), max(1, len(lines)))
     if end < start:
-        raise UsageError(f"the range {start}-{end} ends before it begins")
+        raise UsageError(
+            f"the range {start}-{end} ends before it begins",
+            hint=f"memcli get {found.path}:{end}-{start}",
+        )
     wanted_end = end
     if count is not None:
         end = min(end, start + count - 1)

@@ -48,12 +48,12 @@ def command(
 
     Examples: memcli help exit-codes      memcli help query-syntax
     """
-    from memcli.cli.main import COMMANDS, TOP_HELP, run
+    from memcli.cli.main import COMMANDS, TOP_HELP, run, write_help
 
     if completions is not None or man:
         return _generated(completions)
     if topic is None:
-        sys.stdout.write(TOP_HELP)
+        write_help(TOP_HELP)
         return 0
     if topic in COMMANDS:
         return run([topic, "--help"])
@@ -65,7 +65,7 @@ def command(
             f"there is no topic {topic!r}; there are {', '.join(topics())}",
             hint=f"memcli help {near[0]}" if near else "memcli help",
         )
-    sys.stdout.write(page(topic))
+    write_help(page(topic))
     return 0
 
 

@@ -45,12 +45,12 @@ def command(
     ] = False,
     debounce: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("--debounce", metavar="MS", help="With --watch: quiet before a run (1500)."),
+        typer.Option("--debounce", metavar="MS", help="With --watch: quiet before a run."),
     ] = None,
     interval: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(
-            "--interval", metavar="MINUTES", help="With --watch: time between full looks (10)."
+            "--interval", metavar="MINUTES", help="With --watch: time between full looks."
         ),
     ] = None,
     encoder: Annotated[
@@ -106,7 +106,7 @@ def run(wanted: Options, context: Context) -> int:
     from memcli.cli.progress import Progress
 
     terminal = context.terminal
-    with Progress(terminal) as progress:
+    with Progress(terminal, context.monotonic) as progress:
         vectors = Vectors(context, progress.update)
         done = run_once(
             context,

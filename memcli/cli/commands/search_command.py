@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, LegMissingError, UsageError
+from memcli.source_blocks import SCOPES, TRUSTS, nearest
 from memcli.types import Filters
 
 FORMATS = ("text", "json", "jsonl", "markdown", "paths")
@@ -21,11 +23,17 @@ Number = Optional[float]  # noqa: UP045
 def command(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
     limit: Annotated[
-        Count, typer.Option("-n", "--limit", help="Passages shown, 1 to 100; default 10.")
+        Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
     ] = None,
     form: Annotated[
         Word,
-        typer.Option("-f", "--format", metavar="FORM", help="text, json, jsonl, markdown, paths."),
+        typer.Option(
+            "-f",
+            "--format",
+            metavar="FORM",
+            help="text, json, jsonl, markdown, paths.",
+            show_default="text",
+        ),
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
@@ -55,10 +63,13 @@ def command(
         bool, typer.Option("--expand", help="Add the lines behind summaries.")
     ] = False,
     budget: Annotated[
-        Count, typer.Option(metavar="TOKENS", help="Stop before the passages cost more.")
+        Count,
+        typer.Option(
+            metavar="TOKENS", help="Stop before the passages cost more.", show_default="none"
+        ),
     ] = None,
     min_score: Annotated[
-        Number, typer.Option(help="Least confidence, 0 to 1; literal matches stay.")
+        Number, typer.Option(metavar="X", help="Least confidence, 0 to 1; literal matches stay.")
     ] = None,
     exit_code: Annotated[
         bool, typer.Option("-e", "--exit-code", help="Exit 1 when nothing is found.")
@@ -91,14 +102,17 @@ def command(
     if form not in FORMATS:
         raise UsageError(
             f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
-            hint="memcli search --help",
+            hint=f"--format {nearest(form, FORMATS)}",
         )
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     if sync and no_sync:
         raise UsageError("--sync goes without --no-sync", hint="memcli search --help")
     if budget is not None and budget < 1:
-        raise UsageError(f"--budget counts tokens from 1, not {budget}")
+        raise UsageError(
+            f"--budget counts tokens from 1, not {budget}",
+            hint=f'memcli search "{" ".join(query)}" --budget 800',
+        )
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -108,6 +122,9 @@ def command(
         "search.view": view,
     }
     context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
+    _check("--source", source, [each.name for each in context.config.sources])
+    _check("--scope", scope, SCOPES)
+    _check("--trust", trust, TRUSTS)
     filters = Filters(
         since=_bound(since or on, context, last=False),
         until=_bound(until or on, context, last=True),
@@ -137,6 +154,16 @@ def command(
         raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
     search_output.write(found, context, form=form, full=full, explain=explain)
     return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
+
+
+def _check(option: str, given: list[str] | None, known: Sequence[str]) -> None:
+    """Refuse a name that no document can have."""
+    for name in given or ():
+        if name not in known:
+            raise UsageError(
+                f"{option} must be one of {', '.join(known)}, not {name!r}",
+                hint=f"{option} {nearest(name, known)}",
+            )
 
 
 def _why_not(

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Remembered
     from memcli.indexing.indexer import Settings
     from memcli.indexing.watch_record import Record
-    from memcli.store.reader import SourceCounts
+    from memcli.store.reader import Reader, SourceCounts
+    from memcli.store.records import Counts
 
 # A watcher writes its record every 30 seconds, also in the middle of a run.
 SILENT_SECONDS = 120.0
@@ -136,6 +137,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
             warnings.append(f"vectors are off: {encoder.reason}{hint}")
         if pending and encoder.usable:
             warnings.append(f"{pending} texts have no vector yet. Try: memcli index")
+        unreadable = _unreadable(reader, encoder.fingerprint)
+        warnings += _script_warnings(unreadable, counts)
         if behind and reader is not None:
             files = "1 file differs" if behind == 1 else f"{behind} files differ"
             warnings.append(f"{files} from the index. Try: memcli index")
@@ -186,15 +189,36 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
                 "encoder": context.config("embedding.encoder"),
                 "fingerprint": fingerprint,
                 "search": "scan" if vec_problem else "sqlite-vec",
+                "exact": reader.is_exact if reader else True,
                 "parts": counts.parts if counts else 0,
                 "embedded": counts.embedded if counts else 0,
                 "pending": pending,
+                "unreadable_chunks": unreadable,
             },
             "warnings": warnings,
         }
     finally:
         if reader:
             reader.close()
+
+
+def _unreadable(reader: Reader | None, fingerprint: str | None) -> int:
+    """Count the chunks that have vectors of a model which has not learnt their script."""
+    from memcli.embedding.registry import is_readable
+
+    if reader is None or fingerprint is None or reader.meta("fingerprint") is None:
+        return 0
+    return sum(not is_readable(text, fingerprint) for text in reader.texts())
+
+
+def _script_warnings(unreadable: int, counts: Counts | None) -> list[str]:
+    """Say which part of the memory is found by words alone."""
+    if counts is None or not unreadable:
+        return []
+    return [
+        f"{unreadable} of {counts.chunks} chunks are in scripts that the model cannot read:"
+        " they are found by words. Try: memcli help environment"
+    ]
 
 
 def _source(

@@ -18,6 +18,15 @@ _memcli_documents() { _memcli_ask documents }
 _memcli_sources() { _memcli_ask sources }
 """
 
+# A file of $fpath is run by its first completion, which has to answer at once; else it is sourced.
+_ENTRY = """\
+if [[ $funcstack[1] == _memcli ]]; then
+  _memcli "$@"
+else
+  compdef _memcli memcli
+fi
+"""
+
 
 def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
     """Write the function for zsh; the file is called `_memcli`."""
@@ -54,7 +63,7 @@ def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
             specs += _zsh_arguments(command, topics)
             lines.append(" \\\n".join(f"          {spec}" for spec in specs) + " ;;")
         lines += ["      esac ;;", "  esac", "}", ""]
-    return "\n".join([*lines, 'compdef _memcli memcli 2>/dev/null || _memcli "$@"', ""])
+    return "\n".join([*lines, _ENTRY])
 
 
 def _zsh_option(option: Option, topics: Sequence[str]) -> str:

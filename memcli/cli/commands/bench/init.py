@@ -21,7 +21,9 @@ DRAFTS = 30
 def command(
     out: Annotated[
         Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
-        typer.Option("--out", metavar="FILE", help="Default: .memcli/questions.jsonl there."),
+        typer.Option(
+            "--out", metavar="FILE", help="The file.", show_default=".memcli/questions.jsonl"
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", help="Most drafts.")] = DRAFTS,
     as_json: options.Json = False,

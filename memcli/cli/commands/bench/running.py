@@ -47,7 +47,7 @@ def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
     # Questions that go by words alone need no vectors.
     texts = 0 if context.config("search.mode") == "lexical" else None
     job = Job(full=False, prune=False, wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
-    with Progress(terminal) as progress:
+    with Progress(terminal, context.monotonic) as progress:
         vectors = Vectors(context, progress.update)
         done = run_once(context, job, vectors, sleep=context.sleep, on_progress=progress.update)
     report = done.report

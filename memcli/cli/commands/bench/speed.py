@@ -24,6 +24,7 @@ MEMCLI = "from memcli.cli.main import main; main()"
 RUNS = 5
 SAMPLE_TEXTS = 32  # embedded for the throughput
 COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
+HINT = "memcli bench speed --documents 1000"
 
 
 def command(
@@ -54,11 +55,14 @@ def command(
     Examples: memcli bench speed      memcli bench speed --documents 1000 --json
     """
     if os.name != "posix":
-        raise UsageError("bench speed needs POSIX: elsewhere a process's memory is not reported")
+        raise UsageError(
+            "bench speed needs POSIX: elsewhere a process's memory is not reported",
+            hint="memcli bench quality",
+        )
     if documents is not None and documents < 1:
-        raise UsageError(f"--documents counts from 1, not {documents}")
+        raise UsageError(f"--documents counts from 1, not {documents}", hint=HINT)
     if runs < 1:
-        raise UsageError(f"--runs counts from 1, not {runs}")
+        raise UsageError(f"--runs counts from 1, not {runs}", hint=HINT)
     shared = Shared(workspace, quiet, verbose, color, now)
     context = make_context(shared, {"search.mode": mode})
     if documents is None:

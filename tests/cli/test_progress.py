@@ -1,0 +1,67 @@
+"""The progress line: after a moment, on a terminal, and gone at the end."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from memcli.cli.progress import SHOW_AFTER_SECONDS, Progress
+from memcli.cli.terminal import Terminal
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def terminal(err: io.StringIO, *, color: str = "auto", quiet: bool = False) -> Terminal:
+    environ = {"TERM": "xterm"}
+    return Terminal(io.StringIO(), err, environ=environ, color=color, quiet=quiet, verbose=False)
+
+
+def drawn(err: io.StringIO, seconds: float, *, color: str = "auto", quiet: bool = False) -> str:
+    clock = Clock()
+    with Progress(terminal(err, color=color, quiet=quiet), clock) as progress:
+        progress.update("reading", 1, 20)
+        clock.now += seconds
+        progress.update("embedding", 7, 20)
+    return err.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def _a_known_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "40"), ("LINES", "20")):
+        monkeypatch.setenv(name, value)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_nothing_is_drawn_in_the_first_moment() -> None:
+    assert drawn(Screen(), SHOW_AFTER_SECONDS - 0.01) == ""
+
+
+def test_then_the_stage_is_drawn_and_cleared_at_the_end() -> None:
+    shown = drawn(Screen(), SHOW_AFTER_SECONDS + 0.01)
+    assert "embedding" in shown
+    assert "7/20" in shown
+    assert "left" in shown
+    assert shown.endswith("\x1b[2K")  # the line is erased
+    assert "reading" not in shown
+
+
+def test_pipes_and_quiet_runs_are_silent() -> None:
+    assert drawn(io.StringIO(), 60.0) == ""
+    assert drawn(Screen(), 60.0, quiet=True) == ""
+
+
+def test_colour_is_left_out_where_nobody_wants_it() -> None:
+    assert "\x1b[32m" in drawn(Screen(), 1.0)
+    assert "\x1b[3" not in drawn(Screen(), 1.0, color="never")

@@ -1,0 +1,47 @@
+"""How much each leg counts: by the settings, the query's words and the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memcli.config import load
+from memcli.embedding.multilingual import e5_fingerprint
+from memcli.search.options import Options, options_of
+from memcli.search.pipeline import BELIEF, FERTILITY_LIMIT, Vector, leg_weights
+from memcli.types import Filters
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    return options_of(load(str(tmp_path), {}, {}), filters=Filters())
+
+
+def vector(fingerprint: str, fertility: float = 1.0) -> Vector:
+    return Vector(b"", fingerprint, "", fertility)
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "fertility", "expected"),
+    [
+        ("all-MiniLM-L6-v2-int8;x", 1.0, 0.6),
+        ("all-MiniLM-L6-v2-int8;x", 2 * FERTILITY_LIMIT, 0.3),
+        (e5_fingerprint(), 1.0, 0.3),
+        ("bge-m3;x", 1.0, 0.6),
+    ],
+)
+def test_what_a_model_is_believed(
+    options: Options, fingerprint: str, fertility: float, expected: float
+) -> None:
+    weights = leg_weights(options, vector(fingerprint, fertility), lexical=True)
+    assert weights == pytest.approx((expected, 1 - expected))
+
+
+def test_a_leg_alone_counts_whole(options: Options) -> None:
+    assert leg_weights(options, vector(e5_fingerprint()), lexical=False) == (1.0, 0.0)
+    assert leg_weights(options, None, lexical=True) == (0.0, 1.0)
+
+
+def test_the_models_of_the_table_exist() -> None:
+    assert set(BELIEF) == {e5_fingerprint().split(";")[0]}
