@@ -61,11 +61,17 @@ def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], boo
                 " beside ?, [], \\ or !",
                 hint="split it into simpler patterns",
             )
+    import re
+    import warnings
+
     from pathspec import GitIgnoreSpec
 
     try:
-        spec = GitIgnoreSpec.from_lines(patterns)
-    except ValueError as error:
+        with warnings.catch_warnings():
+            # A class such as [[a] is one of two characters in gitignore, as it is for now in `re`.
+            warnings.simplefilter("ignore", FutureWarning)
+            spec = GitIgnoreSpec.from_lines(patterns)
+    except (ValueError, re.error) as error:  # a range such as [5-0]
         raise ConfigError(f"{origin}: {error}", hint="use gitignore syntax") from None
     return spec.match_file
 
