@@ -66,27 +66,27 @@ def changes(before: Receipt, after: Receipt) -> list[str]:
     return found
 
 
-def text(record: Mapping[str, Any]) -> str:
+def lines(record: Mapping[str, Any]) -> list[str]:
     """Draw what moved, a line a passage and one for each stage whose score differs."""
-    lines = [f'"{record["query"]}" as of {record["now"]}']
-    lines.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
+    drawn = [f'"{record["query"]}" as of {record["now"]}']
+    drawn.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
     verdict = record["verdict"]
     if verdict["before"] != verdict["after"]:
-        lines.append(f"verdict: {verdict['before']} -> {verdict['after']}")
+        drawn.append(f"verdict: {verdict['before']} -> {verdict['after']}")
     if record["same"]:
-        lines.append("The passages are the same, with the same scores.")
-        return "\n".join(lines) + "\n"
+        drawn.append("The passages are the same, with the same scores.")
+        return drawn
     for passage in record["passages"]:
         before, after = passage["before"], passage["after"]
         ranks = f"{_rank(before):>2} -> {_rank(after):>2}"
         where = (after or before)["citation"]
-        lines.append(f"{ranks}  {where}{_note(passage)}")
-        lines += [
+        drawn.append(f"{ranks}  {where}{_note(passage)}")
+        drawn += [
             f"          | {name:<12} {pair[0]:.4f} -> {pair[1]:.4f}  {pair[1] - pair[0]:+.4f}"
             for name, pair in passage["stages"].items()
             if pair[0] != pair[1]
         ]
-    return "\n".join(lines) + "\n"
+    return drawn
 
 
 def _note(passage: Mapping[str, Any]) -> str:

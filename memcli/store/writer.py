@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from memcli.errors import StoreError
-from memcli.store import lineage, pending, records, schema, vectors
+from memcli.store import integrity, lineage, pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
 from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
@@ -250,7 +250,7 @@ class Writer:
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
-        return str(self._rows("PRAGMA integrity_check(1)")[0][0])
+        return integrity.first_fault(self.connection, self.path)
 
     def start_over(self, fault: str) -> str:
         """Set a damaged store aside and go on with an empty one; say so."""

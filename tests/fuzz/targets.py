@@ -20,7 +20,6 @@ from memcli.indexing.document import build_document
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
-from memcli.markdown.parse import parse
 from memcli.markdown.parts import choose_context, embedded_text
 from memcli.render import sanitize, screen
 from memcli.render.markdown import passage as markdown_passage
@@ -29,8 +28,7 @@ from memcli.render.width import columns
 from memcli.search import dates, query
 from memcli.search.hits import Hit
 from memcli.search.snippet import make_snippet
-from memcli.store.schema import TOKENIZE
-from memcli.store.text import prepare
+from memcli.store.text import TOKENIZE, prepare
 from memcli.types import Candidate, Excerpt, FileStat, FileText, Source
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.ignore import Rules
@@ -181,6 +179,7 @@ def ignore(data: bytes) -> None:
     """Any line is a pattern or a clear error, and any path can be asked for."""
     text = any_text(data)
     head, _, path = text.partition("\0")
+    path = "/".join(name[:255] for name in path.split("/"))  # as long as the system allows
     try:
         rules = Rules(SOURCE, head.split("\n"))
         Rules(SOURCE._replace(include=tuple(head.split("\n")))).accepts(path)
