@@ -19,7 +19,7 @@ def read(text: str, name: str) -> dict[str, Any]:
         record = json.loads(text)
         if record["schema"] == SCHEMA:
             return dict(record)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise UsageError(
         f"{name} is not the receipt of a search", hint="memcli search QUERY --receipt FILE"

@@ -148,7 +148,7 @@ def understood(path: str) -> Iterator[None]:
     with translated(path):
         try:
             yield
-        except (apsw.SQLError, ValueError, TypeError) as error:
+        except (apsw.SQLError, ValueError, TypeError, RecursionError) as error:
             raise DamagedError(
                 f"the index {path} holds what memcli did not write: {error}",
                 hint="memcli index --full",

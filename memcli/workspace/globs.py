@@ -85,8 +85,8 @@ def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], boo
 
 
 def _stars(pattern: str) -> int:
-    """Count runs of stars."""
-    return sum(1 for i, c in enumerate(pattern) if c == "*" and pattern[i - 1 : i] != "*")
+    """Count the stars; `**` between slashes is one, and in a name each is one of its own."""
+    return sum(1 if name == "**" else name.count("*") for name in pattern.split("/"))
 
 
 def match_name(segment: str, name: str) -> bool:
