@@ -34,8 +34,11 @@ def read_file(
     parts = _parts(path)
     base = root
     if follow_symlinks:
-        base = os.path.realpath(root)
-        real = os.path.realpath(os.path.join(base, *parts))
+        try:
+            base = os.path.realpath(root)
+            real = os.path.realpath(os.path.join(base, *parts))
+        except OSError as error:  # swapped between two looks at it
+            return Skip(source, path, "unreadable", openat.reason(error))
         top = base.rstrip(os.sep) + os.sep
         if not real.startswith(top):
             return Skip(source, path, "symlink", "its target lies outside the source")
