@@ -23,6 +23,7 @@ from memcli.store.network import MOUNTS, is_network
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 DAMAGED_SUFFIX = ".damaged-1"
+NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most

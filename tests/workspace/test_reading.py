@@ -207,3 +207,18 @@ def test_no_permission(open_tmp: Path) -> None:
         "('a.md', 'unreadable', 'Permission denied')",
         "('closed/b.md', 'unreadable', 'Permission denied')",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("a\n" * 250_001, "250001 lines, the limit is 250000"),
+        ("|" * 500_001, "500001 cells, the limit is 500000"),
+    ],
+)
+def test_a_text_that_would_cost_the_parser_gigabytes_is_skipped(
+    tmp_path: Path, text: str, detail: str
+) -> None:
+    (tmp_path / "a.md").write_text(text)
+    found = read_file(str(tmp_path), "a.md", source="memory", max_bytes=8 << 20)
+    assert found == Skip("memory", "a.md", "too-large", detail)
