@@ -32,9 +32,9 @@ _READ_BYTES = 1 << 20
 
 
 def open_root(path: str) -> int | str:
-    """Open the root of a source, which may itself be reached through a link."""
+    """Open the root of a source; it is a real path, so a link there was put in its place."""
     if HAS_DIR_FD:
-        return os.open(path, _FOLDER)
+        return os.open(path, _FOLDER | _NOFOLLOW)
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return path

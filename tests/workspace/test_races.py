@@ -162,3 +162,13 @@ def test_deep_and_long_paths_are_read_or_named(root: Path) -> None:
     found = read_file(str(root), far.path, source="memory", max_bytes=1000)
     assert isinstance(found, FileText)
     assert found.text == "far below\n"
+
+
+def test_a_source_that_becomes_a_link_is_not_listed(root: Path, tmp_path: Path) -> None:
+    source = Source("docs", str(root / "memory" / "sub"), ("**/*.md",))
+    assert [file.path for file in discover((source,), max_bytes=1000).files] == ["note.md"]
+    (root / "memory" / "sub").rename(tmp_path / "aside")
+    (root / "memory" / "sub").symlink_to(tmp_path / "outside")
+    for follow in (False, True):
+        listing = discover((source,), max_bytes=1000, follow_symlinks=follow)
+        assert (listing.files, len(listing.unlisted)) == ((), 1)

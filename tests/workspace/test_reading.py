@@ -141,7 +141,8 @@ def test_links_inside_are_followed_on_demand(tmp_path: Path) -> None:
         result = read(tmp_path / "door", path, follow=True)
         assert isinstance(result, FileText)
         assert (result.text, result.stat.path) == ("inside", path)
-    assert isinstance(read(tmp_path / "door", "d/a.md"), FileText)
+    # Roots are real paths: a link there was put in its place, and may lead outside.
+    assert isinstance(read(tmp_path / "door", "d/a.md"), Skip)
     assert [f for f in walk(root, follow=True).files if f.path == "d/a.md"]
 
 
@@ -163,7 +164,10 @@ def test_special_files_never_hang(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_more_bytes_than_the_stat_says() -> None:
-    assert why(read(Path("/proc/self/"), "status")) == ("unreadable", "changed while it was read")
+    assert why(read(Path(f"/proc/{os.getpid()}"), "status")) == (
+        "unreadable",
+        "changed while it was read",
+    )
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path: Path) -> None:
