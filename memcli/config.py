@@ -22,6 +22,7 @@ from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
+MOST_BYTES = 1024 * 1024  # of a configuration file, which may come with a clone
 
 
 class Value(NamedTuple):
@@ -123,7 +124,10 @@ def _read(path: str) -> dict[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise ConfigError(f"{path} is larger than {MOST_BYTES} bytes", hint=HINT)
+        return tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
     except OSError as error:

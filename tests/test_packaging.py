@@ -65,3 +65,24 @@ def test_the_source_distribution_holds_the_package_and_no_tests() -> None:
         targets = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]
     assert targets["sdist"]["include"] == ["/memcli", "/README.md", "/pyproject.toml"]
     assert targets["wheel"]["packages"] == ["memcli"]
+
+
+def test_ci_installs_the_pinned_versions_by_their_hashes() -> None:
+    text = (ROOT / ".ci" / "requirements.txt").read_text("utf-8").replace("\\\n", "")
+    locked = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            requirement, *hashes = line.split(" --hash=sha256:")
+            assert hashes
+            locked[Requirement(requirement.strip()).name.lower()] = requirement.strip()
+    constraints = (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
+    pins = [line for line in constraints if not line.startswith("#")]
+    missing = [pin for pin in pins if pin.split("==")[0].lower().replace("_", "-") not in locked]
+    assert missing == []
+    assert all(
+        locked[pin.split("==")[0].lower().replace("_", "-")]
+        .lower()
+        .replace("_", "-")
+        .startswith(pin.lower().replace("_", "-"))
+        for pin in pins
+    )

@@ -43,7 +43,7 @@ def read_queries(lines: Iterable[str], name: str) -> list[Query]:
             continue
         try:
             query = _query(line.strip(), number)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageError(
                 f"{name}:{number} is not a judged query: {why}",

@@ -21,7 +21,7 @@ def read(text: str, name: str) -> dict[str, Any]:
         record = json.loads(text)
         if record["schema"] in (SCHEMA, CONTEXT_SCHEMA):
             return dict(record)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise UsageError(
         f"{name} is not the receipt of a search or a context",
@@ -69,28 +69,28 @@ def changes(before: Receipt, after: Receipt) -> list[str]:
     return found
 
 
-def text(record: Mapping[str, Any]) -> str:
+def lines(record: Mapping[str, Any]) -> list[str]:
     """Draw what moved, a line a passage and one for each stage whose score differs."""
     asked = "no query" if record["query"] is None else f'"{record["query"]}"'
-    lines = [f"{asked} as of {record['now']}"]
-    lines.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
+    drawn = [f"{asked} as of {record['now']}"]
+    drawn.append("changed: " + ("; ".join(record["changed"]) or "nothing"))
     verdict = record["verdict"]
     if verdict["before"] != verdict["after"]:
-        lines.append(f"verdict: {verdict['before']} -> {verdict['after']}")
+        drawn.append(f"verdict: {verdict['before']} -> {verdict['after']}")
     if record["same"]:
-        lines.append("The passages are the same, with the same scores.")
-        return "\n".join(lines) + "\n"
+        drawn.append("The passages are the same, with the same scores.")
+        return drawn
     for passage in record["passages"]:
         before, after = passage["before"], passage["after"]
         ranks = f"{_rank(before):>2} -> {_rank(after):>2}"
         where = (after or before)["citation"]
-        lines.append(f"{ranks}  {where}{_note(passage)}")
-        lines += [
+        drawn.append(f"{ranks}  {where}{_note(passage)}")
+        drawn += [
             f"          | {name:<12} {pair[0]:.4f} -> {pair[1]:.4f}  {pair[1] - pair[0]:+.4f}"
             for name, pair in passage["stages"].items()
             if pair[0] != pair[1]
         ]
-    return "\n".join(lines) + "\n"
+    return drawn
 
 
 def _note(passage: Mapping[str, Any]) -> str:

@@ -88,8 +88,11 @@ def _head(report: Report) -> str:
     return (
         "<h1>Does search find things?</h1>\n"
         f'<p class="lead">{runs}, the last {escape(report.when[-1])}; index revision '
-        f"{index['revision']}: {index['documents']} documents, {index['chunks']} chunks, "
-        f"{index['embedded']} of {index['parts']} texts embedded.</p>\n"
+        + escape(
+            f"{index['revision']}: {index['documents']} documents, {index['chunks']} chunks, "
+            f"{index['embedded']} of {index['parts']} texts embedded."
+        )
+        + "</p>\n"
     )
 
 
@@ -110,7 +113,7 @@ def _cards(report: Report) -> str:
         delta = "" if before is None else _delta(value - before)
         cards.append(f"<li><b>{value:.3f}</b><span>{series.name} {delta}</span></li>")
     if report.hints["rate"] is not None:
-        rate = f"{report.hints['mended']} of {report.hints['queries']}"
+        rate = escape(f"{report.hints['mended']} of {report.hints['queries']}")
         cards.append(f"<li><b>{rate}</b><span>mended by hints</span></li>")
     return f'<ul class="cards">{"".join(cards)}</ul>\n'
 

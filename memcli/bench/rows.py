@@ -82,7 +82,7 @@ def read_receipt(text: str, name: str, *, also: Sequence[str] = ()) -> dict[str,
         rows = rows_of(record) if record["schema"] in RECEIPTS else []
         if rows and all(row.scores.keys() >= set(NAMES) for row in rows):
             return dict(record)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise UsageError(
         f"{name} is not a receipt of the bench",
@@ -97,7 +97,7 @@ def read_baseline(
     try:
         lines = [json.loads(line) for line in text.split("\n") if line.strip()]
         found = {str(line["id"]): [_result(item) for item in line["results"]] for line in lines}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return rows_of(read_receipt(text, name))
     rows = []
     for query in queries:

@@ -26,9 +26,11 @@ def raw_lines(
     """
     lineage = _lineage(file, settings)
     if lineage is None:
+        from shlex import quote
+
         raise UsageError(
             f"{file.stat.path} is no summary: there is nothing behind its lines",
-            hint=f"memcli get {file.stat.path}",
+            hint=f"memcli get {quote(file.stat.path)}",
         )
     texts: dict[str, list[str]] = {}
     leaves = _leaves(lineage, settings, read, texts)

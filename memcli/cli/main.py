@@ -259,10 +259,10 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
         record = {"code": code, "message": message, "hint": hint}
         _say(json.dumps(record) + "\n")
     else:
-        from memcli.render.sanitize import visible
+        from memcli.render.sanitize import visible_line
 
-        tail = f"\nTry: {visible(hint)}" if hint else ""
-        _say(f"memcli: {visible(message)}{tail}\n")
+        tail = f"\nTry: {visible_line(hint)}" if hint else ""
+        _say(f"memcli: {visible_line(message)}{tail}\n")
     return int(exit_code)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from memcli.cli.context import Context
 from memcli.errors import UsageError
 
+MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
 # Settings that an answer depends on.
 SETTINGS = ("search.", "embedding.", "chunk.")
 
@@ -17,10 +18,28 @@ def read_text(path: str, hint: str) -> str:
     """Read a file of the bench; UsageError says why it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+            text = file.read(MOST_CHARS + 1)
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"{path} cannot be read: {why}", hint=hint) from None
+    if len(text) > MOST_CHARS:
+        raise UsageError(
+            f"{path} cannot be read: it is longer than {MOST_CHARS} characters", hint=hint
+        )
+    return text
+
+
+def own_file(name: str, context: Context) -> str:
+    """Name a file that the workspace may bring along; never one elsewhere, nor a special one."""
+    root = context.config.workspace
+    path = os.path.join(root, name)
+    inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
+    if not inside or (os.path.exists(path) and not os.path.isfile(path)):
+        raise UsageError(
+            f"{path} is a link that leads outside the workspace, or no plain file",
+            hint="name a file of your own",
+        )
+    return path
 
 
 def write_text(path: str, text: str, context: Context, *, mode: str = "w") -> None:

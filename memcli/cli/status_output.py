@@ -13,7 +13,7 @@ SHOWN_SKIPS = 10
 
 def write(record: dict[str, Any], context: Context) -> None:
     """Write `memcli.status/1` for a person."""
-    lines = _lines(record, context)
+    lines = [context.terminal.safe_line(line) for line in _lines(record, context)]
     if context.terminal.out_is_terminal:
         lines = [folded for line in lines for folded in _folded(line, context.terminal.width)]
     context.terminal.write("".join(f"{line}\n" for line in lines))
@@ -56,11 +56,10 @@ def _days(context: Context) -> list[str]:
 
 
 def _lines(record: dict[str, Any], context: Context) -> list[str]:
-    safe = context.terminal.safe_line
     store, vectors, changes = record["store"], record["vectors"], record["changes"]
     lines = [
-        f"workspace  {safe(record['workspace'])}",
-        f"index      {safe(store['path'])} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
+        f"workspace  {record['workspace']}",
+        f"index      {store['path']} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")
@@ -71,7 +70,7 @@ def _lines(record: dict[str, Any], context: Context) -> list[str]:
     for source in record["sources"]:
         dates = f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
         lines.append(
-            f"source     {safe(source['name'])}: {source['documents']} of {source['files']} files,"
+            f"source     {source['name']}: {source['documents']} of {source['files']} files,"
             f" {source['chunks']} chunks{dates}"
         )
     lines.append(
@@ -83,15 +82,15 @@ def _lines(record: dict[str, Any], context: Context) -> list[str]:
     for what in ("added", "changed", "removed"):
         names = changes[what]
         for name in names[:SHOWN_SKIPS]:
-            lines.append(f"{what:<10} {safe(name)}")
+            lines.append(f"{what:<10} {name}")
         if len(names) > SHOWN_SKIPS:
             lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
     skips = record["skipped"]
     most = len(skips) if context.terminal.verbose else SHOWN_SKIPS
     for skip in skips[:most]:
         detail = f" ({skip['detail']})" if skip["detail"] else ""
-        lines.append(f"skipped    {safe(skip['path'])}: {skip['reason']}{safe(detail)}")
+        lines.append(f"skipped    {skip['path']}: {skip['reason']}{detail}")
     if len(skips) > most:
         lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
-    lines += [f"warning    {safe(warning)}" for warning in record["warnings"]]
+    lines += [f"warning    {warning}" for warning in record["warnings"]]
     return lines

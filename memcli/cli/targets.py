@@ -41,9 +41,10 @@ def resolve(target: str, settings: Settings) -> Target:
         if skip.path == target:
             raise NotFoundError(f"{target} is not a document: {skip.reason}", hint="memcli status")
     from difflib import get_close_matches
+    from shlex import quote  # a hint is pasted, and a name of a file may hold `;` or `$(`
 
     near = get_close_matches(target, sorted(path for _, path in known), n=1)
-    hint = f"memcli get {near[0]}" if near else "memcli status"
+    hint = f"memcli get {quote(near[0])}" if near else "memcli status"
     raise NotFoundError(f"there is no document {target}", hint=hint)
 
 
@@ -111,7 +112,10 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
     ]
     chunks = exact or below
     if not chunks:
+        from shlex import quote
+
         raise NotFoundError(
-            f"{target.path} has no heading or anchor {wanted!r}", hint=f"memcli get {target.path}"
+            f"{target.path} has no heading or anchor {wanted!r}",
+            hint=f"memcli get {quote(target.path)}",
         )
     return chunks[0].start_line, chunks[-1].end_line

@@ -44,4 +44,4 @@ def write(trail: Trail, context: Context, *, as_json: bool) -> None:
         else:
             where = f"{each.rank} of {each.hits}"
             lines.append(f"    {each.stage:<6} {where:<12} {each.score:.3f}  {each.citation}")
-    terminal.write(terminal.safe("\n".join(lines) + "\n"))
+    terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in lines))

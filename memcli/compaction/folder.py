@@ -7,8 +7,8 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from memcli.compaction.draft import Draft
@@ -19,6 +19,7 @@ from memcli.indexing.document import build_document
 from memcli.indexing.indexer import Settings
 from memcli.indexing.planning import read as read_document
 from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, Source
+from memcli.workspace import openat
 from memcli.workspace.discover import discover
 
 # Hidden, so that no index ever lists it.
@@ -86,52 +87,72 @@ def write(root: str, drafts: Sequence[Draft]) -> None:
     """Write drafts, each at once and never over another file."""
     if not drafts:
         return
-    folder = _safe_folder(root, folder_of(root))
-    os.makedirs(folder, exist_ok=True)
-    _sweep(folder)
-    for draft in drafts:
-        target = os.path.join(root, *draft.path.split("/"))
-        temporary = os.path.join(folder, _TEMPORARY + os.path.basename(target))
-        with open(temporary, "xb") as file:
-            file.write(draft.text.encode("utf-8", "surrogatepass"))
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.lexists(target):
-            os.remove(temporary)
-            raise UsageError(
-                f"{draft.path} exists and is no summary; it is left as it is",
-                hint="move it elsewhere, then run memcli compact --apply again",
-            )
-        os.rename(temporary, target)
+    with _opened(root, folder_of(root), make=True) as folder:
+        _sweep(folder)
+        for draft in drafts:
+            name = os.path.basename(draft.path)
+            temporary = _TEMPORARY + name
+            with open(openat.create_file(folder, temporary), "wb") as file:
+                file.write(draft.text.encode("utf-8", "surrogatepass"))
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                openat.rename_new(folder, temporary, name)
+            except FileExistsError:
+                openat.remove(folder, temporary)
+                raise UsageError(
+                    f"{draft.path} exists and is no summary; it is left as it is",
+                    hint="move it elsewhere, then run memcli compact --apply again",
+                ) from None
 
 
 def remove(root: str, paths: Sequence[str]) -> None:
     """Remove summaries, and their folder when nothing else is in it."""
-    folder = _safe_folder(root, folder_of(root))
     for path in paths:
-        with suppress(FileNotFoundError):
-            os.remove(os.path.join(root, *path.split("/")))
-    if os.path.isdir(folder):
+        above, _, name = path.rpartition("/")
+        with suppress(FileNotFoundError), _opened(root, above) as folder:
+            openat.remove(folder, name)
+    path = folder_of(root)
+    is_empty = False
+    with suppress(FileNotFoundError), _opened(root, path) as folder:
         _sweep(folder)
-        if not os.listdir(folder):
-            os.rmdir(folder)
+        is_empty = not os.listdir(folder)
+    with suppress(OSError):  # somebody may have put a file there meanwhile
+        if is_empty:
+            os.rmdir(os.path.join(root, *path.strip("/").split("/")))
 
 
-def _sweep(folder: str) -> None:
+def _sweep(folder: int | str) -> None:
     """Remove what a killed run was writing."""
     for name in os.listdir(folder):
         if name.startswith(_TEMPORARY):
-            os.remove(os.path.join(folder, name))
+            openat.remove(folder, name)
 
 
-def _safe_folder(root: str, folder: str) -> str:
-    """Give the folder of summaries, refusing a link that may lead outside."""
-    path = root
-    for name in folder.strip("/").split("/"):
-        path = os.path.join(path, name)
-        if os.path.islink(path):
-            raise NotFoundError(
-                f"{path} is a link; summaries are written inside the workspace only",
-                hint="replace the link by a folder",
-            )
-    return path
+@contextmanager
+def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str]:
+    """Open a folder of the workspace; no link on the way, since it may lead outside.
+
+    What is done in it stays in it, even where somebody puts a link in its place meanwhile.
+    """
+    handle = openat.open_root(root)
+    try:
+        path = root
+        for name in folder.strip("/").split("/"):
+            path = os.path.join(path, name)
+            try:
+                child = (openat.make_folder if make else openat.open_folder)(handle, name)
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                if not os.path.islink(path):
+                    raise
+                raise NotFoundError(
+                    f"{path} is a link; summaries are written inside the workspace only",
+                    hint="replace the link by a folder",
+                ) from error
+            openat.close(handle)
+            handle = child
+        yield handle
+    finally:
+        openat.close(handle)

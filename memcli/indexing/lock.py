@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from memcli.errors import BusyError, StoreError
 
 RETRY_SECONDS = 0.05
 
+# Neither a link nor a FIFO in the place of a lock may lead elsewhere or hang.
+SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 # What flock and locking say of a lock that somebody else holds.
 _HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
@@ -77,8 +80,11 @@ def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> 
 def _open(path: str) -> int:
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        return os.open(path, flags, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | SAFELY, 0o600)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, f"{path} is no plain file")
     except OSError as error:
         raise StoreError(
             f"the index folder {os.path.dirname(path)} cannot be written: {error.strerror}",
@@ -89,7 +95,7 @@ def _open(path: str) -> int:
 def owner(store: str) -> Owner | None:
     """Tell which process holds the lock now, None when nobody does."""
     try:
-        descriptor = os.open(store + ".lock", os.O_RDWR)
+        descriptor = os.open(store + ".lock", os.O_RDWR | SAFELY)
     except OSError:
         return None
     try:
@@ -105,7 +111,10 @@ def owner_pid(store: str) -> int | None:
 
 
 def _owner(descriptor: int) -> Owner:
-    text = os.read(descriptor, 32).decode("ascii", "replace").strip()
+    try:
+        text = os.read(descriptor, 32).decode("ascii", "replace").strip()
+    except OSError:
+        text = ""
     return Owner(int(text) if text.isdecimal() else 0, os.fstat(descriptor).st_mtime)
 
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from memcli.errors import BusyError
-from memcli.indexing.lock import owner_pid, writer_lock
+from memcli.indexing.lock import SAFELY, owner_pid, writer_lock
 
 MOST_BYTES = 10_000
 SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock
@@ -84,7 +84,9 @@ def living_watcher(store: str) -> Record | None:
 def _read(store: str) -> Record:
     """Read the record; one of nobody (pid 0) where there is none or it cannot be read."""
     with suppress(OSError, ValueError, TypeError):
-        with open(store + SUFFIX, "rb") as file:
-            found: dict[str, Any] = json.loads(file.read(MOST_BYTES))
-        return Record(**found)
+        with open(os.open(store + SUFFIX, os.O_RDONLY | SAFELY), "rb") as file:
+            found: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")
+        record = Record(**found)
+        if all(isinstance(value, str | int | None) for value in record):
+            return record
     return Record(0)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from datetime import date
+from itertools import accumulate
 from typing import Any
 
 MAX_CHARS = 65_536
-# The scanner of PyYAML is quadratic in open brackets.
+# The scanner of PyYAML is quadratic in brackets that are open at once.
 MAX_BRACKETS = 1000
+MAX_OPEN = 100
 # Longer numbers are no metadata, and Python refuses to print some of them.
 _MAX_NUMBER = 2**63
 
@@ -35,7 +37,7 @@ def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
 def _mapping(text: str) -> dict[str, Any] | None:
     if not text.strip():
         return {}
-    if text.count("[") + text.count("{") > MAX_BRACKETS:
+    if text.count("[") + text.count("{") > MAX_BRACKETS or _most_open(text) > MAX_OPEN:
         return None
     import yaml
 
@@ -47,6 +49,12 @@ def _mapping(text: str) -> dict[str, Any] | None:
         return _plain(value) if isinstance(value, dict) else None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
         return None
+
+
+def _most_open(text: str) -> int:
+    """Count the brackets that are open at once, those in quoted texts too."""
+    opened = (1 if char in "[{" else -1 for char in text if char in "[]{}")
+    return max(accumulate(opened), default=0)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever YAML makes)

@@ -9,6 +9,7 @@ from typing import Any
 from memcli.indexing.freshness import Freshness
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
+from memcli.render.sanitize import escaped
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.snippet import Snippet
@@ -16,9 +17,8 @@ from memcli.search.views import Expanded
 
 
 def dumps(record: Mapping[str, Any]) -> str:
-    """Write one JSON value on one line; half surrogates are escaped so that it is UTF-8."""
-    text = json.dumps(record, ensure_ascii=False)
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+    """Write one JSON value on one line; what a terminal obeys or hides is escaped in it."""
+    return escaped(json.dumps(record, ensure_ascii=False))
 
 
 def result(rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool) -> dict[str, Any]:

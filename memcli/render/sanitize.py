@@ -25,6 +25,18 @@ def visible_line(text: str) -> str:
     return visible(text).replace("\n", "␊")
 
 
+def escaped(json: str) -> str:
+    """Write what cannot be seen as JSON escapes: a text in JSON, its value the same."""
+    if json.isascii() and json.isprintable():
+        return json
+    return re.sub(_UNSAFE, _as_json, json)
+
+
+def _as_json(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
 def _shown(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

@@ -6,12 +6,13 @@ Both legs of a search take about as long there, and SQLite lets other threads ru
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread
 
 import apsw
 
 from memcli.errors import MemcliError
-from memcli.store.driver import connect, rows
+from memcli.store.driver import connect, rows, understood
 from memcli.store.vectors import Near
 
 
@@ -31,7 +32,8 @@ class Aside:
         return self._found
 
     def _run(self) -> None:
-        try:
+        # Of a fault the caller's own connection tells: it meets the same.
+        with suppress(MemcliError), understood(self._path):
             connection = connect(self._path, write=False).connection
             try:
                 connection.execute("BEGIN")
@@ -40,5 +42,3 @@ class Aside:
                     self._found = self._ask(connection)
             finally:
                 connection.close(True)
-        except (apsw.Error, MemcliError):
-            return  # the caller's own connection will meet the same, and say so

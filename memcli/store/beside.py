@@ -12,10 +12,9 @@ import os
 from collections.abc import Iterable
 
 from memcli.store import records
-from memcli.store.driver import DamagedError, remove_files, rows, translated
+from memcli.store.driver import NEXT_SUFFIX, DamagedError, remove_files, rows, translated
 from memcli.store.writer import EMBEDDED_AT, Writer, open_migrated
 
-SUFFIX = ".next"
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
 # meta keys: what the vectors that are taken over rest on
 INHERITED = ("model",)
@@ -23,7 +22,7 @@ INHERITED = ("model",)
 
 def path_beside(store: str) -> str:
     """Name the store that is built beside another one."""
-    return store + SUFFIX
+    return store + NEXT_SUFFIX
 
 
 def age_ns(store: str, now_ns: int) -> int | None:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from memcli.markdown.links import related_targets
+from memcli.store.driver import understood
 from memcli.store.filters import select_chunks
 from memcli.store.reader import Reader
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
@@ -101,14 +102,15 @@ class ContextReader(Reader):
             " AND (c.links <> '[]' OR instr(d.front_matter, '\"related\"'))",
             chunk_ids,
         )
-        return {
-            row[0]: Linking(
-                row[1],
-                row[2],
-                (*json.loads(row[3]), *related_targets(json.loads(row[4]))),
-            )
-            for row in found
-        }
+        with understood(self.path):
+            return {
+                row[0]: Linking(
+                    row[1],
+                    row[2],
+                    (*json.loads(row[3]), *related_targets(json.loads(row[4]))),
+                )
+                for row in found
+            }
 
     def known_paths(self, places: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Tell which of some (source, path) are documents of the index."""
@@ -142,10 +144,11 @@ class ContextReader(Reader):
         )
 
     def _excerpts(self, tail: str, bindings: Sequence[Any] = ()) -> list[Excerpt]:
-        return [
-            Excerpt._make((*row[:4], tuple(json.loads(row[4])), *row[5:]))
-            for row in self._rows(f"{_EXCERPT} {tail}", bindings)
-        ]
+        with understood(self.path):
+            return [
+                Excerpt._make((*row[:4], tuple(json.loads(row[4])), *row[5:]))
+                for row in self._rows(f"{_EXCERPT} {tail}", bindings)
+            ]
 
 
 def _marks(ids: Sequence[int]) -> str:

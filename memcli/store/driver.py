@@ -1,5 +1,7 @@
 """Open the index file: SQLite by apsw, sqlite-vec by path, everything defensive.
 
+A file that others made or can change is not opened: it may hold anything.
+
 One SQLite library a process and nothing else ever opens the file: a plain open() and close()
 would drop the locks of a connection. Errors leave as the tree of memcli.errors.
 """
@@ -7,6 +9,7 @@ would drop the locks of a connection. Errors leave as the tree of memcli.errors.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +23,17 @@ from memcli.store.network import MOUNTS, is_network
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 DAMAGED_SUFFIX = ".damaged-1"
+NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
+BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
+MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
+# No trigger and no view is ours, and no function of a schema need reach outside.
+_DEFENCES = (
+    (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+    (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+    (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+    (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+)
 
 
 class DamagedError(StoreError):
@@ -47,12 +60,12 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Opened:
             _create(path)
     else:
         flags = apsw.SQLITE_OPEN_READONLY
+    for suffix in ("", *BESIDE):
+        refuse_others(path + suffix, mounts)
     with translated(path):
         connection = _open(path, flags)
         _refuse_foreign(connection, path)
         problem = _load_vec(connection)
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -76,6 +89,31 @@ def _create(path: str) -> None:
             f"the index {path} cannot be made: {error.strerror}",
             hint="set MEMCLI_STORE to a file in a folder that can be written",
         ) from error
+
+
+def refuse_others(path: str, mounts: str = MOUNTS) -> None:
+    """Raise StoreError unless a file of the index is a plain one of the user's own, or missing.
+
+    One of root counts as own. On a network mount the mode says little and is not asked.
+    """
+    hint = "set MEMCLI_STORE to a file in a folder of your own"
+    for look in (os.lstat, os.stat):  # of a link, whoever made it chose where it leads
+        try:
+            found = look(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StoreError(f"{path} cannot be opened: {error.strerror}", hint=hint) from error
+        if hasattr(os, "geteuid") and found.st_uid not in (os.geteuid(), 0):
+            raise StoreError(f"{path} belongs to another user (uid {found.st_uid})", hint=hint)
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreError(f"{path} is no plain file, so it is no index", hint=hint)
+    mode = stat.S_IMODE(found.st_mode)
+    if hasattr(os, "geteuid") and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
+        raise StoreError(
+            f"{path} can be written by others (mode {mode:o}), so it may hold anything",
+            hint="delete it, then run memcli index",
+        )
 
 
 @contextmanager
@@ -105,10 +143,23 @@ def translated(path: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def understood(path: str) -> Iterator[None]:
+    """Read rows, and say of one that memcli cannot have written that the file is damaged."""
+    with translated(path):
+        try:
+            yield
+        except (apsw.SQLError, ValueError, TypeError, RecursionError) as error:
+            raise DamagedError(
+                f"the index {path} holds what memcli did not write: {error}",
+                hint="memcli index --full",
+            ) from error
+
+
 def _open(path: str, flags: int) -> apsw.Connection:
     """Open, also where nothing can be written, not even the side files that WAL needs to read."""
     try:
-        connection = apsw.Connection(path, flags=flags)
+        connection = _defended(path, flags)
         connection.execute("PRAGMA schema_version").fetchall()
         return connection
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
@@ -119,7 +170,17 @@ def _open(path: str, flags: int) -> apsw.Connection:
         from urllib.parse import quote
 
         uri = f"file:{quote(os.path.abspath(path))}?immutable=1"
-        return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
+        return _defended(uri, flags | apsw.SQLITE_OPEN_URI)
+
+
+def _defended(path: str, flags: int) -> apsw.Connection:
+    """Open with what a file can ask of SQLite cut down, before anything of it is read."""
+    connection = apsw.Connection(path, flags=flags)
+    for option, value in _DEFENCES:
+        connection.config(option, value)
+    connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    return connection
 
 
 def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
@@ -136,8 +197,9 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 def _load_vec(connection: apsw.Connection) -> str:
     """Load sqlite-vec by its path: importing the package would import numpy."""
-    for folder in sys.path:
-        library = os.path.join(folder or ".", "sqlite_vec", "vec0")
+    # Where apsw came from goes first: another folder of the path may be the workspace.
+    for folder in (os.path.dirname(os.path.dirname(apsw.__file__)), *filter(None, sys.path)):
+        library = os.path.join(folder, "sqlite_vec", "vec0")
         if any(os.path.isfile(library + suffix) for suffix in (".so", ".dylib", ".dll")):
             break
     else:
@@ -169,6 +231,6 @@ def set_aside(path: str) -> str:
 
 def remove_files(path: str) -> None:
     """Remove a store and what SQLite keeps beside it, as far as they exist."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *BESIDE):
         with suppress(FileNotFoundError):
             os.remove(path + suffix)

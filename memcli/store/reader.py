@@ -16,8 +16,9 @@ import apsw
 
 from memcli.errors import IndexMissingError
 from memcli.store import coarse, keywords, lineage, schema, vectors
-from memcli.store.driver import connect, rows, translated
+from memcli.store.driver import connect, rows, translated, understood
 from memcli.store.filters import select_chunks
+from memcli.store.integrity import first_fault
 from memcli.store.records import Counts, read_counts, read_known
 from memcli.store.vectors import Near
 from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
@@ -115,7 +116,7 @@ class Reader:
 
     def summaries(self) -> dict[str, float]:
         """Give the confidence of every summary, by path."""
-        with translated(self.path):
+        with understood(self.path):
             return lineage.confidences(self._connection)
 
     def behind(self, paths: Sequence[str]) -> dict[str, list[SourceLines]]:
@@ -151,8 +152,7 @@ class Reader:
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
-        with translated(self.path):
-            return str(self._rows("PRAGMA integrity_check(1)")[0][0])
+        return first_fault(self._connection, self.path)
 
     def begin_dense(self, query: bytes | None, k: int, filters: Filters) -> Callable[[], Near]:
         """Begin to look for the k texts nearest to a query, and give what waits for them.
@@ -182,7 +182,7 @@ class Reader:
 
     def recall(self, legs: Legs, dense: Callable[[], Near]) -> list[Candidate]:
         """Collect the candidates of both legs with the raw scores of both."""
-        with translated(self.path):
+        with understood(self.path):
             chunk_filter = select_chunks(legs.filters)
             lexical = self._lexical(legs.match, legs.universe, chunk_filter)
             literal = self._lexical(legs.literal, legs.universe, chunk_filter)

@@ -7,12 +7,14 @@ the embedding cache. `slots` gives each living hash a row in the vec0 table name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from hashlib import blake2b
 
 import apsw
 
 from memcli.errors import StoreError
-from memcli.store.driver import APPLICATION_ID
+from memcli.store.driver import APPLICATION_ID, DamagedError, rows
 from memcli.store.text import TOKENIZE
 
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
@@ -85,6 +87,21 @@ CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
 # For questions that name a day.
 _V5 = "CREATE INDEX chunks_date ON chunks (date) WHERE date IS NOT NULL"
 
+# Hash of what the migrations make, so that a file with other tables is not taken for an index.
+# Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
+SHAPE = "ee63a8be230200b80e2995b49ef314e4"
+_VEC_TABLE = r"(?:vec|coarse)_[0-9]{1,9}"
+_OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
+_VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
+# Values of `meta` that are more than text to SQL and to readers.
+_META = {
+    "vec_table": _VEC_TABLE,
+    "dimension": "[0-9]{1,5}",
+    "revision": "[0-9]{1,18}",
+    "published_as": "[0-9]{1,18}",
+    "embedded_at": "[0-9]{1,18}(?: [0-9]{1,12}){0,3}",
+}
+
 
 class IncompleteError(StoreError):
     """The file was created, but its tables were not."""
@@ -111,6 +128,29 @@ def check(connection: apsw.Connection, path: str) -> None:
         )
     if found < len(MIGRATIONS):
         raise IncompleteError(f"the index {path} is not complete", hint="memcli index")
+    if shape(connection) != SHAPE:
+        raise DamagedError(
+            f"the index {path} holds tables that memcli did not make", hint="memcli index --full"
+        )
+    for key, value in rows(connection, "SELECT key, value FROM meta"):
+        if not re.fullmatch(_META.get(key, "[\\s\\S]*"), str(value)):
+            raise DamagedError(
+                f"the index {path} holds a {key} that memcli did not write: {str(value)[:40]!r}",
+                hint="memcli index --full",
+            )
+
+
+def shape(connection: apsw.Connection) -> str:
+    """Hash the definitions of all tables, indexes, triggers and views."""
+    found = []
+    for kind, name, table, sql in rows(
+        connection, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"
+    ):
+        of_vec0 = re.fullmatch(_VEC_TABLE, name) and re.fullmatch(_VEC_SQL, sql or "")
+        of_others = re.fullmatch(_OWN_TABLES, table)
+        if not (kind in ("table", "index") and (of_vec0 or of_others)):
+            found.append((kind, name, table, sql))
+    return blake2b(repr(found).encode(), digest_size=16).hexdigest()
 
 
 def migrate(connection: apsw.Connection, path: str) -> None:

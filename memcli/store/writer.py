@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from memcli.errors import StoreError
-from memcli.store import lineage, pending, records, schema, vectors
+from memcli.store import driver, integrity, lineage, pending, records, schema, vectors
 from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
 from memcli.store.network import MOUNTS
 from memcli.store.pending import Pending
@@ -115,9 +115,8 @@ class Writer:
             self.connection.execute(
                 "UPDATE documents SET size=?, mtime_ns=?, ctime_ns=?, inode=?, indexed_ns=? "
                 "WHERE id=?",
-                (stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stamp.indexed_ns,
-                 document_id),
-            )  # fmt: skip
+                (*stat[2:], stamp.indexed_ns, document_id),
+            )
 
     def remove(self, source: str, path: str) -> None:
         """Remove every row of a document."""
@@ -202,8 +201,7 @@ class Writer:
             if self.vec_problem:
                 self.connection.execute("DELETE FROM slots")
                 self.put_meta("vec_behind", "1")
-                living = rows(self.connection, "SELECT DISTINCT hash FROM parts")
-                self.refresh((), [r[0] for r in living])
+                self.refresh((), [r[0] for r in self._rows("SELECT DISTINCT hash FROM parts")])
                 return
             self.put_meta(
                 "vec_table", vectors.rebuild(self.connection, number, fingerprint, dimension)
@@ -238,6 +236,7 @@ class Writer:
         """
         if self.meta(WORDS_LEFT) != "1":
             return
+        driver.remove_files(self.path + driver.NEXT_SUFFIX)  # it may hold what is deleted now
         with self.transaction(revise=False):
             for _ in range(2):  # a merge that changes less than two rows had nothing to do
                 before = self.connection.total_changes()
@@ -250,7 +249,7 @@ class Writer:
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
-        return str(self._rows("PRAGMA integrity_check(1)")[0][0])
+        return integrity.first_fault(self.connection, self.path)
 
     def start_over(self, fault: str) -> str:
         """Set a damaged store aside and go on with an empty one; say so."""

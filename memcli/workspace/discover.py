@@ -248,14 +248,14 @@ class _Walk:
 
     def follow_link(self, root: int | str, path: str, link: str, top: str) -> None:
         """List what a link leads to, when it lies inside the source and is not listed yet."""
-        real = openat.real_path(link)
-        inside = real.startswith(top)
-        below = real[len(top) :] if inside else ""
         try:
+            real = openat.real_path(link)
             status = os.stat(real)
         except OSError:
             self.skip(path, "symlink", "broken link")
             return
+        inside = real.startswith(top)
+        below = real[len(top) :] if inside else ""
         is_folder = stat.S_ISDIR(status.st_mode)
         if f"{real}/" in self.walked or (self.taken is not None and real in self.taken):
             self.skip(path, "symlink", "its target is searched already")

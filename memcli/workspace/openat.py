@@ -1,4 +1,4 @@
-"""Open folders and files relative to a folder without following links; decides nothing.
+"""Open, make and remove files relative to a folder without following links; decides nothing.
 
 A folder is a descriptor where the platform can open relative to one, else its path.
 """
@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 
 HAS_DIR_FD = (
     os.open in os.supports_dir_fd
@@ -31,9 +32,9 @@ _READ_BYTES = 1 << 20
 
 
 def open_root(path: str) -> int | str:
-    """Open the root of a source, which may itself be reached through a link."""
+    """Open the root of a source; it is a real path, so a link there was put in its place."""
     if HAS_DIR_FD:
-        return os.open(path, _FOLDER)
+        return os.open(path, _FOLDER | _NOFOLLOW)
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return path
@@ -69,6 +70,52 @@ def open_file(parent: int | str, name: str) -> int:
     if os.path.islink(path):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
     return os.open(path, _FILE)
+
+
+def make_folder(parent: int | str, name: str) -> int | str:
+    """Open a folder in a folder, made where there is none; a link is an OSError."""
+    with suppress(FileExistsError):
+        if isinstance(parent, int):
+            os.mkdir(name, dir_fd=parent)
+        else:
+            os.mkdir(os.path.join(parent, name))
+    return open_folder(parent, name)
+
+
+def create_file(parent: int | str, name: str) -> int:
+    """Make a new file in a folder and open it for writing; one that exists is an OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _CLOEXEC
+    if isinstance(parent, int):
+        return os.open(name, flags, 0o666, dir_fd=parent)
+    return os.open(os.path.join(parent, name), flags, 0o666)
+
+
+def rename_new(folder: int | str, old: str, new: str) -> None:
+    """Rename a file in a folder; FileExistsError where something has the new name."""
+    if isinstance(folder, int):
+        try:
+            # Unlike a rename, a link is never made over a file.
+            os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if new in os.listdir(folder):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
+            os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
+            os.remove(old, dir_fd=folder)
+        return
+    if os.path.lexists(os.path.join(folder, new)):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
+    os.rename(os.path.join(folder, old), os.path.join(folder, new))
+
+
+def remove(folder: int | str, name: str) -> None:
+    """Remove a file of a folder, a link itself."""
+    if isinstance(folder, int):
+        os.remove(name, dir_fd=folder)
+    else:
+        os.remove(os.path.join(folder, name))
 
 
 def lstat(parent: int | str, name: str) -> os.stat_result:

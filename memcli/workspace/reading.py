@@ -19,6 +19,8 @@ _CONTROL_SHARE = 0.3
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _UTF32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
 _REPLACEMENT = "\ufffd"
+# The parser keeps about 2 KB a line and 1 KB a cell of a table: half a gigabyte, and seconds.
+MOST_LINES, MOST_CELLS = 250_000, 500_000
 # One writer at work is no reason to give up; two changes in a row are.
 _ATTEMPTS = 2
 
@@ -34,8 +36,11 @@ def read_file(
     parts = _parts(path)
     base = root
     if follow_symlinks:
-        base = os.path.realpath(root)
-        real = os.path.realpath(os.path.join(base, *parts))
+        try:
+            base = os.path.realpath(root)
+            real = os.path.realpath(os.path.join(base, *parts))
+        except OSError as error:  # swapped between two looks at it
+            return Skip(source, path, "unreadable", openat.reason(error))
         top = base.rstrip(os.sep) + os.sep
         if not real.startswith(top):
             return Skip(source, path, "symlink", "its target lies outside the source")
@@ -127,8 +132,18 @@ def _attempt(
     if isinstance(decoded, str):
         return Skip(source, path, "not-text", decoded)
     text, damaged = decoded
+    if wordy := _too_long(text):
+        return Skip(source, path, "too-large", wordy)
     stamp = FileStat(source, path, *_stamp(before), openat.inode(before))
     return FileText(stamp, hashlib.sha256(data).digest(), text, damaged)
+
+
+def _too_long(text: str) -> str:
+    """Say which limit of the parser a text exceeds; empty where none."""
+    for sign, what, most in (("\n", "lines", MOST_LINES), ("|", "cells", MOST_CELLS)):
+        if (count := text.count(sign)) > most:
+            return f"{count} {what}, the limit is {most}"
+    return ""
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:

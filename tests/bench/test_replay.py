@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.replay import compare, read, text
+from memcli.bench.replay import compare, lines, read
 from memcli.errors import UsageError
 from memcli.search.query import parse
 from memcli.search.receipt import Asked, filters_of, receipt
@@ -34,7 +34,7 @@ def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
 def test_the_same_answer_is_said_to_be_the_same() -> None:
     found = compare(_receipt(FIRST, SECOND), _receipt(FIRST, SECOND))
     assert found["same"]
-    assert text(found) == (
+    assert "\n".join(lines(found)) + "\n" == (
         '"why" as of 2026-02-20T00:00:00+00:00\nchanged: nothing\n'
         "The passages are the same, with the same scores.\n"
     )
@@ -46,7 +46,7 @@ def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
     fused = [risen, THIRD, FIRST]
     after = _receipt(risen, THIRD, fused=fused, index=index, settings=settings)
     found = compare(_receipt(FIRST, SECOND), after)
-    assert text(found).splitlines()[1:] == [
+    assert lines(found)[1:] == [
         "changed: index revision 3 -> 4; model f -> g; search.limit 2 -> 3",
         " 1 ->  -  1.md:1-2  gone: its record is number 3 of 3 when fused, behind the passages "
         "shown",
@@ -60,7 +60,7 @@ def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:
     changed = FIRST._replace(candidate=FIRST.candidate._replace(text="other words"))
     found = compare(_receipt(FIRST), _receipt(changed))
     assert not found["same"]
-    assert text(found).splitlines()[2] == " 1 ->  1  1.md:1-2  its text changed"
+    assert lines(found)[2] == " 1 ->  1  1.md:1-2  its text changed"
 
 
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"schema": "memcli.search/1"}'])

@@ -57,6 +57,14 @@ def test_the_page_escapes_memory_text_and_can_fetch_nothing() -> None:
         assert scheme in shown
 
 
+def test_the_page_escapes_the_figures_of_a_receipt_that_somebody_else_made() -> None:
+    made = report([receipt("2026-01-01T03:00:00+00:00", [row("1", 1.0)])])
+    evil = made._replace(
+        store=dict.fromkeys(made.store, "<script>"), hints=dict.fromkeys(made.hints, "<script>")
+    )
+    assert "<script>" not in page(evil, {})
+
+
 def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
     held = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0)])
     held["quality"]["ablation"] = [{"without": "dense", "nDCG@10": 0.25}]

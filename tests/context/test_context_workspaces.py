@@ -103,8 +103,11 @@ def key(part: dict[str, Any]) -> str:
 
 
 def solid(text: str) -> list[str]:
-    """Give the lines that hold something, as they are shown: a lone CR is a blank."""
-    return [line for line in text.replace("\r", " ").split("\n") if line.strip()]
+    """Give the lines that hold something, as they are shown: a lone CR is a blank.
+
+    A rule between paragraphs says nothing at the edge of a chunk, and is left out there.
+    """
+    return [line for line in text.replace("\r", " ").split("\n") if line.strip(" -")]
 
 
 @given(

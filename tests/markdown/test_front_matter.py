@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memcli.markdown.frontmatter import split
 from memcli.markdown.parse import parse
 
 
@@ -76,3 +77,10 @@ def test_values_are_plain_json() -> None:
         "when": "2025-01-02T03:04:05",
     }
     json.dumps(found, sort_keys=True, allow_nan=False).encode()
+
+
+def test_brackets_that_are_open_at_once_are_bounded() -> None:
+    flat = "a: [" + "[x], " * 300 + "]"
+    assert split(("---", flat, "---", "b"))[1] == 3
+    for deep in ("[" * 101 + "]" * 101, "{a: " * 60 + "[" * 60, "[x, " * 101):
+        assert split(("---", f"a: {deep}", "---", "b")) == ({}, 0)

@@ -7,7 +7,7 @@ from pathspec import GitIgnoreSpec
 
 from memcli.errors import ConfigError
 from memcli.types import Source
-from memcli.workspace.globs import match_name, matcher
+from memcli.workspace.globs import compile_complex, match_name, matcher
 from memcli.workspace.ignore import Patterns, Rules
 
 SEGMENT = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "*a*", "a*b", "x.md", "*.md"])
@@ -87,3 +87,25 @@ def test_patterns_that_cannot_be_used(pattern: str) -> None:
     with pytest.raises(ConfigError, match="notes: ") as caught:
         Patterns([pattern], "notes")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["x[5-0].md"], "bad character range"),
+        (["!keep", "*" * 100 + "x"], "more than 3 stars"),
+        (["?", "*a*a*a*a*b"], "more than 3 stars"),
+        (["a**b**[x]"], "more than 3 stars"),
+        (["!keep", *(f"*a*b*{number}" for number in range(9))], "too many patterns"),
+    ],
+    ids=["range", "run of stars", "stars beside ?", "stars in a name", "many patterns"],
+)
+def test_a_pattern_that_would_take_long_or_makes_no_sense_is_refused(
+    lines: list[str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        compile_complex(lines, ".memcliignore")
+
+
+def test_a_bracket_in_a_class_is_no_warning() -> None:
+    assert compile_complex(["[[a]b.md"], ".memcliignore")("[b.md")

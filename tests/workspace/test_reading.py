@@ -141,7 +141,8 @@ def test_links_inside_are_followed_on_demand(tmp_path: Path) -> None:
         result = read(tmp_path / "door", path, follow=True)
         assert isinstance(result, FileText)
         assert (result.text, result.stat.path) == ("inside", path)
-    assert isinstance(read(tmp_path / "door", "d/a.md"), FileText)
+    # Roots are real paths: a link there was put in its place, and may lead outside.
+    assert isinstance(read(tmp_path / "door", "d/a.md"), Skip)
     assert [f for f in walk(root, follow=True).files if f.path == "d/a.md"]
 
 
@@ -163,7 +164,10 @@ def test_special_files_never_hang(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_more_bytes_than_the_stat_says() -> None:
-    assert why(read(Path("/proc/self/"), "status")) == ("unreadable", "changed while it was read")
+    assert why(read(Path(f"/proc/{os.getpid()}"), "status")) == (
+        "unreadable",
+        "changed while it was read",
+    )
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path: Path) -> None:
@@ -207,3 +211,18 @@ def test_no_permission(open_tmp: Path) -> None:
         "('a.md', 'unreadable', 'Permission denied')",
         "('closed/b.md', 'unreadable', 'Permission denied')",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("a\n" * 250_001, "250001 lines, the limit is 250000"),
+        ("|" * 500_001, "500001 cells, the limit is 500000"),
+    ],
+)
+def test_a_text_that_would_cost_the_parser_gigabytes_is_skipped(
+    tmp_path: Path, text: str, detail: str
+) -> None:
+    (tmp_path / "a.md").write_text(text)
+    found = read_file(str(tmp_path), "a.md", source="memory", max_bytes=8 << 20)
+    assert found == Skip("memory", "a.md", "too-large", detail)

@@ -231,8 +231,10 @@ def _tell(plan: Plan, wanted: Options, context: Context, *, written: bool) -> No
     for draft in plan.drafts:
         lineage = draft.lineage
         terminal.write(
-            f"{'wrote' if written else 'would write'}  {draft.path}  {lineage.source_tokens} ->"
-            f" {lineage.summary_tokens} tokens  {draft.items} records  {lineage.method}"
+            f"{'wrote' if written else 'would write'}  {terminal.safe_line(draft.path)}"
+            f"  {lineage.source_tokens} ->"
+            f" {lineage.summary_tokens} tokens  {draft.items} records"
+            f"  {terminal.safe_line(lineage.method)}"
             f"{'' if draft.mode in ('normal', 'command') else ', ' + draft.mode}"
             f"  confidence {lineage.confidence:.2f}\n"
         )

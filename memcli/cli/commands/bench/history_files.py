@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from memcli.cli import side_files
 from memcli.cli.context import Context
 from memcli.errors import UsageError
 
@@ -24,9 +25,8 @@ def read(folder: str, context: Context) -> list[dict[str, Any]]:
     for name in names(folder):
         path = os.path.join(folder, name)
         try:
-            with open(path, encoding="utf-8") as file:
-                receipts.append(read_receipt(file.read(), path))
-        except (OSError, UnicodeDecodeError, UsageError):
+            receipts.append(read_receipt(side_files.read_text(path, ""), path))
+        except UsageError:
             context.terminal.warn(f"{path} is no receipt of a lane and is passed over")
     return receipts
 
@@ -35,7 +35,8 @@ def names(folder: str) -> list[str]:
     """List the receipts by time; their names are times in UTC."""
     if not os.path.isdir(folder):
         return []
-    return sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    with os.scandir(folder) as entries:
+        return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
 
 
 def path_of(folder: str, now: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -47,7 +46,7 @@ def command(
     if limit < 1:
         raise UsageError(f"--limit counts from 1, not {limit}", hint="memcli bench init --help")
     context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    path = out or os.path.join(context.config.workspace, QUESTIONS)
+    path = out or side_files.own_file(QUESTIONS, context)
     chosen = drafts.draft(_documents(context), limit)
     if not chosen:
         raise UsageError(

@@ -50,7 +50,10 @@ def command(
         )
     record = replay.compare(before, after)
     terminal = context.terminal
-    terminal.write(dumps(record) + "\n" if as_json else terminal.safe(replay.text(record)))
+    if as_json:
+        terminal.write(dumps(record) + "\n")
+    else:
+        terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in replay.lines(record)))
     return ExitCode.OK
 
 

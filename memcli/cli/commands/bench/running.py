@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli import __version__
 from memcli.cli.context import Context
-from memcli.cli.side_files import read_text
+from memcli.cli.side_files import own_file, read_text
 from memcli.types import Filters, Skip
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def questions(path: str | None, context: Context, *, silent: bool) -> tuple[str,
     """Read the confirmed questions of a file, by default the workspace's own."""
     from memcli.bench.queries import confirmed, read_queries
 
-    name = path or os.path.join(context.config.workspace, QUESTIONS)
+    name = path or own_file(QUESTIONS, context)
     hint = "memcli bench quality --help" if path else "memcli bench init"
     everything = read_queries(read_text(name, hint).split("\n"), name)
     kept = confirmed(everything, name)

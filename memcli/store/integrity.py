@@ -1,0 +1,38 @@
+"""Check a whole index file: its pages by SQLite, its rows by what memcli writes into them."""
+
+from __future__ import annotations
+
+import apsw
+
+from memcli.store.driver import rows, translated
+
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+_DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"
+_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
+# SQLite keeps any type in any column, so a row may hold what no reader expects.
+_ODD = {
+    "documents": "typeof(path) <> 'text' OR typeof(size) <> 'integer'"
+    f" OR typeof(mtime_ns) <> 'integer' OR date NOT GLOB '{_DAY}'"
+    " OR NOT json_valid(front_matter) OR json_type(front_matter) <> 'object'",
+    "chunks": "typeof(text) <> 'text' OR typeof(start_line) <> 'integer'"
+    f" OR typeof(end_line) <> 'integer' OR date NOT GLOB '{_DAY}'"
+    " OR NOT json_valid(heading_path) OR json_type(heading_path) <> 'array'"
+    " OR NOT json_valid(links) OR json_type(links) <> 'array'",
+    "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
+    " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
+    " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",
+    "vectors": "typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
+    f" OR (fingerprint = {_FINGERPRINT} AND length(vector) <> 4 * {_DIMENSION})",
+}
+
+
+def first_fault(connection: apsw.Connection, path: str) -> str:
+    """Check every page and every row: "ok", or the first fault."""
+    with translated(path):
+        found = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
+        if found != "ok":
+            return found
+        for table, odd in _ODD.items():
+            if rows(connection, f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1"):
+                return f"a row of {table} is not as memcli writes them"
+    return "ok"

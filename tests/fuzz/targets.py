@@ -1,0 +1,259 @@
+"""What any bytes may be fed to, each with the property that has to hold; an error is a finding."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date
+from functools import cache
+from itertools import pairwise
+
+import apsw
+from markdown_it import MarkdownIt
+
+from memcli.bench.queries import read_queries
+from memcli.cli.targets import _readings as readings
+from memcli.context.parts import FOUND, make_part
+from memcli.errors import MemcliError
+from memcli.indexing.document import build_document
+from memcli.markdown.chunker import digest
+from memcli.markdown.comments import comments, visible
+from memcli.markdown.links import link_targets, related_targets
+from memcli.markdown.parts import choose_context, embedded_text
+from memcli.render import sanitize, screen
+from memcli.render.markdown import passage as markdown_passage
+from memcli.render.text import COLOURED
+from memcli.render.width import columns
+from memcli.search import dates, query
+from memcli.search.hits import Hit
+from memcli.search.snippet import make_snippet
+from memcli.store.text import TOKENIZE, prepare
+from memcli.types import Candidate, Excerpt, FileStat, FileText, Source
+from memcli.workspace.dating import document_date, heading_date
+from memcli.workspace.ignore import Rules
+from memcli.workspace.reading import decode
+from tests.support import chunks_of, count_tokens, make_limits
+
+TODAY = date(2026, 2, 10)
+SOURCE = Source("memory", "/nowhere", ("**/*.md",))
+# What a terminal obeys or hides: control characters but the newline, bidi, zero width, tags.
+RAW = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+OWN_STYLES = re.compile(r"\x1b\[(?:0|1|2|35|1;31)m")
+
+
+def any_text(data: bytes) -> str:
+    """Read any bytes as text, half surrogates among it, as the system reads arguments."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def file_text(data: bytes) -> str | None:
+    """Read bytes as a document is read; None where they are no text."""
+    decoded = decode(data)
+    return None if isinstance(decoded, str) else decoded[0]
+
+
+def markdown(data: bytes) -> None:
+    """Chunks are exact spans of the text; parts lie in them in order and fit the model."""
+    text = file_text(data)
+    if text is None:
+        return
+    raw, lines, limits = text.encode(), text.split("\n"), make_limits()
+    chunks = chunks_of(text, limits=limits)
+    assert len({chunk.anchor for chunk in chunks}) == len(chunks)
+    for one, two in pairwise(chunks):
+        assert one.end_byte <= two.start_byte
+    for chunk in chunks:
+        assert raw[chunk.start_byte : chunk.end_byte] == chunk.text.encode()
+        assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        assert chunk.text_hash == digest(chunk.text)
+        assert chunk.parts
+        context = choose_context("T", chunk.heading_path, chunk.date, limits)
+        at = 0
+        for part in chunk.parts:
+            assert at <= part.start < part.end <= len(chunk.text)
+            assert chunk.start_line <= part.start_line <= part.end_line <= chunk.end_line
+            at = part.end
+            embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
+            assert part.hash == digest(embedded)
+            assert count_tokens(embedded) <= limits.part_max
+
+
+def document(data: bytes) -> None:
+    """The document of any file has metadata that JSON and UTF-8 can hold."""
+    text = file_text(data)
+    if text is None:
+        return
+    stat = FileStat("memory", "memory/summaries/2025-01-01-a.md", len(data), 0, 0, 0)
+    built = build_document(FileText(stat, b"", text, False), SOURCE, make_limits())
+    metadata = json.loads(built.front_matter)
+    built.front_matter.encode()
+    built.title.encode()
+    assert isinstance(metadata, dict)
+    assert "NaN" not in built.front_matter or "NaN" in text
+
+
+def front_matter(data: bytes) -> None:
+    """The same, for what stands between the lines of a front matter."""
+    document(b"---\n" + data + b"\n---\nbody\n")
+
+
+def lineage(data: bytes) -> None:
+    """The same, for a front matter that says it is a summary's."""
+    head = b'---\nschema: memcli.summary/1\nearliest: "2025-01-01"\nlatest: "2025-01-02"\n'
+    document(head + data + b"\n---\nbody\n")
+
+
+def comment(data: bytes) -> None:
+    """Comments are ranges in order, and what is left of a text holds no carriage return."""
+    text = any_text(data)
+    at = 0
+    for start, end in comments(text):
+        assert at <= start < end <= len(text)
+        assert text.startswith("<!--", start)
+        at = end
+    assert "\r" not in visible(text)
+
+
+def link(data: bytes) -> None:
+    """Links are found once each, and hold no line end."""
+    text = any_text(data)
+    found = link_targets(text)
+    assert len(set(found)) == len(found)
+    assert not any("\n" in target or len(target) > 512 for target in found)
+    related_targets({"related": [text, [text, {}], None]})
+
+
+@cache
+def _keyword_index() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    quoted = TOKENIZE.replace("'", "''")
+    connection.execute(
+        "CREATE VIRTUAL TABLE fts USING fts5 (heading, body, content='', contentless_delete=1,"
+        f" tokenize='{quoted}')"
+    )
+    for text in ("The pool ran dry", "東京都の検索", "deploy v0.1 --flag"):
+        connection.execute("INSERT INTO fts (heading, body) VALUES ('', ?)", (prepare(text),))
+    return connection
+
+
+def keywords(data: bytes) -> None:
+    """No query is an error of the keyword index."""
+    text = any_text(data)
+    spans = tuple((span.at, span.at + len(span.text)) for span in dates.find_dates(text, TODAY))
+    parsed = query.parse(text, soft=spans)
+    assert len(parsed.terms) <= query.MAX_TERMS
+    parsed.text.encode()
+    for match in (parsed.match_all, parsed.match_any, *parsed.alternatives):
+        if match:
+            sql = "SELECT count(*) FROM fts WHERE fts MATCH ?"
+            _keyword_index().execute(sql, (match,)).fetchall()
+    make_snippet(text, words=[term.text for term in parsed.terms])
+
+
+def dating(data: bytes) -> None:
+    """A date that is found is one of the calendar, and stands where it is said to."""
+    text = any_text(data)
+    for span in dates.find_dates(text, TODAY):
+        assert date.fromisoformat(span.start) <= date.fromisoformat(span.end)
+        assert text.startswith(span.text, span.at)
+    for found in (document_date(text, text), heading_date(text)):
+        assert found is None or date.fromisoformat(found)
+    try:
+        dates.parse_date(text, TODAY)
+    except ValueError as error:
+        assert str(error)  # noqa: PT017  (an error is one of two right answers)
+
+
+def citation(data: bytes) -> None:
+    """Every reading of a target names a known source and lines from 1."""
+    for target in readings(any_text(data), ["memory", "web"]):
+        assert target.source in ("memory", "web")
+        assert target.first is None or target.first >= 1
+
+
+def ignore(data: bytes) -> None:
+    """Any line is a pattern or a clear error, and any path can be asked for."""
+    text = any_text(data)
+    head, _, path = text.partition("\0")
+    path = "/".join(name[:255] for name in path.split("/"))  # as long as the system allows
+    try:
+        rules = Rules(SOURCE, head.split("\n"))
+        Rules(SOURCE._replace(include=tuple(head.split("\n")))).accepts(path)
+    except MemcliError:
+        return
+    rules.accepts(path)
+    rules.why_ignored("a/b.md", "b.md", False)
+
+
+def questions(data: bytes) -> None:
+    """A file of questions is read, or refused with its line."""
+    try:
+        read_queries(any_text(data).split("\n"), "questions")
+    except MemcliError:
+        return
+
+
+def fence(data: bytes) -> None:
+    """What a context shows of a note is one fence, whatever the note, its path and heading hold."""
+    text = file_text(data)
+    if not text or not visible(text).strip("\n"):
+        return
+    words = tuple(" ".join(text[:200].split("\n")).split(" "))
+    excerpt = _excerpt(text, path="a" + words[0] + ".md", heading_path=words[:3])
+    # As CommonMark reads it: carriage returns of any kind end a line, a NUL is U+FFFD.
+    tokens = MarkdownIt("commonmark").parse(make_part(FOUND, excerpt).markdown)
+    assert [token.type for token in tokens] == ["fence"]
+    assert tokens[0].info.startswith("untrusted-web ")
+    hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
+    shown = markdown_passage(hit, make_snippet(text, words=()))
+    kinds = [token.type for token in MarkdownIt("commonmark").parse(shown)]
+    assert kinds[-1] == "fence"
+    assert kinds.count("fence") == 1
+
+
+def terminal(data: bytes) -> None:
+    """Nothing of a note, its path or its headings reaches a terminal raw, nor beyond its width."""
+    text = any_text(data)
+    words = tuple(text[:200].split(" "))
+    excerpt = _excerpt(text, path=words[0] or "a", heading_path=words[:3])
+    hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
+    page = screen.Screen(60, COLOURED, sanitize.visible, lambda day: 3, lambda source, path: "")
+    shown = screen.passage(1, hit, make_snippet(text, words=words[:5]), page)
+    plain = OWN_STYLES.sub("", shown)
+    assert not RAW.search(plain), RAW.search(plain)
+    for line in plain.split("\n")[1:]:
+        assert columns(line) <= 60
+    assert "\n" not in sanitize.visible_line(text)
+    assert not RAW.search(sanitize.visible_line(text))
+
+
+def _excerpt(text: str, *, path: str, heading_path: tuple[str, ...]) -> Excerpt:
+    return Excerpt(
+        chunk_id=1, source="web", path=path, anchor="top", heading_path=heading_path, title="T",
+        start_line=1, end_line=2, start_byte=0, end_byte=1, text=text, date="2025-01-01",
+        document_date=None, kind="note", scope="global", source_kind="web", trust="untrusted",
+        ordinal=0,
+    )  # fmt: skip
+
+
+def _candidate(excerpt: Excerpt) -> Candidate:
+    return Candidate(
+        chunk_id=1, source=excerpt.source, path=excerpt.path, anchor="top",
+        heading_path=excerpt.heading_path, title="T", start_line=1, end_line=2, tokens=1,
+        text=excerpt.text, text_hash=b"", date=excerpt.date, document_date=None, kind="note",
+        scope="global", source_kind="web", trust="untrusted", authority=None, importance=None,
+        bm25=1.0, lexical_rank=1, dense_rank=None, literal=True, parts=(),
+    )  # fmt: skip
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    target.__name__: target
+    for target in (
+        markdown, document, front_matter, lineage, comment, link, keywords, dating, citation,
+        ignore, questions, fence, terminal,
+    )
+}  # fmt: skip
