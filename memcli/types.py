@@ -6,9 +6,9 @@ are inclusive; paths are POSIX and relative to the root of their source; dates a
 ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: the strings it leaves would be compiled one by one, 2 ms.
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 MEMORY_SOURCE = "memory"
@@ -105,6 +105,15 @@ class Part(NamedTuple):
     end: int
     prefix: str  # repeated fence opener or table header of a split block
     hash: bytes  # of the embedded text, 16 bytes
+
+
+class Limits(NamedTuple):
+    """How large chunks and parts may grow."""
+
+    chunk_tokens: int  # estimate, of the text alone
+    overlap_tokens: int  # repeated from the chunk before
+    part_max: int  # tokens of the embedded text as `count` gives them
+    count: Callable[[str], int]  # exact tokens, special ones included
 
 
 class Chunk(NamedTuple):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from memcli.embedding.wordpiece import WordPiece
 from memcli.indexing.indexer import Settings
-from memcli.markdown.chunker import Limits, chunk_document
+from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
-from memcli.types import Chunk, Source
+from memcli.types import Chunk, Limits, Source
 from memcli.workspace.dating import heading_date
 
 PART_MAX = 256

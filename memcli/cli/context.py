@@ -49,8 +49,8 @@ class Context(NamedTuple):
 
     def index_settings(self) -> Settings:
         """Gather what the indexer needs."""
-        from memcli.indexing.indexer import Settings
-        from memcli.markdown.parts import Limits
+        from memcli.indexing.planning import Settings
+        from memcli.types import Limits
 
         return Settings(
             sources=self.config.sources,

@@ -7,10 +7,10 @@ import os
 from functools import cache
 from typing import Any
 
-from memcli.markdown.chunker import Limits, chunk_document
+from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
-from memcli.types import MEMORY_SOURCE, SUMMARY, Chunk, Document, FileText, Lineage, Source
+from memcli.types import MEMORY_SOURCE, SUMMARY, Chunk, Document, FileText, Limits, Lineage, Source
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.globs import matcher
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
-from memcli.indexing.indexer import Report, apply, embed, index
 from memcli.indexing.lock import writer_lock
 from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta, shown
 from memcli.store.driver import DamagedError
 from memcli.store.reader import Reader
 from memcli.store.schema import IncompleteError
 from memcli.types import Encoder, FileText, Known, Listing, Skip
+
+if TYPE_CHECKING:
+    from memcli.indexing.indexer import Report
 
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
@@ -154,6 +156,7 @@ def _bring_in(
     *,
     whole: bool,
 ) -> Freshness:
+    from memcli.indexing.indexer import apply, embed, index
     from memcli.store.writer import Writer
 
     writer, notice = Writer.open(store)

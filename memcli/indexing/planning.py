@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memcli.markdown import CHUNKER_VERSION
-from memcli.types import MEMORY_SOURCE, Diff, FileStat, FileText, Known, Listing, Skip, Source
+from memcli.types import (
+    MEMORY_SOURCE,
+    Diff,
+    FileStat,
+    FileText,
+    Known,
+    Limits,
+    Listing,
+    Skip,
+    Source,
+)
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
 from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
 from memcli.workspace.mounts import missing, remember
-
-if TYPE_CHECKING:
-    from memcli.markdown.parts import Limits
-
 
 GONE = "the folder is gone; memcli index --full takes that for meant"
 

@@ -15,11 +15,10 @@ from typing import NamedTuple
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
 from memcli.markdown.parse import Block, Parsed
-from memcli.markdown.parts import Limits as Limits
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
 from memcli.markdown.tokens import quotient
-from memcli.types import Chunk, Part
+from memcli.types import Chunk, Limits, Part
 
 # A last chunk below this share of the limit joins the one before it.
 TAIL_SHARE = 0.25

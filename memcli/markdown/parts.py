@@ -17,6 +17,7 @@ from typing import NamedTuple
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.parse import Block, Parsed
 from memcli.markdown.tokens import quotient
+from memcli.types import Limits
 
 PART_LINES = 2
 PART_TOKENS = 100
@@ -31,15 +32,6 @@ HASH_BYTES = 16
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
 
 Count = Callable[[str], int]
-
-
-class Limits(NamedTuple):
-    """How large chunks and parts may grow."""
-
-    chunk_tokens: int  # estimate, of the text alone
-    overlap_tokens: int  # repeated from the chunk before
-    part_max: int  # tokens of the embedded text as `count` gives them
-    count: Count  # exact tokens, special ones included
 
 
 class Span(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from memcli.search.query import ParsedQuery
 
-MOST_ROWS = 12_000  # that the alternatives of a query may bring
+MOST_ROWS = 10_000  # that the alternatives of a query may bring
 MAJORITY = 0.5  # of the chunks: FTS5 gives a commoner term no weight in BM25
 
 

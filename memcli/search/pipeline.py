@@ -27,7 +27,7 @@ from memcli.search.recall import Recalled, part_tokens, recall
 from memcli.search.two_pass import two_pass
 from memcli.search.views import apply_quality, spread
 from memcli.store.reader import Reader
-from memcli.store.writer import Counts
+from memcli.store.records import Counts
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from memcli.markdown.lineage import cited
 from memcli.search.hits import Hit, ordered
 from memcli.types import SUMMARY, SourceLines
 
@@ -67,6 +66,8 @@ def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
 
 def _documents(hit: Hit) -> set[str]:
     """Name the documents that a passage cites; it may begin in the middle of a line."""
+    from memcli.markdown.lineage import cited
+
     lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
     found = (cited("- " + line.removeprefix("- ")) for line in lines)
     return {each.path for each in found if each}

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.markdown.comments import visible
-from memcli.markdown.lineage import read_lineage
 from memcli.store import lineage
 from memcli.store.driver import rows
 from memcli.store.text import prepare
@@ -189,6 +188,8 @@ def _read_row(
         (source, path, *told, bool(always), bool(soft), front_matter, (), None)
     )
     if document.kind == SUMMARY:
+        from memcli.markdown.lineage import read_lineage
+
         document = document._replace(lineage=read_lineage(json.loads(front_matter)))
     return row[:8], document
 

@@ -90,7 +90,7 @@ _V5 = "CREATE INDEX chunks_date ON chunks (date) WHERE date IS NOT NULL"
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
 SHAPE = "ee63a8be230200b80e2995b49ef314e4"
-_VEC_TABLE = r"(?:vec|coarse)_[0-9]{1,9}"
+_VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
 # Values of `meta` that are more than text to SQL and to readers.

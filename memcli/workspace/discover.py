@@ -213,9 +213,7 @@ class _Walk:
 
     def other(self, entry: os.DirEntry[str], prefix: str, real: str) -> None:
         """Deal with what is neither a plain document nor a folder."""
-        name = entry.name
-        path = prefix + name
-        is_link = entry.is_symlink()
+        path, is_link = prefix + (name := entry.name), entry.is_symlink()
         if not self.rules.includes(prefix, name) and not (
             is_link and self.rules.leads_into(f"{path}/") and _is_folder(entry)
         ):
@@ -250,16 +248,17 @@ class _Walk:
         """List what a link leads to, when it lies inside the source and is not listed yet."""
         try:
             real = openat.real_path(link)
-            status = os.stat(real)
+            status = os.lstat(real)
         except OSError:
+            status = None
+        if status is None or stat.S_ISLNK(status.st_mode):  # a loop, or put there just now
             self.skip(path, "symlink", "broken link")
             return
-        inside = real.startswith(top)
-        below = real[len(top) :] if inside else ""
+        below = real.removeprefix(top)
         is_folder = stat.S_ISDIR(status.st_mode)
         if f"{real}/" in self.walked or (self.taken is not None and real in self.taken):
             self.skip(path, "symlink", "its target is searched already")
-        elif not inside:
+        elif not real.startswith(top):
             self.skip(path, "symlink", "its target lies outside the source")
         elif self.rules.hides(below, is_folder):
             self.skip(path, "symlink", "its target is ignored")

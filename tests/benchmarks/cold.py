@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from memcli.embedding.models import locate
 
+ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 BARE = (
     "import os, sys\n"
     "from memcli.embedding.models import locate\n"
@@ -43,7 +44,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=12)
     given = parser.parse_args()
     assert locate(), "the bundled model is not installed"
-    python, memcli = [sys.executable], [sys.executable, "-m", "memcli"]
+    python, memcli = [sys.executable], [sys.executable, "-c", ENTRY]
     search = [*memcli, "search", given.question, "-w", given.workspace]
     subprocess.run([*memcli, "index", "-q", "-w", given.workspace], check=True)
     kinds = {

@@ -32,7 +32,6 @@ from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import Settings as IndexSettings
 from memcli.indexing.indexer import embed, index
 from memcli.markdown.lineage import citations
-from memcli.markdown.parts import Limits
 from memcli.markdown.tokens import quotient
 from memcli.search.dates import find_dates
 from memcli.search.expansion import search_expanded
@@ -44,7 +43,7 @@ from memcli.search.query_vector import vector_of
 from memcli.search.views import Expanded
 from memcli.store.reader import Reader
 from memcli.store.writer import Writer
-from memcli.types import SUMMARY, Filters
+from memcli.types import SUMMARY, Filters, Limits
 from memcli.workspace.dating import age_days
 
 BUDGET = 2000.0

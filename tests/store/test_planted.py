@@ -220,7 +220,7 @@ def test_the_shape_is_that_of_the_migrations(path: Path) -> None:
     assert first_fault(connection, str(path)) == "ok"
     connection.close()
     writer = open_writer(str(path))  # a table of coarse vectors, and another number, are ours too
-    writer.connection.execute("CREATE VIRTUAL TABLE coarse_7 USING vec0(id INTEGER PRIMARY KEY,"
+    writer.connection.execute("CREATE VIRTUAL TABLE codes_7 USING vec0(id INTEGER PRIMARY KEY,"
                               " embedding bit[128])")  # fmt: skip
     assert schema.shape(writer.connection) == schema.SHAPE
     writer.close()

@@ -424,7 +424,7 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
     writer.close()
     reader = Reader(path)
     assert reader.frequency('"fox"') == reader.held('"fox"', ())[0] == 20
-    monkeypatch.setattr(keywords, "SAMPLE", 16)  # two rows in each of eight windows
+    monkeypatch.setattr(keywords, "SAMPLE", 2 * keywords.WINDOWS)  # two a window
     assert reader.frequency('"fox"') == 20
     assert reader.frequency('"train"') == 40
     assert reader.frequency('"swan"') == 0
