@@ -46,7 +46,7 @@ _memcli() {
         "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "index:--now") _memcli_values ''; return ;;
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
-        "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths" -- "$cur"); return ;;
+        "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0" -- "$cur"); return ;;
         "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
         "search:--until") _memcli_values ''; return ;;
@@ -75,7 +75,7 @@ _memcli() {
         "get:--now") _memcli_values ''; return ;;
         "context:--budget") _memcli_values ''; return ;;
         "context:--tail") _memcli_values ''; return ;;
-        "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths" -- "$cur"); return ;;
+        "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0" -- "$cur"); return ;;
         "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "context:--receipt") _memcli_values 'files'; return ;;

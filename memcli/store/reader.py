@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import Any, NamedTuple
 
 import apsw
@@ -201,6 +202,8 @@ class Reader:
             literals = self.held(legs.literal, ids)[1] if legs.literal else set()
             parts = self._parts(legs.vector, ids, near)
             hydrated = self._hydrate(ids)
+            for day in {day for row in hydrated for day in row[11:13] if day}:
+                date.fromisoformat(day)  # its age will be asked
             headings = json.loads(f"[{','.join(row[4] for row in hydrated)}]")
             return [
                 Candidate._make(

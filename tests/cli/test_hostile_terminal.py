@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import on_terminal
+from tests.cli.processes import on_terminal, run
 from tests.fuzz.targets import OWN_STYLES, RAW
 from tests.support import write
 
@@ -62,6 +62,7 @@ def test_no_command_sends_memory_text_raw_to_a_terminal(hostile: Path, tmp_path:
         (*search, "--format", "jsonl", "--full"),
         (*search, "--format", "markdown"),
         (*search, "--format", "paths"),
+        (*search, "--format", "paths0"),
         (*search, "--source", EVIL),
         (*search, "--since", EVIL),
         (*search, "--path", EVIL),
@@ -95,3 +96,14 @@ def test_no_command_sends_memory_text_raw_to_a_terminal(hostile: Path, tmp_path:
         text = shown(hostile, *arguments)
         assert text
         assert_harmless(text)
+
+
+def test_names_for_other_programs_are_exact_and_end_with_nul(hostile: Path) -> None:
+    done = run(
+        "search", "poolfact", "--format", "paths0", "-n", "100", "--mode", "lexical", "-q",
+        "-w", str(hostile),
+    )  # fmt: skip
+    names = done.stdout.split("\0")
+    assert names.pop() == ""
+    assert f"memory/{NAME}.md" in names
+    assert all((hostile / name).is_file() for name in names)

@@ -132,7 +132,7 @@ def test_a_row_of_another_hand_is_found_by_the_check(path: Path, statement: str)
 
 
 @pytest.mark.parametrize(
-    "name", ["short vectors", "vectors of text", "headings", "nested headings"]
+    "name", ["short vectors", "vectors of text", "headings", "nested headings", "days"]
 )
 def test_a_search_says_that_a_row_cannot_be_read(path: Path, name: str) -> None:
     planted(path, sql(ROWS[name]))

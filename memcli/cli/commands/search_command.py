@@ -13,7 +13,7 @@ from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.source_blocks import SCOPES, TRUSTS, nearest
 from memcli.types import Filters
 
-FORMATS = ("text", "json", "jsonl", "markdown", "paths")
+FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
 Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
@@ -31,7 +31,7 @@ def command(
             "-f",
             "--format",
             metavar="FORM",
-            help="text, json, jsonl, markdown, paths.",
+            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL).",
             show_default="text",
         ),
     ] = None,
