@@ -108,6 +108,8 @@ def _say(found: Found, context: Context, *, explain: bool) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, context.terminal
     if not say_freshness(found.freshness, terminal):
+        if found.freshness.state == "empty":
+            terminal.say("This workspace holds no documents yet. Try: memcli status")
         return
     say_dense(answer.dense, terminal)
     if not answer.hits:
