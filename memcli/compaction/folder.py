@@ -113,13 +113,11 @@ def remove(root: str, paths: Sequence[str]) -> None:
         with suppress(FileNotFoundError), _opened(root, above) as folder:
             openat.remove(folder, name)
     path = folder_of(root)
-    is_empty = False
     with suppress(FileNotFoundError), _opened(root, path) as folder:
         _sweep(folder)
-        is_empty = not os.listdir(folder)
-    with suppress(OSError):  # somebody may have put a file there meanwhile
-        if is_empty:
-            os.rmdir(os.path.join(root, *path.strip("/").split("/")))
+    above, _, name = path.strip("/").rpartition("/")
+    with suppress(OSError), _opened(root, above) as folder:  # one that holds anything stays
+        openat.remove_folder(folder, name)
 
 
 def _sweep(folder: int | str) -> None:
@@ -138,7 +136,7 @@ def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str
     handle = openat.open_root(root)
     try:
         path = root
-        for name in folder.strip("/").split("/"):
+        for name in filter(None, folder.strip("/").split("/")):
             path = os.path.join(path, name)
             try:
                 child = (openat.make_folder if make else openat.open_folder)(handle, name)

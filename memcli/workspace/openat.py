@@ -118,6 +118,14 @@ def remove(folder: int | str, name: str) -> None:
         os.remove(os.path.join(folder, name))
 
 
+def remove_folder(folder: int | str, name: str) -> None:
+    """Remove an empty folder of a folder; OSError where it holds anything or is a link."""
+    if isinstance(folder, int):
+        os.rmdir(name, dir_fd=folder)
+    else:
+        os.rmdir(os.path.join(folder, name))
+
+
 def lstat(parent: int | str, name: str) -> os.stat_result:
     """Stat an entry of a folder, the link itself if it is one."""
     if isinstance(parent, int):
