@@ -6,7 +6,6 @@ Depends on no runtime; `onnx` and `quick` each pass these settings on in their o
 from __future__ import annotations
 
 import os
-import sys
 from typing import NamedTuple
 
 from memcli.embedding.models import Located
@@ -44,8 +43,6 @@ def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
 
 def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
     """Give what Linux says an x86 processor can do; nothing elsewhere."""
-    if not sys.platform.startswith("linux"):
-        return frozenset()
     try:
         with open(cpu_info, "rb", buffering=0) as file:
             lines = file.read(_CPU_INFO_PART).splitlines()
