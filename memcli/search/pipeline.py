@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memcli.embedding.registry import is_readable
-from memcli.search.convex import score_convex
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
@@ -24,7 +23,6 @@ from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import Recalled, part_tokens, recall
-from memcli.search.two_pass import two_pass
 from memcli.search.views import apply_quality, spread
 from memcli.store.reader import Reader
 from memcli.store.records import Counts
@@ -195,8 +193,12 @@ def _scored(
 ) -> list[Hit]:
     """Score anew where the profile has a formula of its own."""
     if options.profile.score == "convex":
+        from memcli.search.convex import score_convex
+
         return score_convex(hits, age_days=age_days)
     if options.profile.score == "two-pass":
+        from memcli.search.two_pass import two_pass
+
         return two_pass(hits, found.matched, age_days=age_days)
     return hits
 

@@ -19,7 +19,6 @@ from memcli.errors import IndexMissingError
 from memcli.store import coarse, keywords, lineage, schema, vectors
 from memcli.store.driver import connect, rows, translated, understood
 from memcli.store.filters import select_chunks
-from memcli.store.integrity import first_fault
 from memcli.store.records import Counts, read_counts, read_known
 from memcli.store.vectors import Near
 from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
@@ -153,6 +152,8 @@ class Reader:
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
+        from memcli.store.integrity import first_fault
+
         return first_fault(self._connection, self.path)
 
     def begin_dense(self, query: bytes | None, k: int, filters: Filters) -> Callable[[], Near]:
