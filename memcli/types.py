@@ -226,6 +226,21 @@ class Filters(NamedTuple):
     within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines
 
 
+class Term(NamedTuple):
+    """A word or a phrase as an index holds it (see `markdown.words`)."""
+
+    text: str
+    prefix: bool = False  # its end may go on
+
+
+class Wanted(NamedTuple):
+    """What to find by words: chunks with any of some terms, or with one term of every group."""
+
+    any: tuple[Term, ...] = ()
+    all: tuple[tuple[Term, ...], ...] = ()
+    none: tuple[Term, ...] = ()  # a chunk with one of these is not found
+
+
 class PartScore(NamedTuple):
     """The cosine of one part of a candidate, None without a vector."""
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import apsw
 
-from memcli.store import coarse
-from memcli.store.driver import connect, rows
-from memcli.store.writer import Writer
+from memcli.store.sqlite import coarse
+from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.writer import Writer
 
 PROBES = ("pool", "deploy*", '"coffee beans"', "fox OR train", "東京")
 

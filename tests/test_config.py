@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memcli.config import KEYS, Config, load, store_path, user_file
+from memcli.config.settings import KEYS, Config, load, store_path, user_file
 from memcli.errors import ConfigError
 
 

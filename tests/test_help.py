@@ -18,7 +18,7 @@ from memcli.cli.command_tree import command_tree
 from memcli.cli.commands.help_command import page, topics
 from memcli.cli.help_text import folded
 from memcli.cli.main import COMMANDS, OTHER_NAMES, TOP_HELP, build_app, run
-from memcli.config import FLAGS, KEYS
+from memcli.config.settings import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
 
 PACKAGE = Path(memcli.__file__).parent

@@ -16,7 +16,7 @@ import pytest
 from memcli.cli import generate
 from memcli.cli.commands.help_command import topics
 from memcli.cli.main import COMMANDS, run
-from memcli.config import load
+from memcli.config.settings import load
 
 ROOT = Path(__file__).parents[1]
 FRACTION = re.compile(r"\b\d\.\d{3,}\b")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from memcli.cli.help_text import default_of
-from memcli.config import BY_NAME, FLAGS
+from memcli.config.settings import BY_NAME, FLAGS
 
 FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
     "folders", "files", "documents", "sources", "topics", "settings",
@@ -100,7 +100,7 @@ def _allowed_words() -> Mapping[str, tuple[str, ...]]:
     from memcli.cli.commands.help_command import SHELLS
     from memcli.cli.commands.search_command import FORMATS
     from memcli.cli.terminal import WHEN
-    from memcli.source_blocks import SCOPES, TRUSTS
+    from memcli.config.sources import SCOPES, TRUSTS
 
     settings = {flag: BY_NAME[name].choices for name, flag in FLAGS.items()}
     return {

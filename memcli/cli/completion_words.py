@@ -25,7 +25,7 @@ def words(what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: 
 
 
 def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str) -> list[str]:
-    from memcli import config
+    from memcli.config import settings as config
     from memcli.workspace.locate import locate
 
     settled = config.load(locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd), environ, {})

@@ -7,7 +7,7 @@ import textwrap
 from itertools import groupby
 
 from memcli.cli.generate import allowed, shown_default
-from memcli.config import KEYS, Key
+from memcli.config.settings import KEYS, Key
 from memcli.errors import UsageError
 
 _HEAD = """\

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memcli import config as settings
 from memcli.cli.terminal import Terminal
+from memcli.config import settings as settings
 from memcli.errors import UsageError
 from memcli.workspace.dating import age_days
 from memcli.workspace.locate import locate

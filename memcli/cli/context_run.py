@@ -13,7 +13,7 @@ from memcli.indexing.freshness import Freshness
 from memcli.search.options import options_of
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
-from memcli.store.context_reader import ContextReader
+from memcli.store.sqlite.context_reader import ContextReader
 from memcli.types import Filters
 
 NOTHING = Assembled((), (), "")

@@ -12,7 +12,7 @@ import os
 import sys
 import textwrap
 
-from memcli.config import KEYS, Key
+from memcli.config.settings import KEYS, Key
 
 EXIT_MEANINGS = {
     "OK": "done, also when nothing matched",

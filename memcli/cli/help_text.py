@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from memcli.config_keys import BY_NAME, FLAGS
+from memcli.config.keys import BY_NAME, FLAGS
 
 MOST_COLUMNS = 79
 UNFOLDED = 10_000  # columns; so wide that Click folds nothing itself

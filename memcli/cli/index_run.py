@@ -11,7 +11,7 @@ from memcli.errors import LegMissingError
 if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
     from memcli.indexing.indexer import Progress, Report
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
 
 class Job(NamedTuple):
@@ -103,9 +103,9 @@ def run_once(
 ) -> Done:
     """Bring the index in step under the writer lock."""
     from memcli.indexing.indexer import index
-    from memcli.indexing.lock import writer_lock
     from memcli.indexing.rebuild import rebuild, sweep_stale
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.lock import writer_lock
+    from memcli.store.sqlite.writer import Writer
 
     settings, before, pruned = context.index_settings(), vectors.made, 0
     with writer_lock(context.store, wait_seconds=job.wait_seconds, sleep=sleep):
@@ -132,8 +132,8 @@ def make_vectors(
     context: Context, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
     """Embed the next texts under the writer lock; give how many it pays to go on with."""
-    from memcli.indexing.lock import writer_lock
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.lock import writer_lock
+    from memcli.store.sqlite.writer import Writer
 
     with writer_lock(context.store, wait_seconds=job.wait_seconds, sleep=sleep):
         writer, _ = Writer.open(context.store)

@@ -11,7 +11,7 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.search.options import options_of
 from memcli.search.pipeline import NOTHING, Answer, Observer, search, unobserved
 from memcli.search.query import ParsedQuery, parse
-from memcli.store.reader import Reader
+from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
 
 if TYPE_CHECKING:

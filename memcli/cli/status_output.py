@@ -42,7 +42,7 @@ def _days(context: Context) -> list[str]:
     if not context.terminal.out_is_terminal or not os.path.exists(context.store):
         return []
     from memcli.render.days import chart
-    from memcli.store.reader import Reader
+    from memcli.store.sqlite.reader import Reader
 
     reader = Reader(context.store)
     try:

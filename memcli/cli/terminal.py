@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
+from memcli.config.sources import nearest
 from memcli.errors import UsageError
 from memcli.render.sanitize import visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
-from memcli.source_blocks import nearest
 
 WHEN = ("auto", "always", "never")
 # Columns; a longer line is hard to read back from its end to the next one.

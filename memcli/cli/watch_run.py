@@ -18,7 +18,7 @@ from memcli.cli.index_run import Done, Job, Vectors, make_vectors, run_once
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
-from memcli.config import BY_NAME, WORKSPACE_FILE, user_file
+from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
 from memcli.errors import BusyError, ExitCode, MemcliError, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_record import (

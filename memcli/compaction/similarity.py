@@ -13,7 +13,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.embedding.registry import is_readable
-from memcli.store.text import prepare
+from memcli.markdown.words import prepare
 from memcli.types import Encoder
 
 if TYPE_CHECKING:

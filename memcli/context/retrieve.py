@@ -14,7 +14,7 @@ from memcli.search.options import Options
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.two_pass import SECOND
-from memcli.store.context_reader import ContextReader, Linking, Rated
+from memcli.store.sqlite.context_reader import ContextReader, Linking, Rated
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is

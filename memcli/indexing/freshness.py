@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
-from memcli.indexing.lock import writer_lock
 from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta, shown
-from memcli.store.driver import DamagedError
-from memcli.store.reader import Reader
-from memcli.store.schema import IncompleteError
+from memcli.store.sqlite.driver import DamagedError
+from memcli.store.sqlite.lock import writer_lock
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.schema import IncompleteError
 from memcli.types import Encoder, FileText, Known, Listing, Skip
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _bring_in(
     whole: bool,
 ) -> Freshness:
     from memcli.indexing.indexer import apply, embed, index
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
     writer, notice = Writer.open(store)
     try:

@@ -17,12 +17,12 @@ from memcli.indexing.planning import plan as plan
 from memcli.indexing.planning import read
 from memcli.indexing.planning import settings_meta as settings_meta
 from memcli.indexing.planning import shown as shown
-from memcli.store.driver import DamagedError
-from memcli.store.records import Stamp
+from memcli.store.sqlite.documents import Stamp
+from memcli.store.sqlite.driver import DamagedError
 from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
 # One transaction for so many vectors: other writers wait at most a second or two.
 EMBED_BATCH = 32

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from memcli.indexing.planning import read
 from memcli.markdown.lineage import holds
-from memcli.store import lineage
+from memcli.store.sqlite import lineage
 from memcli.types import MEMORY_SOURCE, FileStat, Skip, SourceLines
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Settings
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
 
 def check_lineage(writer: Writer, settings: Settings) -> None:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves, shown
 from memcli.indexing.lineage import check_lineage
-from memcli.store import beside
-from memcli.store.driver import DamagedError
+from memcli.store.sqlite import beside
+from memcli.store.sqlite.driver import DamagedError
 from memcli.types import Known, Listing
 from memcli.workspace.diff import diff
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Settings
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
 # A half-built store older than this has forgotten why it was begun.
 STALE_NS = 24 * 3600 * 1_000_000_000

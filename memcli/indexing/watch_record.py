@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from memcli.errors import BusyError
-from memcli.indexing.lock import SAFELY, owner_pid, writer_lock
+from memcli.store.sqlite.lock import SAFELY, owner_pid, writer_lock
 
 MOST_BYTES = 10_000
 SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock

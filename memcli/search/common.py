@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memcli.search.query import ParsedQuery
+from memcli.types import Term
 
 MOST_ROWS = 10_000  # that the alternatives of a query may bring
-MAJORITY = 0.5  # of the chunks: FTS5 gives a commoner term no weight in BM25
+MAJORITY = 0.5  # of the chunks: BM25 gives a commoner term no weight
 
 
-def without_majority(query: ParsedQuery, frequencies: Mapping[str, int], total: int) -> ParsedQuery:
+def without_majority(
+    query: ParsedQuery, frequencies: Mapping[Term, int], total: int
+) -> ParsedQuery:
     """Take terms that most of `total` chunks hold for stop words, but never the rarest term."""
-    matches = ((term, term.match) for term in query.sought)
-    counted = {term: frequencies[match] for term, match in matches if match}
+    asked = ((term, term.sought) for term in query.sought)
+    counted = {term: frequencies[sought] for term, sought in asked if sought}
     if not counted:
         return query
     rarest = min(counted, key=lambda term: counted[term])
@@ -33,13 +36,13 @@ def without_majority(query: ParsedQuery, frequencies: Mapping[str, int], total: 
     )
 
 
-def affordable(frequencies: Mapping[str, int]) -> tuple[str, ...]:
-    """Keep the rarest expressions that together bring at most MOST_ROWS, and always the rarest."""
-    kept: set[str] = set()
+def affordable(frequencies: Mapping[Term, int]) -> tuple[Term, ...]:
+    """Keep the rarest terms that together bring at most MOST_ROWS, and always the rarest."""
+    kept: set[Term] = set()
     brought = 0
-    for expression, rows in sorted(frequencies.items(), key=lambda item: item[1]):
+    for term, rows in sorted(frequencies.items(), key=lambda item: item[1]):
         brought += rows
         if kept and brought > MOST_ROWS:
             break
-        kept.add(expression)
-    return tuple(expression for expression in frequencies if expression in kept)
+        kept.add(term)
+    return tuple(term for term in frequencies if term in kept)

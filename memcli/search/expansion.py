@@ -17,7 +17,7 @@ from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.views import Expanded, attach, behind
-from memcli.store.reader import Reader
+from memcli.store.sqlite.reader import Reader
 from memcli.types import SUMMARY
 
 # Narrow passages: within so many tokens more of them, from more places.

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from math import inf
 
+from memcli.markdown.words import prepare
 from memcli.search.hits import Hit
-from memcli.store.text import prepare
 
 # Texts this alike say the same; a stand-up line repeated with another day's date is below it.
 DUPLICATE_JACCARD = 0.95

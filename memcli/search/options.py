@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from memcli.config import DEFAULT_ORIGIN, Config
+from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
 from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
 from memcli.search.fusion import Weights

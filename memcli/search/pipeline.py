@@ -24,8 +24,8 @@ from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import Recalled, part_tokens, recall
 from memcli.search.views import apply_quality, spread
-from memcli.store.reader import Reader
-from memcli.store.records import Counts
+from memcli.store.sqlite.documents import Counts
+from memcli.store.sqlite.reader import Reader
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.

@@ -1,4 +1,4 @@
-"""Turns any text a user types into terms; it leaves FTS5 syntax to `store.text`.
+"""Turns any text a user types into terms; it leaves the syntax of an index to the stores.
 
 Quoted phrases, `-word`, `-"a phrase"` and `prefix*` are operators, and only where they
 cannot be anything else; everything else is plain text. Dates are terms here like any
@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice, pairwise
 from typing import NamedTuple
 
+from memcli.markdown import words
 from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
-from memcli.store import text as fts
+from memcli.types import Term, Wanted
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
@@ -47,7 +48,7 @@ _BRACKETS = " !\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–™�
 _EDGES = _BRACKETS + "#+_"
 
 
-class Term(NamedTuple):
+class QueryTerm(NamedTuple):
     """One thing to look for."""
 
     text: str  # as typed, without its operator
@@ -56,17 +57,17 @@ class Term(NamedTuple):
     group: int = 0  # pairs of one long unspaced run share a number: any of them will do
 
     @property
-    def match(self) -> str | None:
-        """Give the term's FTS5 phrase."""
-        return fts.phrase(self.text, prefix=self.kind == "prefix")
+    def sought(self) -> Term | None:
+        """Give the term as an index holds it."""
+        return words.sought(self.text, prefix=self.kind == "prefix")
 
 
 class ParsedQuery(NamedTuple):
     """What a query asks for."""
 
     text: str  # natural text to embed: operators and excluded words removed
-    terms: tuple[Term, ...]  # distinct, in the order of the query
-    excluded: tuple[Term, ...]
+    terms: tuple[QueryTerm, ...]  # distinct, in the order of the query
+    excluded: tuple[QueryTerm, ...]
     unspaced: float  # share of its letters in scripts written without spaces, 0 to 1
     dropped: int  # distinct terms left out: too many or too long
 
@@ -81,32 +82,38 @@ class ParsedQuery(NamedTuple):
         return self.unspaced >= MAJORITY
 
     @property
-    def sought(self) -> tuple[Term, ...]:
+    def sought(self) -> tuple[QueryTerm, ...]:
         """Give the terms that count: stop words only when there is nothing else."""
         return tuple(term for term in self.terms if not term.stop) or self.terms
 
     @property
-    def match_all(self) -> str | None:
-        """Give the MATCH expression for every term, and one pair of each group."""
-        groups: dict[object, list[str | None]] = {}
+    def groups(self) -> tuple[tuple[Term, ...], ...]:
+        """Give what a chunk with every term holds: of the pairs of a long run one will do."""
+        groups: dict[object, list[Term | None]] = {}
         for term in self.sought:
-            groups.setdefault(term.group or term, []).append(term.match)
-        return self.less_excluded(fts.all_of(map(fts.any_of, groups.values())))
+            groups.setdefault(term.group or term, []).append(term.sought)
+        return tuple(found for group in groups.values() if (found := _known(group)))
 
     @property
-    def alternatives(self) -> tuple[str, ...]:
-        """Give the MATCH expressions of every term and piece of a term."""
-        wanted = chain((t.match for t in self.sought), *map(_pieces, self.sought))
-        return tuple(dict.fromkeys(match for match in islice(wanted, MAX_MATCHES) if match))
+    def alternatives(self) -> tuple[Term, ...]:
+        """Give every term and piece of a term."""
+        wanted = chain((t.sought for t in self.sought), *map(_pieces, self.sought))
+        return _known(islice((term for term in wanted if term), MAX_MATCHES))
 
     @property
-    def match_any(self) -> str | None:
-        """Give the MATCH expression for any alternative."""
-        return self.less_excluded(fts.any_of(self.alternatives))
+    def wanted(self) -> Wanted:
+        """Want any alternative."""
+        return Wanted(any=self.alternatives, none=self.unwanted)
 
-    def less_excluded(self, wanted: str | None) -> str | None:
-        """Take what an excluded term matches out of an expression."""
-        return fts.without(wanted, fts.any_of(term.match for term in self.excluded))
+    @property
+    def unwanted(self) -> tuple[Term, ...]:
+        """Give the terms that are excluded."""
+        return _known(term.sought for term in self.excluded)
+
+
+def _known(terms: Iterable[Term | None]) -> tuple[Term, ...]:
+    """Leave out what no index could hold, and repetitions."""
+    return tuple(dict.fromkeys(term for term in terms if term))
 
 
 class _Piece(NamedTuple):
@@ -127,13 +134,13 @@ def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
     unread = len(text[MAX_CHARS:].split())
     text = text[:MAX_CHARS].encode("utf-8", "replace").decode().replace("\0", " ")
     pieces = list(_scan(text))
-    if not any(fts.is_searchable(piece.text) for piece in pieces if not piece.out):
+    if not any(words.is_searchable(piece.text) for piece in pieces if not piece.out):
         pieces = [piece._replace(out=False) for piece in pieces]
     stop_words = _stop_words(text)
     terms, dropped = _distinct((p for p in pieces if not p.out), stop_words, soft)
     excluded, not_excluded = _distinct((p for p in pieces if p.out), stop_words, ())
     letters = sum(map(str.isalnum, text))
-    unspaced = sum(len(run) for run, is_run in fts.split_runs(fts.compose(text)) if is_run)
+    unspaced = sum(len(run) for run, is_run in words.split_runs(words.compose(text)) if is_run)
     return ParsedQuery(
         text=_natural(text, pieces),
         terms=terms,
@@ -151,7 +158,7 @@ def _scan(text: str) -> Iterator[_Piece]:
         phrase = text[slice(*inside)].strip()
         if match[2] is None:
             yield _word(text, start, end)
-        elif len(phrase) <= MAX_TERM_CHARS and fts.is_searchable(phrase):
+        elif len(phrase) <= MAX_TERM_CHARS and words.is_searchable(phrase):
             yield _Piece(start, end, phrase, "phrase", bool(match[1]))
         else:
             yield from (_word(text, *word.span()) for word in _SCAN.finditer(marks, *inside))
@@ -177,9 +184,9 @@ def _word(text: str, start: int, end: int) -> _Piece:
 
 def _distinct(
     pieces: Iterable[_Piece], stop_words: frozenset[str], soft: Sequence[tuple[int, int]]
-) -> tuple[tuple[Term, ...], int]:
+) -> tuple[tuple[QueryTerm, ...], int]:
     """Give the distinct terms in order, at most MAX_TERMS, and how many were left out."""
-    found: dict[tuple[str, str], Term] = {}
+    found: dict[tuple[str, str], QueryTerm] = {}
     parts = dict.fromkeys(part for piece in pieces for part in _cut(piece, soft))
     groups = count(1)
     for text, kind, is_soft in parts:
@@ -211,31 +218,33 @@ def _cut(piece: _Piece, soft: Sequence[tuple[int, int]]) -> Iterator[tuple[str, 
 
 def _terms(
     text: str, kind: str, stop_words: frozenset[str], groups: Iterator[int]
-) -> Iterator[Term]:
+) -> Iterator[QueryTerm]:
     if kind == "phrase":
-        yield Term(text, kind)
+        yield QueryTerm(text, kind)
         return
-    for part, is_run in fts.split_runs(fts.compose(text)):
+    for part, is_run in words.split_runs(words.compose(text)):
         if is_run:
             yield from _run_terms(part, groups)
         elif term := _word_term(part, kind, stop_words):
             yield term
 
 
-def _word_term(raw: str, kind: str, stop_words: frozenset[str]) -> Term | None:
+def _word_term(raw: str, kind: str, stop_words: frozenset[str]) -> QueryTerm | None:
     word, shown = raw.strip(_EDGES), raw.strip(_BRACKETS)
     if word.lower().endswith(("'s", "’s")):  # the possessive would be a token of its own
         word, shown = word[:-2], shown[:-2]
-    if not fts.is_searchable(word):
+    if not words.is_searchable(word):
         return None
     if kind == "prefix":
-        return Term(word, kind)
+        return QueryTerm(word, kind)
     # In a query with small letters too, IT and US are names; AND, OR and NOT are not.
     is_name = len(word) > 1 and word.isupper() and word not in OPERATORS
     plain = (word if is_name else word.lower()).replace("’", "'")
     if stop_words.issuperset(plain.split("/")):
-        return Term(word, "word", stop=True)
-    return Term(shown, "identifier") if _is_identifier(word, shown) else Term(word, "word")
+        return QueryTerm(word, "word", stop=True)
+    if _is_identifier(word, shown):
+        return QueryTerm(shown, "identifier")
+    return QueryTerm(word, "word")
 
 
 def _is_identifier(word: str, shown: str) -> bool:
@@ -248,18 +257,18 @@ def _is_identifier(word: str, shown: str) -> bool:
     return bool(re.search(_MARKED, shown)) and not re.fullmatch(_PLAIN, word.lower())
 
 
-def _run_terms(run: str, groups: Iterator[int]) -> Iterator[Term]:
+def _run_terms(run: str, groups: Iterator[int]) -> Iterator[QueryTerm]:
     """Cut a run at function words; what is short is one term, what is long gives its pairs."""
     pieces = [run]
     if not _has(run, "\u3041", "\u30ff") and not _has(run, "\uac00", "\ud7a3"):
         pieces = [piece for piece in re.split(CHINESE, run) if piece] or pieces
     for piece in pieces:
-        if len(fts.units(piece)) <= MAX_WHOLE_RUN:
-            yield Term(piece, "word")
+        if len(words.units(piece)) <= MAX_WHOLE_RUN:
+            yield QueryTerm(piece, "word")
             continue
         group = next(groups)
-        for pair in _telling(list(dict.fromkeys(fts.pairs(piece)))):
-            yield Term(pair, "pair", group=group)
+        for pair in _telling(list(dict.fromkeys(words.pairs(piece)))):
+            yield QueryTerm(pair, "pair", group=group)
 
 
 def _telling(pairs: list[str]) -> list[str]:
@@ -271,23 +280,23 @@ def _has(text: str, first: str, last: str) -> bool:
     return any(first <= char <= last for char in text)
 
 
-def _pieces(term: Term) -> Iterator[str | None]:
-    """Give the MATCH phrases of what a term is made of."""
+def _pieces(term: QueryTerm) -> Iterator[Term | None]:
+    """Give what a term is made of."""
     if term.kind not in ("word", "identifier"):
         return
-    for part, is_run in fts.split_runs(term.text):
+    for part, is_run in words.split_runs(term.text):
         if is_run:
-            yield from map(fts.phrase, _telling(fts.pairs(part)))
+            yield from map(words.sought, _telling(words.pairs(part)))
             continue
-        words = re.findall(r"[^\W\d_]+", part)
-        telling = (w for w in words if len(w) >= _SHORT_PIECE and w.lower() not in ENGLISH)
-        yield from map(fts.phrase, telling)
+        letters = re.findall(r"[^\W\d_]+", part)
+        telling = (w for w in letters if len(w) >= _SHORT_PIECE and w.lower() not in ENGLISH)
+        yield from map(words.sought, telling)
 
 
 def _stop_words(text: str) -> frozenset[str]:
-    words = ENGLISH if GERMAN_SIGNS.isdisjoint(text.lower().split()) else ENGLISH | GERMAN
+    known = ENGLISH if GERMAN_SIGNS.isdisjoint(text.lower().split()) else ENGLISH | GERMAN
     # Where all is in capitals, capitals say nothing.
-    return words if text != text.upper() else words | {word.upper() for word in words}
+    return known if text != text.upper() else known | {word.upper() for word in known}
 
 
 def _natural(text: str, pieces: list[_Piece]) -> str:

@@ -10,12 +10,12 @@ from math import log
 from typing import NamedTuple
 
 from memcli.markdown.comments import visible
+from memcli.markdown.words import prepare
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import ParsedQuery
-from memcli.store import text as fts
-from memcli.store.reader import Legs, Reader
-from memcli.types import SUMMARY, Candidate, Filters
+from memcli.store.sqlite.reader import Legs, Reader
+from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted
 
 # Candidates a leg beyond the universe: the vector table gives some thousand neighbours at most.
 MOST_OUTSIDE = 1000
@@ -53,25 +53,25 @@ def recall(
     # As many more as may be left out, so that the universe is that of the others.
     wide = universe + min(len(outside), MOST_OUTSIDE)
     dense = reader.begin_dense(vector, wide, filters)
-    match = query.match_any if lexical else None
-    common: dict[str, int] = {}
+    wanted = query.wanted if lexical else Wanted()
+    common: dict[Term, int] = {}
     left_out: list[str] = []
     if lexical and total > MOST_ROWS:
-        rows = {m: reader.frequency(m) for m in query.alternatives}
+        rows = {term: reader.frequency(term) for term in query.alternatives}
         whole = query
         query = without_majority(query, rows, total)
         left_out = [term.text for term in whole.sought if term not in query.sought]
         kept = affordable(rows)
-        common = {m: count for m, count in rows.items() if m not in kept}
-        match = query.less_excluded(fts.any_of(kept))
-    literal = _literal(query) if lexical else None
-    legs = Legs(match, literal, vector, tuple(dates), wide, filters)
+        common = {term: count for term, count in rows.items() if term not in kept}
+        wanted = wanted._replace(any=kept)
+    literal = _literal(query) if lexical else Wanted()
+    legs = Legs(wanted, literal, vector, tuple(dates), wide, filters)
     candidates = tuple(c for c in reader.recall(legs, dense) if c.chunk_id not in outside)
     has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
         return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
-    left_out += [term.text for term in query.sought if term.match in common]
+    left_out += [term.text for term in query.sought if term.sought in common]
     covered = _covered(reader, query, candidates, common, total)
     return covered._replace(common=tuple(left_out), qualities=qualities)
 
@@ -80,7 +80,7 @@ def _covered(
     reader: Reader,
     query: ParsedQuery,
     candidates: tuple[Candidate, ...],
-    common: Mapping[str, int],
+    common: Mapping[Term, int],
     total: int,
 ) -> Recalled:
     """Tell what candidates hold of a query; the chunks of a common term are counted, not walked."""
@@ -90,17 +90,15 @@ def _covered(
     terms: list[SoughtTerm] = []
     unmatched: list[str] = []
     looked_up = 0.0
-    asked = [fts.sought(term.text, prefix=term.kind == "prefix") for term in query.sought]
-    tokens = reader.tokens([text for text, _ in asked])
-    for term, (text, prefix), cut in zip(query.sought, asked, tokens, strict=True):
-        expression = term.match
-        if expression is None:
-            continue
-        is_common = expression in common
-        frequency, holding = (common[expression], ()) if is_common else reader.held(expression, ids)
+    asked = [(term, sought) for term in query.sought if (sought := term.sought)]
+    tokens = reader.tokens([sought.text for _, sought in asked])
+    for (term, sought), cut in zip(asked, tokens, strict=True):
+        is_common = sought in common
+        frequency, holding = (common[sought], ()) if is_common else reader.held(sought, ids)
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        terms.append(SoughtTerm(cut, idf, (text.split()[-1], cut[-1]) if prefix and cut else ()))
+        prefix = (sought.text.split()[-1], cut[-1]) if sought.prefix and cut else ()
+        terms.append(SoughtTerm(cut, idf, prefix))
         if is_common:
             continue
         looked_up += idf
@@ -121,19 +119,19 @@ def part_tokens(
 ) -> dict[int, list[tuple[str, ...]]]:
     """Cut every part of some candidates into tokens, by chunk id."""
     texts = [
-        fts.prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
+        prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
     ]
     cut = iter(reader.tokens(texts))
     return {c.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
 
 
-def _literal(query: ParsedQuery) -> str | None:
+def _literal(query: ParsedQuery) -> Wanted:
     """Want all terms, or a quoted phrase, or an identifier, in one chunk."""
     exact = (
-        term.match
+        term.sought
         for term in query.sought
         if term.kind == "phrase"
         # C++ and C# are indexed as the letter c, which says nothing.
         or (term.kind == "identifier" and sum(map(str.isalnum, term.text)) > 1)
     )
-    return fts.any_of([query.match_all, *exact])
+    return Wanted(tuple(filter(None, exact)), query.groups, query.unwanted)

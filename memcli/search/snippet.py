@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memcli.markdown.parse import visible
-from memcli.store.text import split_runs
+from memcli.markdown.words import split_runs
 
 SNIPPET_CHARS = 700
 

@@ -31,7 +31,7 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import Answer, Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
-from memcli.store.reader import Reader
+from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 

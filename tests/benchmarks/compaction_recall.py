@@ -20,13 +20,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memcli import config as configuration
 from memcli.bench.queries import Query, read_queries
 from memcli.cli.context import _count_tokens
 from memcli.compaction import folder
 from memcli.compaction.draft import Settings
 from memcli.compaction.plan import make_plan
 from memcli.compaction.similarity import embedder
+from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import Settings as IndexSettings
@@ -41,8 +41,8 @@ from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
 from memcli.search.views import Expanded
-from memcli.store.reader import Reader
-from memcli.store.writer import Writer
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
 from memcli.types import SUMMARY, Filters, Limits
 from memcli.workspace.dating import age_days
 
@@ -101,7 +101,7 @@ class Workspace:
         return self.vectors[text]
 
     def tokens(self, view: str) -> int:
-        from memcli.store.filters import select_chunks
+        from memcli.store.sqlite.filters import select_chunks
 
         reader = Reader(self.store)
         select, values = select_chunks(Filters(view=view)) or ("SELECT id FROM chunks", [])

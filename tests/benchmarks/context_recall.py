@@ -26,7 +26,7 @@ from memcli.search.options import Options, options_of
 from memcli.search.pipeline import Answer, Vector, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
-from memcli.store.context_reader import ContextReader
+from memcli.store.sqlite.context_reader import ContextReader
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 from tests.benchmarks.compaction_recall import Workspace

@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 from memcli.errors import MemcliError
-from memcli.store.driver import connect, rows
+from memcli.store.sqlite.driver import connect, rows
 from tests.store_check import assert_sound, dump
 
 REPOSITORY = Path(__file__).parents[2]

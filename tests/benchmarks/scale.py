@@ -26,18 +26,18 @@ from typing import Any
 
 import numpy as np
 
-from memcli import config as configuration
+from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.search.options import options_of
 from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
-from memcli.store import coarse, vectors
-from memcli.store.driver import connect
-from memcli.store.reader import Reader
-from memcli.store.records import Stamp
-from memcli.store.writer import Writer
+from memcli.store.sqlite import coarse, vectors
+from memcli.store.sqlite.documents import Stamp
+from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
 from memcli.types import Chunk, Document, FileStat, Filters, Part
 
 DIMENSION = 384

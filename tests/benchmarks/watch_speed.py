@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memcli.errors import MemcliError
-from memcli.store.reader import Reader
+from memcli.store.sqlite.reader import Reader
 
 pause = threading.Event().wait
 DEBOUNCE_SECONDS = 1.5

@@ -15,7 +15,7 @@ import memcli
 from memcli.cli.command_tree import command_tree
 from memcli.cli.commands.help_command import topics
 from memcli.cli.generate import FILE_NAMES, completion_scripts
-from memcli.config import BY_NAME
+from memcli.config.settings import BY_NAME
 from tests.cli.processes import run
 
 FOLDER = Path(memcli.__file__).parents[1] / "completions"

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.config_file import commented
-from memcli.config import KEYS, load, user_file
+from memcli.config.settings import KEYS, load, user_file
 from tests.cli.processes import run
 
 SCHEMA = json.loads(

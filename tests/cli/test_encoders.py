@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.config_keys import ENCODERS, KEYS
+from memcli.config.keys import ENCODERS, KEYS
 from memcli.embedding.choice import NAMES
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, embedded, loopback
 

@@ -116,7 +116,7 @@ def test_nor_of_a_text_that_was_replaced(notes: Path, tmp_path: Path, change: st
 VICTIM = """
 import os, signal, sys
 from contextlib import contextmanager
-from memcli.store.writer import Writer
+from memcli.store.sqlite.writer import Writer
 real, left = Writer.transaction, int(sys.argv[1])
 @contextmanager
 def mortal(self, *, revise=True):

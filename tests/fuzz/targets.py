@@ -28,8 +28,9 @@ from memcli.render.width import columns
 from memcli.search import dates, query
 from memcli.search.hits import Hit
 from memcli.search.snippet import make_snippet
-from memcli.store.text import TOKENIZE, prepare
-from memcli.types import Candidate, Excerpt, FileStat, FileText, Source
+from memcli.markdown.words import prepare
+from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.types import Wanted, Candidate, Excerpt, FileStat, FileText, Source
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
@@ -147,7 +148,8 @@ def keywords(data: bytes) -> None:
     parsed = query.parse(text, soft=spans)
     assert len(parsed.terms) <= query.MAX_TERMS
     parsed.text.encode()
-    for match in (parsed.match_all, parsed.match_any, *parsed.alternatives):
+    every = Wanted(all=parsed.groups, none=parsed.unwanted)
+    for match in (expression(every), expression(parsed.wanted)):
         if match:
             sql = "SELECT count(*) FROM fts WHERE fts MATCH ?"
             _keyword_index().execute(sql, (match,)).fetchall()

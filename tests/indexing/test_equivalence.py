@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from memcli import config
+from memcli.config import settings as config
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import Settings, embed, index
@@ -24,9 +24,9 @@ from memcli.search.dates import find_dates
 from memcli.search.options import options_of
 from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
-from memcli.store.beside import path_beside
-from memcli.store.reader import Reader
-from memcli.store.writer import Writer
+from memcli.store.sqlite.beside import path_beside
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
 from memcli.types import Filters, Source
 from memcli.workspace.dating import age_days
 from tests.store_check import assert_sound, dump, open_writer

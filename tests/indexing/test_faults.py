@@ -16,11 +16,11 @@ from memcli.errors import StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import Report, Settings, embed, index
 from memcli.indexing.rebuild import rebuild
-from memcli.store.driver import connect
-from memcli.store.network import is_network, is_network_type, type_of
-from memcli.store.reader import Reader
-from memcli.store.writer import Writer
-from memcli.types import Source
+from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.network import is_network, is_network_type, type_of
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
+from memcli.types import Source, Term
 from memcli.workspace.discover import discover
 from memcli.workspace.locate import default_source
 from tests.store_check import assert_sound, dump, open_writer
@@ -83,7 +83,7 @@ class Place:
     def found(self) -> int:
         reader = Reader(self.store)
         try:
-            return reader.held("fox", ())[0]
+            return reader.held(Term("fox"), ())[0]
         finally:
             reader.close()
 
@@ -357,10 +357,10 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
     assert notice == ""
     index(writer, place.settings)
     embed(writer, ENCODER)
-    assert reader.held("fox", ())[0] == 3
+    assert reader.held(Term("fox"), ())[0] == 3
     place.write("d")
     rebuild(writer, place.settings, embed_into=embed_by_words)
-    assert (reader.held("fox", ())[0], journal()) == (4, "delete")
+    assert (reader.held(Term("fox"), ())[0], journal()) == (4, "delete")
     reader.close()
     writer.close()
     assert sorted(p.name for p in folder.iterdir()) == ["index.sqlite"]

@@ -9,10 +9,10 @@ from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import Settings, embed
-from memcli.indexing.lock import writer_lock
 from memcli.indexing.rebuild import rebuild
-from memcli.store.reader import Reader
-from memcli.store.writer import Counts, Writer
+from memcli.store.sqlite.lock import writer_lock
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Counts, Writer
 from memcli.types import Encoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_limits, make_settings, write

@@ -6,7 +6,8 @@ import pytest
 
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
-from memcli.store.reader import Reader
+from memcli.store.sqlite.reader import Reader
+from memcli.types import Term
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_settings, write
 
@@ -30,9 +31,11 @@ def test_the_hostile_workspace_is_indexed_whole(workspaces: Path, tmp_path: Path
         if word.strip(".,:;").isalpha() and word.strip(".,:;").endswith("fact")
     }
     assert set(FACTS) <= facts
-    assert {fact: reader.held(fact, ())[0] > 0 for fact in facts} == dict.fromkeys(facts, True)
+    assert {fact: reader.held(Term(fact), ())[0] > 0 for fact in facts} == dict.fromkeys(
+        facts, True
+    )
     secrets = ("inlinesecret", "blocksecret", "opensecret")
-    assert [reader.held(secret, ())[0] for secret in secrets] == [0, 0, 0]
+    assert [reader.held(Term(secret), ())[0] for secret in secrets] == [0, 0, 0]
     reader.close()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index
-from memcli.store.driver import connect, rows
+from memcli.store.sqlite.driver import connect, rows
 from memcli.types import Source
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, touch, write

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
-from memcli.store.writer import Writer
+from memcli.store.sqlite.writer import Writer
 from tests.support import make_settings
 
 left = int(sys.argv[4])

@@ -11,10 +11,10 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, Settings, embed, index, settle_vectors
 from memcli.indexing.rebuild import STALE_NS, rebuild, sweep_stale
-from memcli.store.beside import age_ns, path_beside
-from memcli.store.reader import Reader
-from memcli.store.writer import Writer
-from memcli.types import Source
+from memcli.store.sqlite.beside import age_ns, path_beside
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
+from memcli.types import Source, Term
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, make_settings, write
 
@@ -29,8 +29,8 @@ sys.path.insert(0, sys.argv[1])
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed
 from memcli.indexing.rebuild import rebuild
-from memcli.store import beside
-from memcli.store.writer import Writer
+from memcli.store.sqlite import beside
+from memcli.store.sqlite.writer import Writer
 from tests.support import make_settings
 
 left = int(sys.argv[4])
@@ -139,16 +139,16 @@ def test_readers_keep_the_state_they_have_open_and_then_see_the_new_one(place: P
     write(place.root, "a.md", "the fox\n")
     place.run()
     held, warm = Reader(place.store), Reader(place.store)
-    assert warm.held("fox", ())[0] == 1
+    assert warm.held(Term("fox"), ())[0] == 1
     with held.snapshot():
-        assert held.held("fox", ())[0] == 1
+        assert held.held(Term("fox"), ())[0] == 1
         write(place.root, "a.md", "the train\n")
         write(place.root, "b.md", "the train\n")
         place.run(full=True)
-        assert (held.held("fox", ())[0], held.held("train", ())[0]) == (1, 0)
+        assert (held.held(Term("fox"), ())[0], held.held(Term("train"), ())[0]) == (1, 0)
         assert held.counts().documents == 1
     for reader in (held, warm, Reader(place.store)):
-        assert (reader.held("fox", ())[0], reader.held("train", ())[0]) == (0, 2)
+        assert (reader.held(Term("fox"), ())[0], reader.held(Term("train"), ())[0]) == (0, 2)
         assert reader.counts() == (2, 2, 2, 2)
         reader.close()
 

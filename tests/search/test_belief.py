@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.config import load
+from memcli.config.settings import load
 from memcli.embedding.multilingual import e5_fingerprint
 from memcli.search.options import Options, options_of
 from memcli.search.pipeline import BELIEF, FERTILITY_LIMIT, Vector, leg_weights

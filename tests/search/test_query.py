@@ -7,8 +7,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.search.query import MAX_CHARS, MAX_MATCHES, MAX_TERM_CHARS, MAX_TERMS, Term, parse
-from memcli.store.text import TOKENIZE, prepare
+from memcli.markdown.words import prepare
+from memcli.search.query import (
+    MAX_CHARS,
+    MAX_MATCHES,
+    MAX_TERM_CHARS,
+    MAX_TERMS,
+    ParsedQuery,
+    QueryTerm,
+    parse,
+)
+from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.types import Wanted
 
 QUERIES = st.one_of(
     st.text(max_size=60),
@@ -43,6 +53,14 @@ def kinds(query: str) -> list[tuple[str, str]]:
 
 def words(query: str) -> list[str]:
     return [text for text, _ in kinds(query)]
+
+
+def match_any(parsed: ParsedQuery) -> str | None:
+    return expression(parsed.wanted)
+
+
+def match_all(parsed: ParsedQuery) -> str | None:
+    return expression(Wanted(all=parsed.groups, none=parsed.unwanted))
 
 
 def find(document: str, expression: str | None) -> bool:
@@ -141,8 +159,8 @@ def test_stop_words_are_marked(query: str, left: list[str]) -> None:
 
 def test_stop_words_count_when_nothing_else_is_there() -> None:
     assert [t.text for t in parse("what is it").sought] == ["what", "is", "it"]
-    assert parse("what is it").match_all == '("what" AND "is" AND "it")'
-    assert parse('"to be or not to be"').match_all == '"to be or not to be"'
+    assert match_all(parse("what is it")) == '("what" AND "is" AND "it")'
+    assert match_all(parse('"to be or not to be"')) == '"to be or not to be"'
 
 
 @pytest.mark.parametrize(
@@ -173,31 +191,31 @@ def test_an_unspaced_run_is_cut(query: str, terms: str) -> None:
 def test_pairs_of_one_run_are_alternatives() -> None:
     parsed = parse("深度学习框架 预测股票价格")
     assert {term.group for term in parsed.terms} == {1, 2}
-    assert parsed.match_all == (
+    assert match_all(parsed) == (
         '(("深度" OR "度学" OR "学习" OR "习框" OR "框架")'
         ' AND ("预测" OR "测股" OR "股票" OR "票价" OR "价格"))'
     )
 
 
 def test_any_finds_pieces_of_runs_and_compounds() -> None:
-    assert parse("現股當沖").match_any == '("現股 股當 當沖" OR "現股" OR "股當" OR "當沖")'
-    assert parse("re-index").match_any == '("re-index" OR "index")'
-    assert parse("v0.1.9").match_any == '"v0.1.9"'
+    assert match_any(parse("現股當沖")) == '("現股 股當 當沖" OR "現股" OR "股當" OR "當沖")'
+    assert match_any(parse("re-index")) == '("re-index" OR "index")'
+    assert match_any(parse("v0.1.9")) == '"v0.1.9"'
 
 
 def test_excluded_terms_are_taken_out_of_both_expressions() -> None:
     parsed = parse("fox -red")
-    assert parsed.match_all == parsed.match_any == '("fox") NOT ("red")'
-    assert not find("red fox", parsed.match_any)
-    assert find("grey fox", parsed.match_any)
+    assert match_all(parsed) == match_any(parsed) == '("fox") NOT ("red")'
+    assert not find("red fox", match_any(parsed))
+    assert find("grey fox", match_any(parsed))
 
 
 @pytest.mark.parametrize("query", ["", "  ", "*", "!!!", '""', "-", "—", "🚀", "\0", "  \n\t* "])
 def test_a_query_without_letter_or_digit_is_empty(query: str) -> None:
     parsed = parse(query)
     assert parsed.is_empty
-    assert parsed.match_all is None
-    assert parsed.match_any is None
+    assert match_all(parsed) is None
+    assert match_any(parsed) is None
 
 
 @pytest.mark.parametrize("query", ["a", "5", "東", "the", "-x", "C++", '"', "ก"])
@@ -214,7 +232,7 @@ def test_soft_spans_count_as_stop_words() -> None:
 
 def test_a_soft_span_may_lie_inside_a_run() -> None:
     parsed = parse("昨天会议记录", soft=[(0, 2)])
-    assert parsed.terms == (Term("昨天", "word", stop=True), Term("会议记录", "word"))
+    assert parsed.terms == (QueryTerm("昨天", "word", stop=True), QueryTerm("会议记录", "word"))
 
 
 def test_a_soft_span_leaves_no_possessive_behind() -> None:
@@ -274,7 +292,7 @@ def test_a_phrase_that_is_too_long_is_read_as_words() -> None:
 def test_a_megabyte_is_a_query(query: str) -> None:
     parsed = parse(query, soft=[(0, 5), (10, 500_000)])
     assert len(parsed.terms) <= MAX_TERMS
-    find("a", parsed.match_any)
+    find("a", match_any(parsed))
 
 
 @given(QUERIES, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=3))
@@ -283,23 +301,23 @@ def test_a_megabyte_is_a_query(query: str) -> None:
 @example("* AND NEAR(", [(3, 2)])
 def test_no_query_breaks(query: str, soft: list[tuple[int, int]]) -> None:
     parsed = parse(query, soft=soft)
-    find("東京 a b", parsed.match_all)
-    find("東京 a b", parsed.match_any)
+    find("東京 a b", match_all(parsed))
+    find("東京 a b", match_any(parsed))
     parsed.text.encode()
     assert parsed.is_empty == (not parsed.terms)
     assert not parsed.is_empty or not parsed.excluded
     assert len({*parsed.terms}) == len(parsed.terms) <= MAX_TERMS
-    assert (parsed.match_any or "").count('" OR "') < MAX_MATCHES * 4
+    assert (match_any(parsed) or "").count('" OR "') < MAX_MATCHES * 4
 
 
 @given(st.text(st.sampled_from("東京都会議日本検索한국어カタ"), min_size=2, max_size=2), st.data())
 def test_every_two_character_query_finds_a_document_with_it(pair: str, data: st.DataObject) -> None:
     around = st.text(st.sampled_from("東京都会議日本検索한국어カタ x,。"), max_size=8)
     document = data.draw(around) + pair + data.draw(around)
-    assert find(document, parse(pair).match_all)
-    assert find(document, parse(pair).match_any)
+    assert find(document, match_all(parse(pair)))
+    assert find(document, match_any(parse(pair)))
 
 
 @given(st.lists(st.sampled_from(["fox", "v1.2", "東京都庁", "well-known", "running"]), min_size=1))
 def test_a_document_of_the_terms_matches_all(terms: list[str]) -> None:
-    assert find(" ".join(terms), parse(" ".join(reversed(terms))).match_all)
+    assert find(" ".join(terms), match_all(parse(" ".join(reversed(terms)))))

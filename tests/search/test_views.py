@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.config import load, store_path
+from memcli.config.settings import load, store_path
 from memcli.search.hits import Hit
 from memcli.search.views import apply_quality, behind
-from memcli.store.reader import Legs, Reader
-from memcli.types import Candidate, Filters, PartScore, SourceLines
+from memcli.store.sqlite.reader import Legs, Reader
+from memcli.types import Candidate, Filters, PartScore, SourceLines, Wanted
 
 SUMMARY = "memory/summaries/2025-03-03--2025-04-08.md"
 
@@ -45,7 +45,9 @@ def _paths(notes: Path, *arguments: str) -> list[str]:
 def _active(notes: Path) -> set[str]:
     """Give every document with a chunk in the active view."""
     reader = Reader(store_path(load(str(notes), {}, {}), os.environ))
-    legs = Legs(None, None, None, (("1000-01-01", "9999-12-31"),), 10**6, Filters(view="active"))
+    legs = Legs(
+        Wanted(), Wanted(), None, (("1000-01-01", "9999-12-31"),), 10**6, Filters(view="active")
+    )
     found = {candidate.path for candidate in reader.recall(legs, list)}
     reader.close()
     return found

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memcli.store import coarse
-from memcli.store.driver import connect, rows
-from memcli.store.reader import Reader
-from memcli.store.records import Stamp
-from memcli.store.vectors import EXACT_LIMIT, nearest
-from memcli.store.writer import Writer
+from memcli.store.sqlite import coarse
+from memcli.store.sqlite.documents import Stamp
+from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.vectors import EXACT_LIMIT, nearest
+from memcli.store.sqlite.writer import Writer
 from memcli.types import Chunk, Document, FileStat, Filters, Part
 from tests.store_check import assert_sound, open_writer
 

@@ -13,12 +13,12 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import StoreError
 from memcli.indexing.indexer import embed, index
-from memcli.store import driver, schema
-from memcli.store.driver import DamagedError, connect
-from memcli.store.integrity import first_fault
-from memcli.store.reader import Legs, Reader
-from memcli.store.writer import Writer
-from memcli.types import Filters
+from memcli.store.sqlite import driver, schema
+from memcli.store.sqlite.driver import DamagedError, connect
+from memcli.store.sqlite.integrity import first_fault
+from memcli.store.sqlite.reader import Legs, Reader
+from memcli.store.sqlite.writer import Writer
+from memcli.types import Filters, Term, Wanted
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, write
 
@@ -56,7 +56,7 @@ def ask(path: Path, *, near: str = "pool dry", universe: int = 10) -> list[str]:
     reader = Reader(str(path))
     try:
         vector = ENCODER.encode_query(near)
-        legs = Legs("pool", None, vector, (), universe, Filters())
+        legs = Legs(Wanted(any=(Term("pool"),)), Wanted(), vector, (), universe, Filters())
         dense = reader.begin_dense(vector, legs.universe, legs.filters)
         return [candidate.path for candidate in reader.recall(legs, dense)]
     finally:

@@ -12,11 +12,11 @@ from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
-from memcli.store import keywords, schema
-from memcli.store.driver import DamagedError, connect, rows
-from memcli.store.reader import Legs, Reader
-from memcli.store.writer import Stamp, Writer
-from memcli.types import Candidate, FileStat, FileText, Filters, Source
+from memcli.store.sqlite import keywords, schema
+from memcli.store.sqlite.driver import DamagedError, connect, rows
+from memcli.store.sqlite.reader import Legs, Reader
+from memcli.store.sqlite.writer import Stamp, Writer
+from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term, Wanted
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_limits
 
@@ -43,8 +43,8 @@ def recall(
     reader.vec_problem = reader.vec_problem or vec_problem
     try:
         legs = Legs(
-            match=match,
-            literal=None,
+            wanted=Wanted(any=tuple(map(Term, (match or "").split()))),
+            literal=Wanted(),
             vector=ENCODER.encode_query(vector) if vector is not None else None,
             dates=(),
             universe=universe,
@@ -423,11 +423,11 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
         put(writer, f"{number}.md", "fox train" if number % 2 else "train")
     writer.close()
     reader = Reader(path)
-    assert reader.frequency('"fox"') == reader.held('"fox"', ())[0] == 20
+    assert reader.frequency(Term("fox")) == reader.held(Term("fox"), ())[0] == 20
     monkeypatch.setattr(keywords, "SAMPLE", 2 * keywords.WINDOWS)  # two a window
-    assert reader.frequency('"fox"') == 20
-    assert reader.frequency('"train"') == 40
-    assert reader.frequency('"swan"') == 0
-    assert reader.held('"fox"', [1, 2, 3, 4]) == (20, {2, 4})
-    assert reader.held('"swan"', [1, 2]) == (0, set())
+    assert reader.frequency(Term("fox")) == 20
+    assert reader.frequency(Term("train")) == 40
+    assert reader.frequency(Term("swan")) == 0
+    assert reader.held(Term("fox"), [1, 2, 3, 4]) == (20, {2, 4})
+    assert reader.held(Term("swan"), [1, 2]) == (0, set())
     reader.close()

@@ -23,8 +23,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from memcli.indexing.lock import writer_lock
 from memcli.indexing.watch_record import watch_lock
+from memcli.store.sqlite.lock import writer_lock
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)

@@ -8,8 +8,8 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
+from memcli.config.sources import nearest
 from memcli.errors import ExitCode, UsageError
-from memcli.source_blocks import nearest
 
 if TYPE_CHECKING:
     from memcli.compaction.plan import Plan
@@ -99,7 +99,7 @@ def command(
 
 def run(wanted: Options, context: Context) -> int:
     """Plan, and do what was asked for under the lock of the one writer."""
-    from memcli.indexing.lock import writer_lock
+    from memcli.store.sqlite.lock import writer_lock
 
     if wanted.action in ("apply", "undo"):
         with writer_lock(context.store, wait_seconds=LOCK_SECONDS, sleep=context.sleep):

@@ -11,7 +11,15 @@ import typer
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.cli.terminal import Terminal
-from memcli.config import BY_NAME, DEFAULT_ORIGIN, FLAGS, KEYS, WORKSPACE_FILE, Key, user_file
+from memcli.config.settings import (
+    BY_NAME,
+    DEFAULT_ORIGIN,
+    FLAGS,
+    KEYS,
+    WORKSPACE_FILE,
+    Key,
+    user_file,
+)
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
 

@@ -8,8 +8,8 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.context import Shared, make_context
+from memcli.config.sources import nearest
 from memcli.errors import ExitCode, UsageError
-from memcli.source_blocks import nearest
 
 FORMATS = ("markdown", "json")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time

@@ -158,7 +158,7 @@ def _dry_run(wanted: Options, context: Context) -> int:
     import os
 
     from memcli.indexing.indexer import plan, shown
-    from memcli.store.reader import Reader
+    from memcli.store.sqlite.reader import Reader
 
     known = {}
     if os.path.exists(context.store):

@@ -9,8 +9,8 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
+from memcli.config.sources import SCOPES, TRUSTS, nearest
 from memcli.errors import ExitCode, LegMissingError, UsageError
-from memcli.source_blocks import SCOPES, TRUSTS, nearest
 from memcli.types import Filters
 
 FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Remembered
     from memcli.indexing.indexer import Settings
     from memcli.indexing.watch_record import Record
-    from memcli.store.reader import Reader, SourceCounts
-    from memcli.store.records import Counts
+    from memcli.store.sqlite.documents import Counts
+    from memcli.store.sqlite.reader import Reader, SourceCounts
 
 # A watcher writes its record every 30 seconds, also in the middle of a run.
 SILENT_SECONDS = 120.0
@@ -96,9 +96,9 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     """Gather the status as `memcli.status/1` has it."""
     from memcli.embedding.choice import Remembered
     from memcli.indexing.indexer import chunking_key, plan, shown
-    from memcli.indexing.lock import owner_pid
     from memcli.indexing.watch_record import living_watcher
-    from memcli.store.reader import Reader
+    from memcli.store.sqlite.lock import owner_pid
+    from memcli.store.sqlite.reader import Reader
 
     settings = context.index_settings()
     reader = Reader(context.store) if os.path.exists(context.store) else None

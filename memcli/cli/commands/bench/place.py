@@ -56,9 +56,9 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
     """Copy the documents of the memory, its settings and its index."""
     from shutil import copyfile
 
-    from memcli.config import WORKSPACE_FILE
+    from memcli.config.settings import WORKSPACE_FILE
     from memcli.indexing.indexer import plan
-    from memcli.indexing.lock import writer_lock
+    from memcli.store.sqlite.lock import writer_lock
     from memcli.types import MEMORY_SOURCE
 
     own = [source for source in context.config.sources if source.name == MEMORY_SOURCE]
@@ -98,7 +98,7 @@ def _headings(notes: str, paths: Sequence[str]) -> list[str]:
 
 def sample(store: str, count: int) -> list[str]:
     """Take texts of an index as they are embedded."""
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
     writer, _ = Writer.open(store)
     try:

@@ -216,7 +216,7 @@ def _ablation(
     from memcli.bench.ablation import row
     from memcli.bench.metrics import score
     from memcli.bench.quality import passages
-    from memcli.config import Value
+    from memcli.config.settings import Value
 
     judged = [each for each in asked if each.scores is not None]
     before = [each.scores for each in judged if each.scores is not None]

@@ -105,7 +105,7 @@ class Searcher:
     ) -> None:
         """Open the store; `without` names stages to leave out."""
         from memcli.search.options import options_of
-        from memcli.store.reader import Reader
+        from memcli.store.sqlite.reader import Reader
 
         self._context, self._vectors = context, vectors
         wanted = options_of(context.config, filters=Filters())

@@ -166,7 +166,7 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
     """Measure warm searches, the model, memory and the walk in this process."""
     from memcli.bench.speed import spread
     from memcli.indexing.indexer import plan
-    from memcli.store.reader import Reader
+    from memcli.store.sqlite.reader import Reader
 
     texts = sample(place.store, SAMPLE_TEXTS)
     timer = context.monotonic

@@ -10,22 +10,31 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.store.text import (
-    TOKENIZE,
-    all_of,
-    any_of,
+from memcli.markdown.words import (
     compose,
     fold,
     is_searchable,
     pairs,
-    phrase,
     prepare,
+    sought,
     split_runs,
     units,
-    without,
 )
+from memcli.store.sqlite import match
+from memcli.store.sqlite.match import TOKENIZE, expression
+from memcli.types import Term, Wanted
 
 Find = Callable[[str | None], list[int]]
+
+
+def phrase(text: str, *, prefix: bool = False) -> str | None:
+    term = sought(text, prefix=prefix)
+    return match.phrase(term) if term else None
+
+
+def terms(texts: list[str], *, prefix: bool = False) -> tuple[Term, ...]:
+    return tuple(term for text in texts if (term := sought(text, prefix=prefix)))
+
 
 SCRIPTS = {
     "ascii": (0x20, 0x7E),
@@ -121,13 +130,13 @@ def test_a_term_becomes_one_quoted_phrase(term: str, expected: str | None) -> No
 
 
 def test_nothing_is_left_out_of_a_combination() -> None:
-    assert any_of([None, None]) is None
-    assert any_of(['"a"', None]) == '"a"'
-    assert any_of(['"a"', '"b"', '"a"']) == '("a" OR "b")'
-    assert all_of(['"a"', '"b"']) == '("a" AND "b")'
-    assert without('"a"', '"b"') == '("a") NOT ("b")'
-    assert without('"a"', None) == '"a"'
-    assert without(None, '"b"') is None
+    a, b, c = Term("a"), Term("b"), Term("c")
+    assert expression(Wanted()) is None
+    assert expression(Wanted(any=(a, b, a))) == '("a" OR "b")'
+    assert expression(Wanted(all=((a,), (b,)))) == '("a" AND "b")'
+    assert expression(Wanted(any=(c,), all=((a, b), (c,)))) == '((("a" OR "b") AND "c") OR "c")'
+    assert expression(Wanted(any=(a,), none=(b,))) == '("a") NOT ("b")'
+    assert expression(Wanted(none=(b,))) is None
 
 
 @pytest.mark.parametrize(
@@ -174,10 +183,8 @@ def test_a_prefix_finds_words_whose_stem_is_shorter(prefix: str, word: str) -> N
 
 @pytest.mark.parametrize("word", ["car", "win", "plan", "tes", "dep"])
 def test_a_prefix_does_not_find_words_that_are_shorter(word: str) -> None:
-    expression = any_of(
-        phrase(p, prefix=True) for p in ("care", "wind", "planet", "test", "deploy")
-    )
-    assert table(word)(expression) == []
+    longer = terms(["care", "wind", "planet", "test", "deploy"], prefix=True)
+    assert table(word)(expression(Wanted(any=longer))) == []
 
 
 @given(st.lists(ANY_TEXT, max_size=4), st.lists(ANY_TEXT, max_size=3), st.booleans())
@@ -188,16 +195,16 @@ def test_no_text_breaks_a_match_expression(
     wanted: list[str], unwanted: list[str], prefix: bool
 ) -> None:
     find = table("東京 a b")
-    pieces = [phrase(text, prefix=prefix) for text in wanted]
-    for combined in (all_of(pieces), any_of(pieces)):
-        find(without(combined, any_of(map(phrase, unwanted))))
+    pieces, none = terms(wanted, prefix=prefix), terms(unwanted)
+    find(expression(Wanted(any=pieces, none=none)))
+    find(expression(Wanted(all=tuple((piece,) for piece in pieces), none=none)))
 
 
 @given(MIXED)
 def test_every_document_is_found_by_itself(text: str) -> None:
-    expression = phrase(text)
-    if expression is not None and is_searchable(unicodedata.normalize("NFKD", text)):
-        assert table(text)(expression) == [1]
+    expected = phrase(text)
+    if expected is not None and is_searchable(unicodedata.normalize("NFKD", text)):
+        assert table(text)(expected) == [1]
 
 
 @given(CJK, st.data())

@@ -14,8 +14,8 @@ from hashlib import blake2b
 import apsw
 
 from memcli.errors import StoreError
-from memcli.store.driver import APPLICATION_ID, DamagedError, rows
-from memcli.store.text import TOKENIZE
+from memcli.store.sqlite.driver import APPLICATION_ID, DamagedError, rows
+from memcli.store.sqlite.match import TOKENIZE
 
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
 

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import IndexMissingError
-from memcli.store import coarse, keywords, lineage, schema, vectors
-from memcli.store.driver import connect, rows, translated, understood
-from memcli.store.filters import select_chunks
-from memcli.store.records import Counts, read_counts, read_known
-from memcli.store.vectors import Near
-from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines
+from memcli.store.sqlite import coarse, keywords, lineage, schema, vectors
+from memcli.store.sqlite.documents import Counts, read_counts, read_known
+from memcli.store.sqlite.driver import connect, rows, translated, understood
+from memcli.store.sqlite.filters import select_chunks
+from memcli.store.sqlite.match import expression, phrase
+from memcli.store.sqlite.vectors import Near
+from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines, Term, Wanted
 
 
 class SourceCounts(NamedTuple):
@@ -34,10 +35,10 @@ class SourceCounts(NamedTuple):
 
 
 class Legs(NamedTuple):
-    """What recall is asked for; expressions are FTS5 MATCH strings of `store.text`."""
+    """What recall is asked for."""
 
-    match: str | None  # any term
-    literal: str | None  # all terms, or a phrase, or an identifier
+    wanted: Wanted  # any term
+    literal: Wanted  # all terms, or a phrase, or an identifier
     vector: bytes | None
     dates: tuple[tuple[str, str], ...]  # spans whose chunks are candidates too
     universe: int  # candidates a leg
@@ -124,18 +125,18 @@ class Reader:
         with translated(self.path):
             return {path: lineage.leaves(self._connection, path) for path in paths}
 
-    def frequency(self, expression: str) -> int:
-        """Count the chunks that match an expression; on a large index by estimate."""
+    def frequency(self, term: Term) -> int:
+        """Count the chunks that hold a term; on a large index by estimate."""
         with translated(self.path):
-            return keywords.frequency(self._connection, expression)
+            return keywords.frequency(self._connection, phrase(term))
 
-    def held(self, expression: str, chunk_ids: Sequence[int]) -> tuple[int, set[int]]:
-        """Count the chunks that match an expression, and tell which of some chunks do."""
+    def held(self, term: Term, chunk_ids: Sequence[int]) -> tuple[int, set[int]]:
+        """Count the chunks that hold a term, and tell which of some chunks do."""
         with translated(self.path):
-            return keywords.held(self._connection, expression, chunk_ids)
+            return keywords.held(self._connection, phrase(term), chunk_ids)
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-        """Cut texts that `store.text` has prepared into tokens, stemmed as the index holds them."""
+        """Cut texts that `words.prepare` has made into tokens, stemmed as the index holds them."""
         return keywords.tokens(self._connection, prepared)
 
     @property
@@ -152,7 +153,7 @@ class Reader:
 
     def integrity(self) -> str:
         """Check the whole file: "ok", or the first fault."""
-        from memcli.store.integrity import first_fault
+        from memcli.store.sqlite.integrity import first_fault
 
         return first_fault(self._connection, self.path)
 
@@ -171,7 +172,7 @@ class Reader:
 
         aside = None
         if table is not None and coarse.is_coarse(table):
-            from memcli.store.aside import Aside
+            from memcli.store.sqlite.aside import Aside
 
             aside = Aside(self.path, self.meta("revision") or "0", ask)
 
@@ -186,8 +187,9 @@ class Reader:
         """Collect the candidates of both legs with the raw scores of both."""
         with understood(self.path):
             chunk_filter = select_chunks(legs.filters)
-            lexical = self._lexical(legs.match, legs.universe, chunk_filter)
-            literal = self._lexical(legs.literal, legs.universe, chunk_filter)
+            match, exactly = expression(legs.wanted), expression(legs.literal)
+            lexical = self._lexical(match, legs.universe, chunk_filter)
+            literal = self._lexical(exactly, legs.universe, chunk_filter)
             near = dense()
             owners = self._owners(near, chunk_filter)
             ranks = {chunk: rank for rank, (chunk, _) in enumerate(lexical, start=1)}
@@ -198,9 +200,9 @@ class Reader:
                 return []
             scores = dict(lexical)
             missing = [i for i in ids if i not in scores]
-            if missing and legs.match:
-                scores |= keywords.scores(self._connection, legs.match, missing)
-            literals = self.held(legs.literal, ids)[1] if legs.literal else set()
+            if missing and match:
+                scores |= keywords.scores(self._connection, match, missing)
+            literals = keywords.held(self._connection, exactly, ids)[1] if exactly else set()
             parts = self._parts(legs.vector, ids, near)
             hydrated = self._hydrate(ids)
             for day in {day for row in hydrated for day in row[11:13] if day}:

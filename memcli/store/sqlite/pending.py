@@ -8,7 +8,7 @@ from typing import NamedTuple
 import apsw
 
 from memcli.markdown.parts import contexts, digest, embedded_text
-from memcli.store.driver import rows
+from memcli.store.sqlite.driver import rows
 
 
 class Pending(NamedTuple):

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from memcli.markdown.links import related_targets
-from memcli.store.driver import understood
-from memcli.store.filters import select_chunks
-from memcli.store.reader import Reader
+from memcli.store.sqlite.driver import understood
+from memcli.store.sqlite.filters import select_chunks
+from memcli.store.sqlite.reader import Reader
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 _EXCERPT = (

@@ -18,7 +18,7 @@ from typing import Any
 
 import apsw
 
-from memcli.store.driver import rows
+from memcli.store.sqlite.driver import rows
 
 PREFIX = "codes_"
 MOST_BITS = 8192  # of a vec0 column

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from memcli.store import records
-from memcli.store.driver import NEXT_SUFFIX, DamagedError, remove_files, rows, translated
-from memcli.store.writer import EMBEDDED_AT, Writer, open_migrated
+from memcli.store.sqlite import documents
+from memcli.store.sqlite.driver import NEXT_SUFFIX, DamagedError, remove_files, rows, translated
+from memcli.store.sqlite.writer import EMBEDDED_AT, Writer, open_migrated
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
 # meta keys: what the vectors that are taken over rest on
@@ -96,7 +96,7 @@ def take_over_documents(main: Writer, side: Writer, keys: Iterable[tuple[str, st
     """Copy the rows of documents whose files nobody could see."""
     for source, path in keys:
         with translated(main.path):
-            document, stamp, skip = records.read_document(main.connection, source, path)
+            document, stamp, skip = documents.read_document(main.connection, source, path)
         side.put_document(document, stamp, skip=skip)
 
 
@@ -111,7 +111,7 @@ def publish(main: Writer, side: Writer) -> None:
         side.put_meta("revision", revision)
         side.put_meta(PUBLISHED_AS, revision)
         if is_embedded:
-            side.put_meta(EMBEDDED_AT, records.all_embedded(side.connection, revision))
+            side.put_meta(EMBEDDED_AT, documents.all_embedded(side.connection, revision))
     if (fault := side.integrity()) != "ok":
         raise DamagedError(
             f"the index built beside {main.path} is damaged: {fault}", hint="memcli index --full"

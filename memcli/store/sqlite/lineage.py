@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from memcli.store.driver import rows, translated
+from memcli.store.sqlite.driver import rows, translated
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
 if TYPE_CHECKING:
-    from memcli.store.writer import Writer
+    from memcli.store.sqlite.writer import Writer
 
 # Summaries with a line that is not as it was, and those that rest on such a summary.
 _STALE = f"""WITH RECURSIVE stale (id) AS (

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.markdown.comments import visible
-from memcli.store import lineage
-from memcli.store.driver import rows
-from memcli.store.text import prepare
+from memcli.markdown.words import prepare
+from memcli.store.sqlite import lineage
+from memcli.store.sqlite.driver import rows
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
 # meta key: the revision at which every text had its vector, and how many documents, chunks and

@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 
 from memcli.errors import StoreError
-from memcli.store import driver, integrity, lineage, pending, records, schema, vectors
-from memcli.store.driver import DamagedError, Opened, connect, rows, set_aside, translated
-from memcli.store.network import MOUNTS
-from memcli.store.pending import Pending
-from memcli.store.records import EMBEDDED_AT as EMBEDDED_AT
-from memcli.store.records import Counts as Counts
-from memcli.store.records import Stamp as Stamp
+from memcli.store.sqlite import documents, driver, integrity, lineage, pending, schema, vectors
+from memcli.store.sqlite.documents import EMBEDDED_AT as EMBEDDED_AT
+from memcli.store.sqlite.documents import Counts as Counts
+from memcli.store.sqlite.documents import Stamp as Stamp
+from memcli.store.sqlite.driver import DamagedError, Opened, connect, rows, set_aside, translated
+from memcli.store.sqlite.network import MOUNTS
+from memcli.store.sqlite.pending import Pending
 from memcli.types import Document, Known
 
 # Searches that follow one another without a gap would hold up a run for the usual timeout.
@@ -98,13 +98,13 @@ class Writer:
     def known(self) -> dict[tuple[str, str], Known]:
         """Give what is remembered of every document."""
         with translated(self.path):
-            return records.read_known(self.connection)
+            return documents.read_known(self.connection)
 
     def put_document(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         """Store a document's keyword rows in place of what was known of it."""
         with self.transaction():
             gone = self._drop_chunks(document.source, document.path)
-            records.put_document(self.connection, document, stamp, skip)
+            documents.put_document(self.connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
             self.refresh(gone, living)
 
@@ -158,7 +158,7 @@ class Writer:
         revision = self.meta("revision") or "0"
         if not (self.meta(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
-                self.put_meta(EMBEDDED_AT, records.all_embedded(self.connection, revision))
+                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
 
     def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text.
@@ -213,7 +213,7 @@ class Writer:
     def counts(self) -> Counts:
         """Count documents, chunks, parts and embedded parts."""
         with translated(self.path):
-            return records.read_counts(self.connection)
+            return documents.read_counts(self.connection)
 
     def prune(self, *, unused_days: int) -> int:
         """Drop cached vectors that no part has used for some days; give how many."""
@@ -265,7 +265,7 @@ class Writer:
             return rows(self.connection, sql, bindings)
 
     def _drop_chunks(self, source: str, path: str) -> list[bytes]:
-        gone = records.drop_chunks(self.connection, source, path)
+        gone = documents.drop_chunks(self.connection, source, path)
         if gone:
             self.put_meta(WORDS_LEFT, "1")
         return gone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from memcli.store.driver import rows, translated
+from memcli.store.sqlite.driver import rows, translated
 
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"

@@ -12,8 +12,8 @@ from threading import Thread
 import apsw
 
 from memcli.errors import MemcliError
-from memcli.store.driver import connect, rows, understood
-from memcli.store.vectors import Near
+from memcli.store.sqlite.driver import connect, rows, understood
+from memcli.store.sqlite.vectors import Near
 
 
 class Aside:

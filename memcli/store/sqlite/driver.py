@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from memcli.errors import BusyError, StoreError
-from memcli.store.network import MOUNTS, is_network
+from memcli.store.sqlite.network import MOUNTS, is_network
 
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024

@@ -16,8 +16,8 @@ from typing import Any
 
 import apsw
 
-from memcli.store import coarse
-from memcli.store.driver import rows
+from memcli.store.sqlite import coarse
+from memcli.store.sqlite.driver import rows
 
 Near = list[tuple[bytes, float]]  # hash and cosine of texts, best first
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memcli.store import lineage
+from memcli.store.sqlite import lineage
 from memcli.types import Filters
 
 

@@ -1,8 +1,8 @@
-"""Text as the keyword index holds it, and FTS5 MATCH expressions that cannot break.
+"""Words as an index holds them: composed, folded, and unspaced scripts cut into pairs; pure.
 
-It leaves SQL to the store and the meaning of a query to `search.query`.
+It leaves the syntax of an index to the stores and the meaning of a query to `search.query`.
 
-unicode61 makes one token of a whole run of a script that is written without spaces, so
+A tokenizer for words makes one token of a whole run of a script that is written without spaces, so
 such runs are indexed as overlapping pairs of characters, and the last character once
 more alone: `東京都` becomes `東京 京都 都`. A query for `東京` is then one token, a query for
 `東` is a prefix, and no character needs a row of its own.
@@ -11,12 +11,9 @@ more alone: `東京都` becomes `東京 京都 都`. A query for `東京` is the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-# Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.
-TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
-TOKENIZE = " ".join(f"'{word}'" if " " in word else word for word in TOKENIZER)
+from memcli.types import Term
 
 # Han, kana, bopomofo, hangul: one character is one unit.
 _WIDE = (
@@ -41,16 +38,6 @@ _STACKED_RUN = f"[{_STACKED}]+"
 _DROP = f"[{_IGNORED}]+"
 # A letter, its marks, and letters stacked below it by a Khmer or Myanmar sign.
 _CLUSTER = r"\w\W*(?:(?<=[\u17d2\u1039])\w\W*)*"
-
-# Porter has cut these off the indexed words, whole or in turn. A prefix that ends inside one
-# (`generat*`) begins no indexed stem (`gener`): the stem has to be asked for itself.
-_SUFFIXES = """
-    able ably ability al alism ality ally alize alization ance ancy ant ate ated ating ation
-    ational ator ed ement ence ency ent er es ful fulness ible ic ical icate ication ied ies ing
-    ion ional ism ist ity ive iveness ize ized izing ization izer ly ment ness ous ously
-    ousness
-"""
-_STEM_MIN = 4  # shorter stems would match unrelated words
 
 
 def compose(text: str) -> str:
@@ -90,23 +77,23 @@ def split_runs(text: str) -> list[tuple[str, bool]]:
 
 
 def prepare(text: str) -> str:
-    """Turn text into what FTS5 is given to index."""
+    """Turn text into what a tokenizer is given to index."""
     return text if text.isascii() else _spread(fold(text))
 
 
 def is_searchable(text: str) -> bool:
-    """Tell whether unicode61 would keep a token of this text: a letter or a digit."""
+    """Tell whether a tokenizer keeps anything of this text: a letter or a digit."""
     return any(c.isalnum() or "\ue000" <= c <= "\uf8ff" for c in text)
 
 
-def sought(term: str, *, prefix: bool = False) -> tuple[str, bool]:
-    """Give the text of a term as the index holds it, and whether its end may go on.
+def sought(text: str, *, prefix: bool = False) -> Term | None:
+    """Give a term as the index holds it; None when no token would be left of it.
 
-    Example: `東京都` -> (`東京 京都`, False); `東` -> (`東`, True). Empty when no token is left.
+    Example: `v0.1` -> (`v0.1`, False); `東京都` -> (`東京 京都`, False); `東` -> (`東`, True).
     """
-    folded = fold(term)
+    folded = fold(text)
     if not is_searchable(folded):
-        return "", False
+        return None
     runs = _runs(folded)
     if runs and not is_searchable(folded[runs[-1].end() :]):
         # The last run may go on in the document, so its last unit alone is not asked for.
@@ -115,60 +102,7 @@ def sought(term: str, *, prefix: bool = False) -> tuple[str, bool]:
         folded = " ".join([_spread(folded[: runs[-1].start()]), *last])
     elif runs:
         folded = _spread(folded)
-    return folded, prefix
-
-
-def phrase(term: str, *, prefix: bool = False) -> str | None:
-    """Give the quoted FTS5 phrase of a term, or None when no token would be left of it.
-
-    Example: `v0.1` -> `"v0.1"`; `東京都` -> `"東京 京都"`; `東` -> `"東"*`.
-    """
-    folded, prefix = sought(term, prefix=prefix)
-    if not folded:
-        return None
-    quoted = _quote(folded) + ("*" if prefix else "")
-    if prefix and folded.isascii() and folded.isalpha():
-        return any_of([quoted, *_stems(folded)])
-    return quoted
-
-
-def any_of(expressions: Iterable[str | None]) -> str | None:
-    """Join expressions by OR; None stands for nothing and is left out."""
-    return _join(expressions, " OR ")
-
-
-def all_of(expressions: Iterable[str | None]) -> str | None:
-    """Join expressions by AND; None stands for nothing and is left out."""
-    return _join(expressions, " AND ")
-
-
-def without(wanted: str | None, unwanted: str | None) -> str | None:
-    """Take the rows of the second expression out of the first."""
-    return f"({wanted}) NOT ({unwanted})" if wanted and unwanted else wanted
-
-
-def _join(expressions: Iterable[str | None], operator: str) -> str | None:
-    kept = list(dict.fromkeys(e for e in expressions if e))
-    return f"({operator.join(kept)})" if len(kept) > 1 else (kept[0] if kept else None)
-
-
-def _stems(prefix: str) -> Iterator[str]:
-    """Give the phrases that find words beginning with `prefix` whose stem is shorter."""
-    if prefix.endswith("y"):  # stemmed to i, but an e is taken off: deploye* is deploy*
-        yield f'"{prefix}e"*'
-    suffixes = _SUFFIXES.split()
-    for n in range(len(prefix) - 1, _STEM_MIN - 2, -1):
-        stem, tail = prefix[:n], prefix[n:]
-        doubled = tail[0] == stem[-1]  # runn* is the run of running
-        if doubled and any(suffix.startswith(tail[1:]) for suffix in suffixes):
-            yield f'"{stem}{tail[0]}ing"'
-        elif n >= _STEM_MIN and any(suffix.startswith(tail) for suffix in suffixes):
-            yield f'"{stem}"'
-            yield f'"{stem}e"'  # the query is stemmed again: house is hous, hous would be hou
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace('"', '""').replace("\0", " ").strip() + '"'
+    return Term(folded, prefix)
 
 
 def _stacked(text: str) -> bool:

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from memcli.config_keys import BY_NAME as BY_NAME
-from memcli.config_keys import FLAGS as FLAGS
-from memcli.config_keys import KEYS as KEYS
-from memcli.config_keys import Key as Key
+from memcli.config.keys import BY_NAME as BY_NAME
+from memcli.config.keys import FLAGS as FLAGS
+from memcli.config.keys import KEYS as KEYS
+from memcli.config.keys import Key as Key
+from memcli.config.sources import HINT, check_blocks, make_sources, nearest, suggestion
 from memcli.errors import ConfigError
-from memcli.source_blocks import HINT, check_blocks, make_sources, nearest, suggestion
 from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"

@@ -11,8 +11,8 @@ from typing import Any
 
 import apsw
 
-from memcli.store.driver import rows
-from memcli.store.text import TOKENIZER
+from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.match import TOKENIZER
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
@@ -78,7 +78,7 @@ def frequency(connection: apsw.Connection, match: str) -> int:
 
 
 def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-    """Cut texts that `store.text` has prepared into tokens, stemmed as the table holds them."""
+    """Cut texts that `markdown.words` has prepared into tokens, stemmed as the table holds them."""
     tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
     try:
         return [

@@ -1,0 +1,67 @@
+"""FTS5's side of words: its tokenizer, and MATCH expressions that no term can break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memcli.types import Term, Wanted
+
+# Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
+TOKENIZE = " ".join(f"'{word}'" if " " in word else word for word in TOKENIZER)
+
+# Porter has cut these off the indexed words, whole or in turn. A prefix that ends inside one
+# (`generat*`) begins no indexed stem (`gener`): the stem has to be asked for itself.
+_SUFFIXES = """
+    able ably ability al alism ality ally alize alization ance ancy ant ate ated ating ation
+    ational ator ed ement ence ency ent er es ful fulness ible ic ical icate ication ied ies ing
+    ion ional ism ist ity ive iveness ize ized izing ization izer ly ment ness ous ously
+    ousness
+"""
+_STEM_MIN = 4  # shorter stems would match unrelated words
+
+
+def expression(wanted: Wanted) -> str | None:
+    """Write what to find by words as a MATCH expression; None for nothing.
+
+    Example: any of `pool` and `v0.1`, none of `dry` -> `("pool" OR "v0.1") NOT ("dry")`.
+    """
+    every = _join((_join(map(phrase, group), " OR ") for group in wanted.all), " AND ")
+    found = _join([every, *map(phrase, wanted.any)], " OR ")
+    unwanted = _join(map(phrase, wanted.none), " OR ")
+    return f"({found}) NOT ({unwanted})" if found and unwanted else found
+
+
+def phrase(term: Term) -> str:
+    """Quote a term as an FTS5 phrase.
+
+    Example: `v0.1` -> `"v0.1"`; `東京 京都` -> `"東京 京都"`; `東`, open at its end -> `"東"*`.
+    """
+    quoted = _quote(term.text) + ("*" if term.prefix else "")
+    if term.prefix and term.text.isascii() and term.text.isalpha():
+        return _join([quoted, *_stems(term.text)], " OR ") or quoted
+    return quoted
+
+
+def _join(expressions: Iterable[str | None], operator: str) -> str | None:
+    kept = list(dict.fromkeys(e for e in expressions if e))
+    return f"({operator.join(kept)})" if len(kept) > 1 else (kept[0] if kept else None)
+
+
+def _stems(prefix: str) -> Iterator[str]:
+    """Give the phrases that find words beginning with `prefix` whose stem is shorter."""
+    if prefix.endswith("y"):  # stemmed to i, but an e is taken off: deploye* is deploy*
+        yield f'"{prefix}e"*'
+    suffixes = _SUFFIXES.split()
+    for n in range(len(prefix) - 1, _STEM_MIN - 2, -1):
+        stem, tail = prefix[:n], prefix[n:]
+        doubled = tail[0] == stem[-1]  # runn* is the run of running
+        if doubled and any(suffix.startswith(tail[1:]) for suffix in suffixes):
+            yield f'"{stem}{tail[0]}ing"'
+        elif n >= _STEM_MIN and any(suffix.startswith(tail) for suffix in suffixes):
+            yield f'"{stem}"'
+            yield f'"{stem}e"'  # the query is stemmed again: house is hous, hous would be hou
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', '""').replace("\0", " ").strip() + '"'
