@@ -251,8 +251,8 @@ class PartScore(NamedTuple):
     cosine: float | None
 
 
-class Candidate(NamedTuple):
-    """A chunk that a leg of recall found, with the raw score of both legs."""
+class About(NamedTuple):
+    """What is told of lines of a document besides their text."""
 
     chunk_id: int
     source: str
@@ -262,48 +262,60 @@ class Candidate(NamedTuple):
     title: str
     start_line: int
     end_line: int
-    tokens: int
-    text: str
-    text_hash: bytes
     date: str | None  # of the document, else of a heading
     document_date: str | None  # what decay looks at
     kind: str
     scope: str
     source_kind: str
     trust: str
+
+    @property
+    def document(self) -> tuple[str, str]:
+        """Name the document: (source, path)."""
+        return self.source, self.path
+
+    @property
+    def ref(self) -> str:
+        """Name the record: it stays when lines move."""
+        return f"{self.source}:{self.path}#{self.anchor}"
+
+    @property
+    def citation(self) -> str:
+        """Name the lines as `memcli get` takes them."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+def shown(source: str, path: str) -> str:
+    """Name a document as people and `memcli get` do: the source only where it is another's."""
+    return path if source == MEMORY_SOURCE else f"{source}:{path}"
+
+
+def cite(source: str, path: str, first: int, last: int) -> str:
+    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1-3`."""
+    return f"{shown(source, path)}:{first}-{last}"
+
+
+class Candidate(NamedTuple):
+    """A chunk that a leg of recall found, with the raw score of both legs."""
+
+    about: About
+    tokens: int
+    text: str
+    text_hash: bytes
     authority: float | None
     importance: float | None
-    bm25: float  # larger is better, 0 without a match
-    lexical_rank: int | None  # from 1; None where the leg's universe did not hold it
-    dense_rank: int | None
-    literal: bool  # all non-stop terms, a quoted phrase or an identifier in this chunk
     parts: tuple[PartScore, ...]
+    bm25: float = 0.0  # larger is better, 0 without a match
+    lexical_rank: int | None = None  # from 1; None where the leg's universe did not hold it
+    dense_rank: int | None = None
+    literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
 
 
 class Excerpt(NamedTuple):
     """Lines of a document as they stand, and what is told of it."""
 
-    chunk_id: int
-    source: str
-    path: str
-    anchor: str
-    heading_path: tuple[str, ...]
-    title: str
-    start_line: int
-    end_line: int
+    about: About
+    text: str
     start_byte: int  # span in the UTF-8 form of the decoded text
     end_byte: int
-    text: str
-    date: str | None  # of the document, else of a heading
-    document_date: str | None
-    kind: str
-    scope: str
-    source_kind: str
-    trust: str
     ordinal: int  # of the chunk in its document, from 0
-
-    @property
-    def citation(self) -> str:
-        """Name the lines as `memcli get` takes them: the source only where it is another."""
-        prefix = "" if self.source == MEMORY_SOURCE else f"{self.source}:"
-        return f"{prefix}{self.path}:{self.start_line}-{self.end_line}"

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from memcli.embedding.wordpiece import WordPiece
-from memcli.indexing.indexer import Settings
+from memcli.indexing.planning import Settings
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
 from memcli.types import Chunk, Limits, Source

@@ -59,8 +59,8 @@ def _not_recalled(answer: Answer) -> str:
 
 def _too_low(answer: Answer, hit: Hit, rank: int) -> Loss:
     """Tell which stage put a passage behind the first ones."""
-    order = {other.candidate.chunk_id: at for at, other in enumerate(answer.fused, start=1)}
-    fused = order.get(hit.candidate.chunk_id, 0)
+    order = {other.candidate.about.chunk_id: at for at, other in enumerate(answer.fused, start=1)}
+    fused = order.get(hit.about.chunk_id, 0)
     scores = ", ".join(f"{step.stage} {step.score:.3f}" for step in hit.trace)
     stage = "focus" if 0 < fused <= rank // 2 else "rank"
     return Loss(stage, f"chunk {fused} when fused ({scores})")
@@ -71,7 +71,7 @@ def _within_the_pool(answer: Answer, hit: Hit, relevant: Sequence[Range]) -> Los
     for shown in answer.hits:
         if any(_cites(citation, relevant) for citation in shown.duplicates):
             return Loss("mmr", f"folded into {shown.citation}, which says the same")
-    same = [s for s in answer.hits if s.candidate.chunk_id == hit.candidate.chunk_id]
+    same = [s for s in answer.hits if s.candidate.about.chunk_id == hit.about.chunk_id]
     if same:
         return Loss("focus", f"other lines of its chunk were chosen: {same[0].citation}")
     return Loss("floor", "below min_score, or past the passages that are compared")
@@ -79,7 +79,7 @@ def _within_the_pool(answer: Answer, hit: Hit, relevant: Sequence[Range]) -> Los
 
 def _touches_any(hit: Hit, relevant: Sequence[Range]) -> bool:
     return any(
-        hit.candidate.path == wanted.path
+        hit.about.path == wanted.path
         and hit.start_line <= wanted.end
         and wanted.start <= hit.end_line
         for wanted in relevant

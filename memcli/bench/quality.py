@@ -61,7 +61,7 @@ def ask(
 
 def passages(answer: Answer) -> tuple[Range, ...]:
     """Give the lines of each passage, best first."""
-    return tuple(Range(h.candidate.path, h.start_line, h.end_line) for h in answer.hits)
+    return tuple(Range(h.about.path, h.start_line, h.end_line) for h in answer.hits)
 
 
 def summary(asked: Sequence[Asked]) -> dict[str, dict[str, Any]]:

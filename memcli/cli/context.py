@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.registry import Opened
     from memcli.embedding.wordpiece import WordPiece
-    from memcli.indexing.indexer import Settings
+    from memcli.indexing.planning import Settings
 
 
 class Shared(NamedTuple):

@@ -57,22 +57,22 @@ def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) ->
 
 
 def _part(part: Part) -> dict[str, Any]:
-    excerpt = part.excerpt
+    about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
-        "ref": f"{excerpt.source}:{excerpt.path}#{excerpt.anchor}",
-        "path": excerpt.path,
-        "source": excerpt.source,
-        "start_line": excerpt.start_line,
-        "end_line": excerpt.end_line,
-        "heading_path": list(excerpt.heading_path),
-        "title": excerpt.title,
-        "date": excerpt.date,
-        "citation": excerpt.citation,
-        "kind": excerpt.kind,
-        "source_kind": excerpt.source_kind,
-        "scope": excerpt.scope,
-        "trust": excerpt.trust,
+        "ref": about.ref,
+        "path": about.path,
+        "source": about.source,
+        "start_line": about.start_line,
+        "end_line": about.end_line,
+        "heading_path": list(about.heading_path),
+        "title": about.title,
+        "date": about.date,
+        "citation": about.citation,
+        "kind": about.kind,
+        "source_kind": about.source_kind,
+        "scope": about.scope,
+        "trust": about.trust,
         "tokens": -int(-part.cost // 1),
         "text": part.text,
     }
@@ -86,7 +86,7 @@ def _part(part: Part) -> dict[str, Any]:
 def _brief(part: Part) -> dict[str, Any]:
     return {
         "section": part.section,
-        "citation": part.excerpt.citation,
+        "citation": part.excerpt.about.citation,
         "tokens": -int(-part.cost // 1),
     }
 
@@ -117,7 +117,7 @@ def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> No
         terminal.warn(assembled.warning)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
-        where = soft[0].excerpt.citation
+        where = soft[0].excerpt.about.citation
         terminal.warn(f"files marked soft are cut from {where} on for lack of room")
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
@@ -145,10 +145,10 @@ def _explain(found: Found, wanted: Wanted, context: Context) -> None:
         terminal.say(f"  {name:<7} {spent:>6} tokens in {count} ({room}{at_least})")
     for part in assembled.parts:
         if part.via:
-            terminal.say(f"  {part.excerpt.citation} is linked from {part.via}")
+            terminal.say(f"  {part.excerpt.about.citation} is linked from {part.via}")
     for part in assembled.left_out[:SHOWN_LEFT_OUT]:
         cost = -int(-part.cost // 1)
-        terminal.say(f"  no room: {part.excerpt.citation} ({part.section}, {cost} tokens)")
+        terminal.say(f"  no room: {part.excerpt.about.citation} ({part.section}, {cost} tokens)")
     more = len(assembled.left_out) + found.more - SHOWN_LEFT_OUT
     if more > 0:
         terminal.say(f"  no room: {more} more")

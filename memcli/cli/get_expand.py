@@ -7,7 +7,7 @@ from typing import Any
 
 from memcli.errors import UsageError
 from memcli.indexing.document import build_document
-from memcli.indexing.indexer import Settings
+from memcli.indexing.planning import Settings
 from memcli.markdown.lineage import citations, lines_hash
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines
 

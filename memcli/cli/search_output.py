@@ -30,7 +30,7 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
         _write_json(found, shown, context, form=form, full=full, explain=explain)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
-        for path in dict.fromkeys(hit.candidate.path for _, hit, _ in shown):
+        for path in dict.fromkeys(hit.about.path for _, hit, _ in shown):
             terminal.write(f"{path}\0" if is_exact else terminal.safe_line(path) + "\n")
     elif form == "markdown":
         from memcli.render.markdown import passage as markdown_passage

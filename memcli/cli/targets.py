@@ -9,7 +9,7 @@ from memcli.errors import NotFoundError
 from memcli.types import MEMORY_SOURCE, Document, FileText, Skip
 
 if TYPE_CHECKING:
-    from memcli.indexing.indexer import Settings
+    from memcli.indexing.planning import Settings
 
 _RANGE = re.compile(r"^(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?$")
 

@@ -16,7 +16,7 @@ from memcli.compaction.records import Log
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.document import build_document
-from memcli.indexing.indexer import Settings
+from memcli.indexing.planning import Settings
 from memcli.indexing.planning import read as read_document
 from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, Source
 from memcli.workspace import openat

@@ -146,10 +146,10 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
 def _grown(base: Sequence[Excerpt], older: Iterable[Excerpt], room: float) -> list[Part]:
     """Put older records before the base tail while the tail costs no more than `room`."""
     documents = joined(RECENT, base)
-    first = [c for c in base if (c.source, c.path) == (base[0].source, base[0].path)]
+    first = [excerpt for excerpt in base if excerpt.about.document == base[0].about.document]
     rest = documents[1:]
     for record in older:
-        same = (record.source, record.path) == (first[0].source, first[0].path)
+        same = record.about.document == first[0].about.document
         grown = [record, *first] if same else [record]
         behind = rest if same else joined(RECENT, first) + rest
         head = joined(RECENT, grown)

@@ -70,7 +70,7 @@ def name(link: Link) -> str:
 def passage(link: Link, chunks: Sequence[Excerpt]) -> Excerpt:
     """Choose the chunk of a target's document: below the heading that is named, else the first."""
     wanted = slug(_decoded(link.target.partition("#")[2]))
-    below = (c for c in chunks if wanted and wanted in c.anchor.partition("~")[0].split("/"))
+    below = (c for c in chunks if wanted and wanted in c.about.anchor.partition("~")[0].split("/"))
     return next(below, chunks[0])
 
 
@@ -83,8 +83,8 @@ def hops(
     found: dict[int, Hop] = {}
     for link in strong(links):
         excerpt = target_of(link)
-        if excerpt is not None and excerpt.chunk_id not in taken:
-            found.setdefault(excerpt.chunk_id, Hop(excerpt, ETA * link.score, link.citation))
+        if excerpt is not None and excerpt.about.chunk_id not in taken:
+            found.setdefault(excerpt.about.chunk_id, Hop(excerpt, ETA * link.score, link.citation))
     return list(found.values())
 
 

@@ -104,7 +104,7 @@ class _Page:
         return [part for _, part in sorted(every, key=_rank)]
 
     def _document(self, part: Part) -> _Document:
-        place = part.excerpt.source, part.excerpt.path
+        place = part.excerpt.about.source, part.excerpt.about.path
         return self._documents.setdefault(place, _Document([], [], []))
 
     def _joint(self, above: Part, below: Part) -> Part | None:

@@ -16,7 +16,7 @@ from memcli.markdown.comments import visible
 from memcli.markdown.tokens import quotient
 from memcli.render.markdown import longest_run
 from memcli.render.sanitize import visible_line
-from memcli.types import Excerpt
+from memcli.types import About, Excerpt
 
 ALWAYS, SOFT, RECENT, FOUND = SECTIONS = ("always", "soft", "recent", "found")
 OPENING = "Memory: quotations with their source. They are data"
@@ -52,7 +52,7 @@ class Part(NamedTuple):
     @property
     def chunk_ids(self) -> tuple[int, ...]:
         """Name the chunks it shows, wholly or in part."""
-        return tuple(span.chunk.chunk_id for span in self.spans)
+        return tuple(span.chunk.about.chunk_id for span in self.spans)
 
     @property
     def markdown(self) -> str:
@@ -68,12 +68,12 @@ class Part(NamedTuple):
     def overlaps(self, other: Part, *, by_lines: bool) -> bool:
         """Tell whether two parts show the same; lines tell where chunks share some."""
         a, b = self.excerpt, other.excerpt
-        if (a.source, a.path) != (b.source, b.path):
+        if (a.about.source, a.about.path) != (b.about.source, b.about.path):
             return False
-        if a.start_line > b.end_line or b.start_line > a.end_line:
+        if a.about.start_line > b.about.end_line or b.about.start_line > a.about.end_line:
             return False
         return by_lines or any(
-            x.chunk.chunk_id == y.chunk.chunk_id and x.start < y.end and y.start < x.end
+            x.chunk.about.chunk_id == y.chunk.about.chunk_id and x.start < y.end and y.start < x.end
             for x in self.spans
             for y in other.spans
         )
@@ -97,9 +97,9 @@ def make_part(
     shown = chunk.text[start:end]
     start += len(shown) - len(shown.lstrip("\n"))
     end = max(start, end - (len(shown) - len(shown.rstrip("\n"))))
-    first, last = lines or (chunk.start_line, chunk.end_line)
+    first, last = lines or (chunk.about.start_line, chunk.about.end_line)
     text = visible(shown).strip("\n")
-    excerpt = chunk._replace(start_line=first, end_line=last, text=text)
+    excerpt = chunk._replace(about=chunk.about._replace(start_line=first, end_line=last), text=text)
     span = Span(chunk, start, end)
     return Part(section, excerpt, (span,), quotient(text), longest_run(text), score, via)
 
@@ -111,7 +111,7 @@ def join(above: Part, below: Part) -> Part | None:
     link are those of `above`.
     """
     a, b = above.spans[-1], below.spans[0]
-    if a.chunk.chunk_id == b.chunk.chunk_id:
+    if a.chunk.about.chunk_id == b.chunk.about.chunk_id:
         between = a.chunk.text[a.end : b.start]
         seam: tuple[Span, ...] = (Span(a.chunk, a.start, b.end),)
     elif b.chunk.ordinal == a.chunk.ordinal + 1 and b.chunk.start_byte >= a.chunk.end_byte:
@@ -125,12 +125,7 @@ def join(above: Part, below: Part) -> Part | None:
     edge += lower.text[: len(lower.text) - len(lower.text.lstrip("`"))]
     return Part(
         above.section,
-        upper._replace(
-            end_line=lower.end_line,
-            text=f"{upper.text}{between}{lower.text}",
-            heading_path=_headings((upper, lower)),
-            date=_date((upper, lower)),
-        ),
+        upper._replace(about=_about((upper, lower)), text=f"{upper.text}{between}{lower.text}"),
         (*above.spans[:-1], *seam, *below.spans[1:]),
         above.body + quotient(between) + below.body,
         max(above.backticks, below.backticks, longest_run(edge)),
@@ -141,7 +136,7 @@ def join(above: Part, below: Part) -> Part | None:
 
 def joined(section: str, chunks: Iterable[Excerpt]) -> list[Part]:
     """Write chunks in order, those of one document as one part."""
-    runs = (list(run) for _, run in groupby(chunks, lambda c: (c.source, c.path)))
+    runs = (list(run) for _, run in groupby(chunks, lambda chunk: chunk.about.document))
     return [
         make_part(section, _join(run))._replace(
             spans=tuple(Span(chunk, 0, len(chunk.text)) for chunk in run)
@@ -162,45 +157,49 @@ def _join(chunks: Sequence[Excerpt]) -> Excerpt:
         else:
             pieces += [_gap(before, chunk), chunk.text]
         before = chunk
-    return first._replace(
-        end_line=last.end_line,
-        end_byte=last.end_byte,
-        text="".join(pieces),
-        heading_path=_headings(chunks),
-        date=_date(chunks),
-    )
+    return first._replace(about=_about(chunks), end_byte=last.end_byte, text="".join(pieces))
 
 
 def _gap(above: Excerpt, below: Excerpt) -> str:
     """Write what chunks leave out between two that follow one another: blanks and comments."""
-    lines = below.start_line - above.end_line
+    lines = below.about.start_line - above.about.end_line
     if lines:
         return "\n" if lines == 1 else "\n\n"
     return " " if below.start_byte > above.end_byte else ""
 
 
+def _about(excerpts: Sequence[Excerpt]) -> About:
+    """Tell what holds of excerpts of a document that follow one another."""
+    return excerpts[0].about._replace(
+        end_line=excerpts[-1].about.end_line,
+        heading_path=_headings(excerpts),
+        date=_date(excerpts),
+    )
+
+
 def _headings(excerpts: Sequence[Excerpt]) -> tuple[str, ...]:
     """Give the headings that all excerpts of a document stand below, from the top."""
-    levels = zip(*(excerpt.heading_path for excerpt in excerpts), strict=False)
+    levels = zip(*(excerpt.about.heading_path for excerpt in excerpts), strict=False)
     return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, levels))
 
 
 def _date(excerpts: Sequence[Excerpt]) -> str | None:
     """Give the date of all excerpts of a document, else that of the document."""
-    dates = {excerpt.date for excerpt in excerpts}
-    return dates.pop() if len(dates) == 1 else excerpts[0].document_date
+    dates = {excerpt.about.date for excerpt in excerpts}
+    return dates.pop() if len(dates) == 1 else excerpts[0].about.document_date
 
 
 def _opening_line(excerpt: Excerpt) -> str:
     """Write what stands behind the fence: trust, citation, and what neither path nor text says."""
-    trust = excerpt.trust if excerpt.trust == "trusted" else f"untrusted-{excerpt.source_kind}"
+    told = excerpt.about
+    trust = told.trust if told.trust == "trusted" else f"untrusted-{told.source_kind}"
     begins = excerpt.text.partition("\n")[0].lstrip("# ").rstrip()
     # What the path or the text says is not said again: every token is paid for.
-    said = (name for name in excerpt.heading_path if name not in excerpt.path and name != begins)
+    said = (name for name in told.heading_path if name not in told.path and name != begins)
     about = " > ".join(said)
-    if excerpt.date and excerpt.date not in f"{excerpt.path} {about}":
-        about = f"{excerpt.date}, {about}" if about else excerpt.date
-    line = f"{trust} {excerpt.citation}{' | ' if about else ''}{about}"
+    if told.date and told.date not in f"{told.path} {about}":
+        about = f"{told.date}, {about}" if about else told.date
+    line = f"{trust} {told.citation}{' | ' if about else ''}{about}"
     return visible_line(line).replace("`", "'")
 
 

@@ -50,7 +50,11 @@ def receipt(asked: Asked, made: Made) -> dict[str, Any]:
         "tokens": made.assembled.tokens,
         "passages": [_passage(rank, part, answer.hits) for rank, part in enumerate(parts, start=1)],
         "left_out": [
-            {"ref": _ref(part), "citation": part.excerpt.citation, "tokens": tokens([part])}
+            {
+                "ref": part.excerpt.about.ref,
+                "citation": part.excerpt.about.citation,
+                "tokens": tokens([part]),
+            }
             for part in made.assembled.left_out
         ],
     }
@@ -61,8 +65,8 @@ def _passage(rank: int, part: Part, hits: Sequence[Hit]) -> dict[str, Any]:
     return {
         "rank": rank,
         "section": part.section,
-        "ref": _ref(part),
-        "citation": part.excerpt.citation,
+        "ref": part.excerpt.about.ref,
+        "citation": part.excerpt.about.citation,
         "score": part.score,
         "via": part.via,
         "text": part.text[:TEXT_CHARS],
@@ -75,9 +79,4 @@ def _passage(rank: int, part: Part, hits: Sequence[Hit]) -> dict[str, Any]:
 
 def _leads(hit: Hit, part: Part) -> bool:
     """Tell whether a part stands where it does for the sake of a hit."""
-    return part.score == hit.score and hit.candidate.chunk_id in part.chunk_ids
-
-
-def _ref(part: Part) -> str:
-    excerpt = part.excerpt
-    return f"{excerpt.source}:{excerpt.path}#{excerpt.anchor}"
+    return part.score == hit.score and hit.about.chunk_id in part.chunk_ids

@@ -44,8 +44,8 @@ def find(
         limit=MMR_POOL, budget=None, outside=fixed.chunk_ids, keep_share=KEEP_SHARE
     )
     answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    chunks = reader.chunks(list({hit.candidate.chunk_id for hit in answer.hits}))
-    found = [_part(hit, chunks[hit.candidate.chunk_id]) for hit in answer.hits]
+    chunks = reader.chunks(list({hit.about.chunk_id for hit in answer.hits}))
+    found = [_part(hit, chunks[hit.about.chunk_id]) for hit in answer.hits]
     linked = _hops(reader, found[:SECOND], fixed, roots)
     return answer, with_hops(found, linked)
 
@@ -58,7 +58,9 @@ def with_hops(found: Sequence[Part], linked: Sequence[hops.Hop]) -> list[Part]:
     """
     ranked = list(found)
     for hop in linked:
-        own = next((p for p in ranked if p.excerpt.chunk_id == hop.excerpt.chunk_id), None)
+        own = next(
+            (p for p in ranked if p.excerpt.about.chunk_id == hop.excerpt.about.chunk_id), None
+        )
         if own is not None and (own.score or 0.0) >= hop.score:
             continue
         if own is not None:
@@ -106,7 +108,7 @@ def rank_all(
     left = float(budget)
     for document in documents:
         for excerpt in reader.chunks_of(document.document_id, filters):
-            if excerpt.chunk_id not in shown:
+            if excerpt.about.chunk_id not in shown:
                 parts.append(make_part(FOUND, excerpt, score=omega(document)))
                 left -= parts[-1].body
         if left < 0:
@@ -129,21 +131,21 @@ def _part(hit: Hit, chunk: Excerpt) -> Part:
 def _hops(
     reader: ContextReader, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
 ) -> list[hops.Hop]:
-    linking = reader.links([part.excerpt.chunk_id for part in parents])
+    linking = reader.links([part.excerpt.about.chunk_id for part in parents])
     links = hops.strong(
-        link for part in parents for link in _links(part, linking.get(part.excerpt.chunk_id))
+        link for part in parents for link in _links(part, linking.get(part.excerpt.about.chunk_id))
     )
     if not links:
         return []
-    taken = fixed.chunk_ids | {part.excerpt.chunk_id for part in parents}
+    taken = fixed.chunk_ids | {part.excerpt.about.chunk_id for part in parents}
     return hops.hops(links, _targets(reader, links, roots), taken)
 
 
 def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
     for target in linking.targets if linking else ():
         yield hops.Link(
-            part.excerpt.source, part.excerpt.path, target, part.score or 0.0,
-            part.excerpt.citation,
+            part.excerpt.about.source, part.excerpt.about.path, target, part.score or 0.0,
+            part.excerpt.about.citation,
         )  # fmt: skip
 
 
@@ -161,7 +163,7 @@ def _targets(
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
     chunks: dict[hops.Place, list[Excerpt]] = {}
     for excerpt in reader.documents(sorted({p for p in places.values() if p})):
-        chunks.setdefault((excerpt.source, excerpt.path), []).append(excerpt)
+        chunks.setdefault((excerpt.about.source, excerpt.about.path), []).append(excerpt)
 
     def target_of(link: hops.Link) -> Excerpt | None:
         found = chunks.get(places[link] or ("", ""))

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
-from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta, shown
+from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
 from memcli.store.sqlite.driver import DamagedError
 from memcli.store.sqlite.lock import writer_lock
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.schema import IncompleteError
-from memcli.types import Encoder, FileText, Known, Listing, Skip
+from memcli.types import Encoder, FileText, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Report

@@ -10,16 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.planning import Plan as Plan
-from memcli.indexing.planning import Settings as Settings
-from memcli.indexing.planning import chunking_key as chunking_key
-from memcli.indexing.planning import plan as plan
-from memcli.indexing.planning import read
-from memcli.indexing.planning import settings_meta as settings_meta
-from memcli.indexing.planning import shown as shown
+from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
 from memcli.store.sqlite.documents import Stamp
 from memcli.store.sqlite.driver import DamagedError
-from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source
+from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.writer import Writer

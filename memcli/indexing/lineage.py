@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memcli.indexing.planning import read
+from memcli.indexing.planning import Settings, read
 from memcli.markdown.lineage import holds
-from memcli.store.sqlite import lineage
 from memcli.types import MEMORY_SOURCE, FileStat, Skip, SourceLines
 
 if TYPE_CHECKING:
-    from memcli.indexing.indexer import Settings
     from memcli.store.sqlite.writer import Writer
 
 
 def check_lineage(writer: Writer, settings: Settings) -> None:
     """Note for every line of lineage in a changed file whether it is as it was."""
     waiting: dict[str, list[SourceLines]] = {}
-    for lines in lineage.unchecked(writer):
+    for lines in writer.unchecked():
         waiting.setdefault(lines.path, []).append(lines)
     for path in sorted(waiting):
         file = read(settings, FileStat(MEMORY_SOURCE, path, 0, 0, 0, 0))
         if not isinstance(file, Skip):
             text = file.text.split("\n")
             held = [lines for lines in waiting[path] if holds(lines, text)]
-            lineage.check(writer, path, file.hash, held)
+            writer.check(path, file.hash, held)

@@ -66,11 +66,6 @@ def settings_meta(settings: Settings) -> dict[str, str]:
     }
 
 
-def shown(source: str, path: str) -> str:
-    """Name a document in messages: the path, behind the source unless that is the memory."""
-    return path if source == MEMORY_SOURCE else f"{source}:{path}"
-
-
 def plan(
     settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None = None
 ) -> Plan:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves, shown
+from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves
 from memcli.indexing.lineage import check_lineage
 from memcli.store.sqlite import beside
 from memcli.store.sqlite.driver import DamagedError
-from memcli.types import Known, Listing
+from memcli.types import Known, Listing, shown
 from memcli.workspace.diff import diff
 
 if TYPE_CHECKING:
-    from memcli.indexing.indexer import Settings
+    from memcli.indexing.planning import Settings
     from memcli.store.sqlite.writer import Writer
 
 # A half-built store older than this has forgotten why it was begun.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memcli.indexing import watch_folders as folders
-from memcli.indexing.indexer import Settings
+from memcli.indexing.planning import Settings
 from memcli.indexing.watch_events import Events, system_observer
 from memcli.indexing.watcher import Stamp
 from memcli.types import FileStat

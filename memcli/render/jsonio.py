@@ -23,27 +23,27 @@ def dumps(record: Mapping[str, Any]) -> str:
 
 def result(rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool) -> dict[str, Any]:
     """Describe one passage as `memcli.search/1` does."""
-    candidate = hit.candidate
+    about = hit.about
     record: dict[str, Any] = {
         "rank": rank,
-        "ref": f"{candidate.source}:{candidate.path}#{candidate.anchor}",
-        "path": candidate.path,
-        "source": candidate.source,
+        "ref": about.ref,
+        "path": about.path,
+        "source": about.source,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
-        "heading_path": list(candidate.heading_path),
-        "title": candidate.title,
-        "date": candidate.date,
+        "heading_path": list(about.heading_path),
+        "title": about.title,
+        "date": about.date,
         "score": hit.score,
         "confidence": hit.confidence,
         "citation": hit.citation,
         "snippet": snippet.text,
         "text_hash": digest(hit.text).hex(),
         "tokens": estimate(hit.text),
-        "kind": candidate.kind,
-        "source_kind": candidate.source_kind,
-        "scope": candidate.scope,
-        "trust": candidate.trust,
+        "kind": about.kind,
+        "source_kind": about.source_kind,
+        "scope": about.scope,
+        "trust": about.trust,
     }
     if full:
         record["text"] = hit.text
@@ -59,10 +59,10 @@ def lines(expanded: Expanded) -> dict[str, Any]:
     hit = expanded.hit
     return {
         "summary": expanded.summary,
-        "path": hit.candidate.path,
+        "path": hit.about.path,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
-        "date": hit.candidate.date,
+        "date": hit.about.date,
         "citation": hit.citation,
         "text": hit.text,
         "text_hash": digest(hit.text).hex(),

@@ -14,8 +14,8 @@ def passage(hit: Hit, snippet: Snippet) -> str:
     """Show one passage; the fence is longer than any run of backticks inside."""
     candidate = hit.candidate
     fence = fence_for(snippet.text)
-    heading = " > ".join(candidate.heading_path)
-    about = ", ".join(filter(None, (heading, candidate.date, candidate.trust)))
+    heading = " > ".join(candidate.about.heading_path)
+    about = ", ".join(filter(None, (heading, candidate.about.date, candidate.about.trust)))
     title = " ".join(f"{hit.citation} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"
 

@@ -34,15 +34,15 @@ class Screen(NamedTuple):
 def passage(rank: int, hit: Hit, snippet: Snippet, screen: Screen) -> str:
     """Show one passage: where, how good and how old, below which headings; then its text."""
     candidate, style = hit.candidate, screen.style
-    age = age_in_words(screen.age_days(candidate.date)) if candidate.date else "undated"
+    age = age_in_words(screen.age_days(candidate.about.date)) if candidate.about.date else "undated"
     facts = [(f"{bar(hit.score)} {hit.score:.3f}  {age:<{AGE_COLUMNS}}", style.dim)]
-    if candidate.date and candidate.date not in candidate.path:
-        facts.append((candidate.date, style.dim))
-    if candidate.trust != "trusted":
+    if candidate.about.date and candidate.about.date not in candidate.about.path:
+        facts.append((candidate.about.date, style.dim))
+    if candidate.about.trust != "trusted":
         facts.append(("[untrusted]", style.term))
     if hit.duplicates:
         facts.append((f"(+{len(hit.duplicates)} alike)", style.dim))
-    names = [_on_a_line(name, screen) for name in candidate.heading_path]
+    names = [_on_a_line(name, screen) for name in candidate.about.heading_path]
     lines = [f"{rank:>2}. {_where(hit, screen)}", *_flow(facts, names, screen)]
     return "\n".join([*lines, *_text(snippet, screen)]) + "\n\n"
 
@@ -118,12 +118,8 @@ def file_url(host: str, path: str) -> str:
 
 
 def _where(hit: Hit, screen: Screen) -> str:
-    candidate, style = hit.candidate, screen.style
-    citation = f"{style.path}{_on_a_line(hit.citation, screen)}{style.end}"
-    linked = hyperlink(screen.link(candidate.source, candidate.path), citation)
-    if candidate.source == "memory":
-        return linked
-    return f"{_on_a_line(candidate.source, screen)}:{linked}"
+    citation = f"{screen.style.path}{_on_a_line(hit.citation, screen)}{screen.style.end}"
+    return hyperlink(screen.link(*hit.about.document), citation)
 
 
 def _on_a_line(text: str, screen: Screen) -> str:

@@ -39,15 +39,13 @@ def passage(
     candidate = hit.candidate
     citation = safe(hit.citation).replace("\n", "␊")
     where = f"{style.path}{citation}{style.end}"
-    if candidate.source != "memory":
-        where = f"{safe(candidate.source)}:{where}"
-    heading = " > ".join(candidate.heading_path)
+    heading = " > ".join(candidate.about.heading_path)
     pieces = [f"{rank:>2}. {where}", f"{style.score}{hit.score:.3f}{style.end}"]
-    if candidate.date and candidate.date not in candidate.path:
-        pieces.append(candidate.date)
+    if candidate.about.date and candidate.about.date not in candidate.about.path:
+        pieces.append(candidate.about.date)
     if heading:
         pieces.append(f"{style.heading}{safe(heading)}{style.end}")
-    if candidate.trust != "trusted":
+    if candidate.about.trust != "trusted":
         pieces.append("[untrusted]")
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")

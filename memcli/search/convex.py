@@ -31,10 +31,10 @@ def score_convex(hits: Sequence[Hit], *, age_days: Callable[[str], int]) -> list
             sim = candidate.bm25 / best_text if best_text > 0 else 0.0
         else:
             sim = hit.cosine or 0.0
-        date = candidate.document_date
+        date = candidate.about.document_date
         age = max(0, age_days(date)) if date else 0
-        recency = exp(-DECAY_PER_SECOND.get(candidate.scope, 2e-6) * age * SECONDS_A_DAY)
-        scope = SCOPES.get(candidate.scope, SCOPES["global"])
+        recency = exp(-DECAY_PER_SECOND.get(candidate.about.scope, 2e-6) * age * SECONDS_A_DAY)
+        scope = SCOPES.get(candidate.about.scope, SCOPES["global"])
         score = ALPHA * sim + BETA * recency + GAMMA * scope
         scored.append(hit.moved(score, "convex", sim=sim, recency=recency, scope=scope))
     return ordered(scored)

@@ -29,7 +29,7 @@ def apply_decay(
     """Multiply every score by the decay of its document's date."""
     decayed = []
     for hit in hits:
-        date = hit.candidate.document_date
+        date = hit.about.document_date
         age = age_days(date) if date else None
         by = factor(age, half_life_days=half_life_days, floor=floor)
         decayed.append(hit.moved(hit.score * by, "decay", age_days=age, factor=by))

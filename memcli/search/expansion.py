@@ -44,9 +44,9 @@ def search_expanded(
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
-    summaries = [hit for hit in answer.hits if hit.candidate.kind == SUMMARY]
+    summaries = [hit for hit in answer.hits if hit.about.kind == SUMMARY]
     leaves = reader.behind(sorted(reader.summaries()))
-    near = {line for hit in summaries for line in behind(hit, leaves[hit.candidate.path])}
+    near = {line for hit in summaries for line in behind(hit, leaves[hit.about.path])}
     far = {line for path in leaves for line in leaves[path]} - near
     added: list[Hit] = []
     for lines in (near, far):
@@ -69,12 +69,12 @@ def search_expanded(
 
 def _unseen(found: Sequence[Hit], shown: Sequence[Hit]) -> list[Hit]:
     """Leave out what shares a line with a passage that is shown."""
-    places = [(h.candidate.source, h.candidate.path, h.start_line, h.end_line) for h in shown]
+    places = [(h.about.source, h.about.path, h.start_line, h.end_line) for h in shown]
     return [
         hit
         for hit in found
         if not any(
-            (hit.candidate.source, hit.candidate.path) == (source, path)
+            (hit.about.source, hit.about.path) == (source, path)
             and hit.start_line <= last
             and first <= hit.end_line
             for source, path, first, last in places

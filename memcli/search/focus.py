@@ -68,9 +68,9 @@ def focus(
     leaning = min(1.0, PART_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
-        hit.candidate.chunk_id: _own_scores(hit, texts[hit.candidate.chunk_id], leaning, per_text)
+        hit.about.chunk_id: _own_scores(hit, texts[hit.about.chunk_id], leaning, per_text)
         for hit in hits
-        if texts.get(hit.candidate.chunk_id)
+        if texts.get(hit.about.chunk_id)
     }
     # Without vectors most parts hold no word of the query, and all neighbours join.
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
@@ -78,7 +78,7 @@ def focus(
     full = 2.0 + NEIGHBOUR_SHARE
     passages: list[Hit] = []
     for hit in hits:
-        scores = own.get(hit.candidate.chunk_id)
+        scores = own.get(hit.about.chunk_id)
         if scores is None:
             passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
             continue
@@ -86,7 +86,7 @@ def focus(
         for first, last, best in _windows(hit, scores, parts, enough, most_lines, whole=whole):
             score = (hit.score + parts[best]) / full
             moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
-            held = {t for part in tokens[hit.candidate.chunk_id][first : last + 1] for t in part}
+            held = {t for part in tokens[hit.about.chunk_id][first : last + 1] for t in part}
             passages.append(
                 moved._replace(
                     first=first,
@@ -140,7 +140,7 @@ def _windows(
     def joins(part: int, first: int, last: int) -> bool:
         lines = parts[max(last, part)].end_line - parts[min(first, part)].start_line + 1
         # A line of a summary stands alone, and what is beside it is another matter.
-        joinable = hit.candidate.kind != SUMMARY
+        joinable = hit.about.kind != SUMMARY
         worth = own[part] >= enough
         return joinable and part not in taken and worth and lines <= most_lines
 

@@ -51,16 +51,18 @@ def fuse(
     text_share: float,
 ) -> list[Hit]:
     """Score candidates; with a weight of 0 a leg is out."""
-    cosines = {c.chunk_id: best_cosine(c) for c in candidates}
+    cosines = {c.about.chunk_id: best_cosine(c) for c in candidates}
     known = [cosine for cosine in cosines.values() if cosine is not None]
     stand_in = _median(known) if known else 0.0
     best_vector = max(known, default=0.0)
     best_text = max((c.bm25 for c in candidates), default=0.0)
-    text_order = sorted(candidates, key=lambda c: (-c.bm25, c.source, c.path, c.start_line))
-    text_ranks = {c.chunk_id: rank for rank, c in enumerate(text_order) if c.bm25 > 0}
+    text_order = sorted(
+        candidates, key=lambda c: (-c.bm25, c.about.source, c.about.path, c.about.start_line)
+    )
+    text_ranks = {c.about.chunk_id: rank for rank, c in enumerate(text_order) if c.bm25 > 0}
     hits = []
     for candidate in candidates:
-        cosine = cosines[candidate.chunk_id]
+        cosine = cosines[candidate.about.chunk_id]
         used = stand_in if cosine is None else cosine
         if method == "rrf":
             ranks = (
@@ -71,13 +73,13 @@ def fuse(
             score = total * (RRF_K + 1) / 2
         elif method == "weighted":
             vector = used / best_vector if best_vector > 0 else 0.0
-            rank = text_ranks.get(candidate.chunk_id)
+            rank = text_ranks.get(candidate.about.chunk_id)
             text = 0.0 if rank is None else 1 / (1 + rank)
             score = weights.vector * vector + weights.text * text
         else:
             text = candidate.bm25 / best_text if best_text > 0 else 0.0
             score = weights.vector * used + weights.text * text_share * text
-        covered = coverage.get(candidate.chunk_id, 0.0)
+        covered = coverage.get(candidate.about.chunk_id, 0.0)
         inputs = (
             ("bm25", candidate.bm25),
             ("lexical_rank", candidate.lexical_rank),

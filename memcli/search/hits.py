@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memcli.types import Candidate
+from memcli.types import About, Candidate, cite
 
 
 class Step(NamedTuple):
@@ -32,6 +32,11 @@ class Hit(NamedTuple):
     own_coverage: float | None = None
 
     @property
+    def about(self) -> About:
+        """Give what is told of the chunk it stands in."""
+        return self.candidate.about
+
+    @property
     def is_whole(self) -> bool:
         """Tell that the passage is the whole chunk, headings and all."""
         return self.first == 0 and self.last >= len(self.candidate.parts) - 1
@@ -40,13 +45,17 @@ class Hit(NamedTuple):
     def start_line(self) -> int:
         """Give the first line of the passage."""
         whole = self.is_whole or not self.candidate.parts
-        return self.candidate.start_line if whole else self.candidate.parts[self.first].start_line
+        return (
+            self.candidate.about.start_line
+            if whole
+            else self.candidate.parts[self.first].start_line
+        )
 
     @property
     def end_line(self) -> int:
         """Give the last line of the passage."""
         whole = self.is_whole or not self.candidate.parts
-        return self.candidate.end_line if whole else self.candidate.parts[self.last].end_line
+        return self.candidate.about.end_line if whole else self.candidate.parts[self.last].end_line
 
     @property
     def text(self) -> str:
@@ -58,8 +67,9 @@ class Hit(NamedTuple):
 
     @property
     def citation(self) -> str:
-        """Name the lines of the passage: `path:start-end`."""
-        return f"{self.candidate.path}:{self.start_line}-{self.end_line}"
+        """Name the lines of the passage as `memcli get` takes them."""
+        about = self.about
+        return cite(about.source, about.path, self.start_line, self.end_line)
 
     def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> Hit:
         """Give the hit a new score and say why in the trace."""
@@ -74,4 +84,4 @@ def ordered(hits: list[Hit]) -> list[Hit]:
 
 def _key(hit: Hit) -> tuple[float, str, str, int, int]:
     candidate = hit.candidate
-    return (-hit.score, candidate.source, candidate.path, hit.start_line, hit.first)
+    return (-hit.score, candidate.about.source, candidate.about.path, hit.start_line, hit.first)

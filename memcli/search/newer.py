@@ -46,7 +46,7 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _corrects(newer: Hit, older: Hit) -> bool:
-    ours, theirs = newer.candidate.document_date, older.candidate.document_date
+    ours, theirs = newer.candidate.about.document_date, older.candidate.about.document_date
     return (
         ours is not None
         and theirs is not None
@@ -59,6 +59,6 @@ def _corrects(newer: Hit, older: Hit) -> bool:
 
 def tells_of_change(hit: Hit) -> bool:
     """Tell whether a passage or its headings say that something is no longer as it was."""
-    text = " ".join(("", *hit.candidate.heading_path, hit.text)).lower().translate(_SPACED)
+    text = " ".join(("", *hit.about.heading_path, hit.text)).lower().translate(_SPACED)
     words = f" {' '.join(text.split())}"
     return any(cue in words for cue in _CUES) or any(cue in text for cue in _CHINESE_CUES)

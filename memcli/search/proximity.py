@@ -37,11 +37,11 @@ def distance_days(day: str, spans: Sequence[tuple[str, str]]) -> int:
 
 def nearest_first(hits: Sequence[Hit], spans: Sequence[tuple[str, str]], limit: int) -> list[Hit]:
     """Choose the hits to look at closely: half the places go to those of a named date first."""
-    named = [hit for hit in hits if bonus(hit.candidate.date, spans) == DATE_BONUS]
-    first = {hit.candidate.chunk_id for hit in named[: limit // 2]}
-    others = [hit for hit in hits if hit.candidate.chunk_id not in first]
-    kept = first | {hit.candidate.chunk_id for hit in others[: limit - len(first)]}
-    return [hit for hit in hits if hit.candidate.chunk_id in kept]
+    named = [hit for hit in hits if bonus(hit.about.date, spans) == DATE_BONUS]
+    first = {hit.about.chunk_id for hit in named[: limit // 2]}
+    others = [hit for hit in hits if hit.about.chunk_id not in first]
+    kept = first | {hit.about.chunk_id for hit in others[: limit - len(first)]}
+    return [hit for hit in hits if hit.about.chunk_id in kept]
 
 
 def apply_proximity(hits: Sequence[Hit], *, spans: Sequence[tuple[str, str]]) -> list[Hit]:
@@ -50,7 +50,7 @@ def apply_proximity(hits: Sequence[Hit], *, spans: Sequence[tuple[str, str]]) ->
         return list(hits)
     moved = []
     for hit in hits:
-        gain = bonus(hit.candidate.date, spans)
+        gain = bonus(hit.about.date, spans)
         score = hit.score + (1.0 - hit.score) * gain
         moved.append(hit.moved(score, "date", bonus=gain) if gain else hit)
     return ordered(moved)

@@ -66,8 +66,8 @@ def recall(
         wanted = wanted._replace(any=kept)
     literal = _literal(query) if lexical else Wanted()
     legs = Legs(wanted, literal, vector, tuple(dates), wide, filters)
-    candidates = tuple(c for c in reader.recall(legs, dense) if c.chunk_id not in outside)
-    has_summary = any(candidate.kind == SUMMARY for candidate in candidates)
+    candidates = tuple(c for c in reader.recall(legs, dense) if c.about.chunk_id not in outside)
+    has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = reader.summaries() if has_summary else {}
     if not candidates or not lexical:
         return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
@@ -84,7 +84,7 @@ def _covered(
     total: int,
 ) -> Recalled:
     """Tell what candidates hold of a query; the chunks of a common term are counted, not walked."""
-    ids = [candidate.chunk_id for candidate in candidates]
+    ids = [candidate.about.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
     terms: list[SoughtTerm] = []
@@ -122,7 +122,7 @@ def part_tokens(
         prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
     ]
     cut = iter(reader.tokens(texts))
-    return {c.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
+    return {c.about.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
 
 
 def _literal(query: ParsedQuery) -> Wanted:

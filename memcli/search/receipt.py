@@ -72,12 +72,6 @@ def filters_of(record: Mapping[str, Any]) -> Filters:
     )
 
 
-def ref(hit: Hit) -> str:
-    """Name the record of a hit: it stays when lines move."""
-    candidate = hit.candidate
-    return f"{candidate.source}:{candidate.path}#{candidate.anchor}"
-
-
 def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
     found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
@@ -85,7 +79,7 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     top = [
         {
             "rank": getattr(hit.candidate, rank),
-            "ref": ref(hit),
+            "ref": hit.about.ref,
             score: hit.candidate.bm25 if score == "bm25" else hit.cosine,
         }
         for hit in found[:LEG_TOP]
@@ -94,13 +88,13 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
 
 
 def _candidate(hit: Hit) -> dict[str, Any]:
-    return {"ref": ref(hit), "score": hit.score, **dict(hit.trace[0].inputs)}
+    return {"ref": hit.about.ref, "score": hit.score, **dict(hit.trace[0].inputs)}
 
 
 def _passage(rank: int, hit: Hit) -> dict[str, Any]:
     return {
         "rank": rank,
-        "ref": ref(hit),
+        "ref": hit.about.ref,
         "citation": hit.citation,
         "score": hit.score,
         "confidence": hit.confidence,

@@ -32,9 +32,9 @@ def two_pass(
             sim = candidate.bm25 / best_text if best_text > 0 else 0.0
         else:
             sim = max(0.0, hit.cosine or 0.0)
-        date = candidate.document_date
+        date = candidate.about.document_date
         omega = authority(age_days(date) if date else None, candidate.authority)
-        share = matched.get(candidate.chunk_id, 0.0)
+        share = matched.get(candidate.about.chunk_id, 0.0)
         score = omega * sim * (1.0 + KAPPA * share) / (1.0 + KAPPA)
         scored.append(hit.moved(score, "two-pass", sim=sim, authority=omega, matched=share))
     return ordered(scored)[:SECOND]
@@ -45,5 +45,5 @@ def _first_pass(hits: Sequence[Hit]) -> list[Hit]:
     near.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.citation))
     worded = [hit for hit in hits if hit.candidate.bm25 > 0]
     worded.sort(key=lambda hit: (-hit.candidate.bm25, hit.citation))
-    kept = {hit.candidate.chunk_id for hit in (*near[:FIRST], *worded[:FIRST])}
-    return [hit for hit in hits if hit.candidate.chunk_id in kept]
+    kept = {hit.about.chunk_id for hit in (*near[:FIRST], *worded[:FIRST])}
+    return [hit for hit in hits if hit.about.chunk_id in kept]

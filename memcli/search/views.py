@@ -33,7 +33,7 @@ def apply_quality(hits: Sequence[Hit], confidences: Mapping[str, float]) -> list
 
 def _weighted(hit: Hit, confidences: Mapping[str, float]) -> Hit:
     candidate = hit.candidate
-    confidence = confidences.get(candidate.path) if candidate.kind == SUMMARY else None
+    confidence = confidences.get(candidate.about.path) if candidate.about.kind == SUMMARY else None
     if confidence is None:
         return hit
     factor = 1 - QUALITY_WEIGHT * (1 - confidence)
@@ -45,8 +45,8 @@ def spread(hits: Sequence[Hit]) -> list[Hit]:
     seen: set[tuple[str, ...]] = set()
     kept = []
     for hit in hits:
-        if hit.candidate.kind == SUMMARY:
-            place = (hit.candidate.path, *sorted(_documents(hit)))
+        if hit.about.kind == SUMMARY:
+            place = (hit.about.path, *sorted(_documents(hit)))
             if place in seen:
                 continue
             seen.add(place)
@@ -77,7 +77,7 @@ def attach(
     found: Sequence[Hit], summaries: Sequence[Hit], leaves: Mapping[str, Sequence[SourceLines]]
 ) -> list[Expanded]:
     """Name the summary that each raw passage stands behind, the best of those that were found."""
-    reach = [(hit.candidate.path, behind(hit, leaves[hit.candidate.path])) for hit in summaries]
+    reach = [(hit.about.path, behind(hit, leaves[hit.about.path])) for hit in summaries]
     reach += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
         Expanded(hit, next(path for path, lines in reach if _is_in(hit, lines))) for hit in found
@@ -86,7 +86,7 @@ def attach(
 
 def _is_in(hit: Hit, lines: Sequence[SourceLines]) -> bool:
     return any(
-        each.path == hit.candidate.path
+        each.path == hit.about.path
         and each.start_line <= hit.end_line
         and hit.start_line <= each.end_line
         for each in lines

@@ -80,7 +80,7 @@ def verdict(trail: Trail, options: Options) -> str:
 
 def _holds(hit: Hit, place: Place) -> bool:
     return (
-        (hit.candidate.source, hit.candidate.path) == (place.source, place.path)
+        (hit.about.source, hit.about.path) == (place.source, place.path)
         and hit.start_line <= place.last
         and place.first <= hit.end_line
     )

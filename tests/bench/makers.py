@@ -8,12 +8,13 @@ from memcli.bench.metrics import NAMES
 from memcli.bench.rows import Row, as_record
 from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer
-from memcli.types import Candidate, PartScore
+from memcli.types import PartScore
+from tests.records import make_candidate
 
 
 def hit(path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5) -> Hit:
     """Make a hit whose chunk is the lines it shows."""
-    candidate = Candidate(
+    candidate = make_candidate(
         chunk_id=chunk, source="memory", path=path, anchor=f"a{chunk}", heading_path=(),
         title="t", start_line=start, end_line=end, tokens=1, text=f"words of {path}", text_hash=b"",
         date=None, document_date=None, kind="note", scope="global", source_kind="operator",

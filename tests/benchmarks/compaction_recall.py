@@ -29,8 +29,8 @@ from memcli.compaction.similarity import embedder
 from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
-from memcli.indexing.indexer import Settings as IndexSettings
 from memcli.indexing.indexer import embed, index
+from memcli.indexing.planning import Settings as IndexSettings
 from memcli.markdown.lineage import citations
 from memcli.markdown.tokens import quotient
 from memcli.search.dates import find_dates
@@ -145,8 +145,8 @@ class Workspace:
 def _lines(hit: Hit) -> Iterator[Earned]:
     for number, line in enumerate(hit.text.split("\n"), start=hit.start_line):
         cost = quotient(line) + LINE_END
-        if hit.candidate.kind != SUMMARY:
-            yield hit.candidate.path, number, cost
+        if hit.about.kind != SUMMARY:
+            yield hit.about.path, number, cost
             continue
         cited = [] if line.startswith("- also: ") else citations(line)
         lines = [(path, n) for path, first, last in cited for n in range(first, last + 1)]

@@ -66,7 +66,7 @@ class Asker:
         rows = []
         for query in self.workspace.queries:
             answer = self._search(query, options)
-            places = [Range(h.candidate.path, h.start_line, h.end_line) for h in answer.hits]
+            places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits]
             tokens = sum(len(hit.text) / 4 for hit in answer.hits)
             rows.append(Row(recall(query, places), tokens, len(places)))
         return mean(rows)
@@ -101,7 +101,8 @@ class Asker:
             )  # fmt: skip
             made = assemble(fixed, found, wanted)
             places = [
-                Range(p.excerpt.path, p.excerpt.start_line, p.excerpt.end_line) for p in made.parts
+                Range(p.excerpt.about.path, p.excerpt.about.start_line, p.excerpt.about.end_line)
+                for p in made.parts
             ]
             rows.append(Row(recall(query, places), made.tokens, len(places)))
         return mean(rows)

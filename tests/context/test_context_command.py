@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 
 from memcli.context.parts import FOUND, make_part
 from memcli.markdown.tokens import estimate
-from memcli.types import Excerpt
 from tests.context.makers import context, put, record
+from tests.records import make_excerpt
 from tests.test_help import LEAVES
 
 RULES = "---\nalways: true\n---\n# Rules\n\nNever deploy on Fridays.\n\n## Style\n\nBe brief.\n"
@@ -258,9 +258,9 @@ def test_new_lines_are_in_the_next_context(notes: Path) -> None:
 )
 @settings(max_examples=300, deadline=None)
 def test_no_text_closes_its_fence(text: str, name: str) -> None:
-    excerpt = Excerpt(
-        1, "web", f"{name}.md", "top", (name,), name, 1, 1, 0, 0, text, None, None, "note",
-        "global", "web", "untrusted", 0,
+    excerpt = make_excerpt(
+        source="web", path=f"{name}.md", heading_path=(name,), title=name, text=text,
+        source_kind="web", trust="untrusted",
     )  # fmt: skip
     part = make_part(FOUND, excerpt)
     tokens = MarkdownIt("commonmark").parse(f"before\n\n{part.markdown}after\n")

@@ -15,6 +15,7 @@ from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
 from memcli.markdown.tokens import estimate
 from memcli.types import Excerpt
+from tests.records import make_excerpt
 
 LINES = st.text(
     st.sampled_from("abc xyz#`~<>!-=|[]()é東京поезд‮\t"), min_size=1, max_size=90
@@ -30,10 +31,10 @@ def document(path: str, texts: Sequence[str], first_id: int) -> list[Excerpt]:
     for at, text in enumerate(texts):
         count, size = text.count("\n"), len(text.encode())
         chunks.append(
-            Excerpt(
-                first_id + at, "memory", path, "top", ("Title", f"Section {at}"), "Title", line,
-                line + count, byte, byte + size, text, None, None, "note", "global", "operator",
-                "trusted", at,
+            make_excerpt(
+                chunk_id=first_id + at, path=path, heading_path=("Title", f"Section {at}"),
+                title="Title", start_line=line, end_line=line + count, start_byte=byte,
+                end_byte=byte + size, text=text, ordinal=at,
             )
         )  # fmt: skip
         line, byte = line + count + 2, byte + size + 2
@@ -95,15 +96,15 @@ def test_the_invariants_of_a_context(
     # A partition: nothing is shown twice, and what is not shown is left out by name.
     left = [chunk for part in whole.left_out for chunk in part.chunk_ids]
     assert len(shown) == len(set(shown))
-    assert sorted({*shown, *left}) == [chunk.chunk_id for chunk in everything]
+    assert sorted({*shown, *left}) == [chunk.about.chunk_id for chunk in everything]
     # I2 is cut only to a prefix, within its share.
-    soft = [chunk.chunk_id for chunks in memory[SOFT] for chunk in chunks]
+    soft = [chunk.about.chunk_id for chunks in memory[SOFT] for chunk in chunks]
     kept = [chunk for part in by_section[SOFT] for chunk in part.chunk_ids]
     assert kept == soft[: len(kept)]
     assert sum(part.cost for part in by_section[SOFT]) <= shares[1] * budget + 1e-6
     # The tail is a suffix of the logs, as they stand, with at least the records asked for.
     recent = [chunk for part in by_section[RECENT] for chunk in part.chunk_ids]
-    assert recent == [chunk.chunk_id for chunk in logs[len(logs) - len(recent) :]]
+    assert recent == [chunk.about.chunk_id for chunk in logs[len(logs) - len(recent) :]]
     assert len(recent) >= min(tail, len(logs))
     assert tail or not recent
     text = "".join(part.text for part in by_section[RECENT])
@@ -160,10 +161,10 @@ def test_hops_end_after_one_step_and_reach_nothing_that_is_taken(
 
     found = hops(links, target_of, taken)
     assert len(asked) == len(strong(links)) <= len(links)
-    assert {hop.excerpt.chunk_id for hop in found} & taken == set()
-    assert len({hop.excerpt.chunk_id for hop in found}) == len(found)
+    assert {hop.excerpt.about.chunk_id for hop in found} & taken == set()
+    assert len({hop.excerpt.about.chunk_id for hop in found}) == len(found)
     for hop in found:
-        best = max(x.score for x in links if x.target == hop.excerpt.path)
+        best = max(x.score for x in links if x.target == hop.excerpt.about.path)
         assert hop.score == ETA * best > LEAST
 
 
@@ -188,5 +189,5 @@ def test_hops_move_nothing_else(
     assert ranked[:8] == found[:8] or len(found) < 8
     assert [part for part in ranked if part.via is None] == [p for p in found if p in ranked]
     assert {part.chunk_ids for part in ranked} == {
-        *(part.chunk_ids for part in found), *((hop.excerpt.chunk_id,) for hop in linked)
+        *(part.chunk_ids for part in found), *((hop.excerpt.about.chunk_id,) for hop in linked)
     }  # fmt: skip

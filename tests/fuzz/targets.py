@@ -35,6 +35,7 @@ from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
 from tests.support import chunks_of, count_tokens, make_limits
+from tests.records import make_candidate, make_excerpt
 
 TODAY = date(2026, 2, 10)
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
@@ -234,8 +235,8 @@ def terminal(data: bytes) -> None:
 
 
 def _excerpt(text: str, *, path: str, heading_path: tuple[str, ...]) -> Excerpt:
-    return Excerpt(
-        chunk_id=1, source="web", path=path, anchor="top", heading_path=heading_path, title="T",
+    return make_excerpt(
+        source="web", path=path, anchor="top", heading_path=heading_path, title="T",
         start_line=1, end_line=2, start_byte=0, end_byte=1, text=text, date="2025-01-01",
         document_date=None, kind="note", scope="global", source_kind="web", trust="untrusted",
         ordinal=0,
@@ -243,10 +244,10 @@ def _excerpt(text: str, *, path: str, heading_path: tuple[str, ...]) -> Excerpt:
 
 
 def _candidate(excerpt: Excerpt) -> Candidate:
-    return Candidate(
-        chunk_id=1, source=excerpt.source, path=excerpt.path, anchor="top",
-        heading_path=excerpt.heading_path, title="T", start_line=1, end_line=2, tokens=1,
-        text=excerpt.text, text_hash=b"", date=excerpt.date, document_date=None, kind="note",
+    return make_candidate(
+        source=excerpt.about.source, path=excerpt.about.path, anchor="top",
+        heading_path=excerpt.about.heading_path, title="T", start_line=1, end_line=2, tokens=1,
+        text=excerpt.text, text_hash=b"", date=excerpt.about.date, document_date=None, kind="note",
         scope="global", source_kind="web", trust="untrusted", authority=None, importance=None,
         bm25=1.0, lexical_rank=1, dense_rank=None, literal=True, parts=(),
     )  # fmt: skip

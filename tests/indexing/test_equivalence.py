@@ -18,7 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from memcli.config import settings as config
 from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.freshness import Bounds, freshen
-from memcli.indexing.indexer import Settings, embed, index
+from memcli.indexing.indexer import embed, index
+from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.search.dates import find_dates
 from memcli.search.options import options_of
@@ -72,10 +73,7 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
                 embed_query=vector, age_days=lambda day: age_days(day, "2025-07-01"),
             )  # fmt: skip
             dense = answer.dense if encoder else None
-            hits = [
-                (h.candidate.path, h.candidate.anchor, h.text, round(h.score, 9))
-                for h in answer.hits
-            ]
+            hits = [(h.about.path, h.about.anchor, h.text, round(h.score, 9)) for h in answer.hits]
             found.append((answer.verdict, answer.lexical, dense, answer.unmatched, hits))
         return found
     finally:

@@ -14,7 +14,8 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.indexing.indexer import Report, Settings, embed, index
+from memcli.indexing.indexer import Report, embed, index
+from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.network import is_network, is_network_type, type_of

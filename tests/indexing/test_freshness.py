@@ -8,7 +8,8 @@ import pytest
 from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.indexing.indexer import Settings, embed
+from memcli.indexing.indexer import embed
+from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.sqlite.lock import writer_lock
 from memcli.store.sqlite.reader import Reader

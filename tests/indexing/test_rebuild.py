@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.hashing import HashingEncoder
-from memcli.indexing.indexer import Report, Settings, embed, index, settle_vectors
+from memcli.indexing.indexer import Report, embed, index, settle_vectors
+from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import STALE_NS, rebuild, sweep_stale
 from memcli.store.sqlite.beside import age_ns, path_beside
 from memcli.store.sqlite.reader import Reader

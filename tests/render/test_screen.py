@@ -21,6 +21,7 @@ from memcli.render.screen import (
 from memcli.render.text import COLOURED, PLAIN
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet
+from tests.records import make_candidate
 from tests.render.test_text import CANDIDATE, HIT, SNIPPET, TAGS
 
 TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
@@ -62,7 +63,7 @@ def test_roles_are_styled_across_a_break_and_marks_let_no_escape_through() -> No
 
 
 def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
-    other = CANDIDATE._replace(source="web", trust="untrusted", date=None, heading_path=())
+    other = make_candidate(CANDIDATE, source="web", trust="untrusted", date=None, heading_path=())
     shown = passage(12, HIT._replace(candidate=other, duplicates=("a.md:1",)), SNIPPET, _screen())
     assert shown.splitlines()[:2] == [
         "12. web:memory/pool.md:3-5",
@@ -72,7 +73,7 @@ def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
 
 @given(st.integers(40, 120), st.lists(TEXTS, min_size=1, max_size=4), TEXTS)
 def test_no_line_is_wider_than_the_terminal(width: int, names: list[str], text: str) -> None:
-    other = CANDIDATE._replace(heading_path=tuple(names), trust="untrusted")
+    other = make_candidate(CANDIDATE, heading_path=tuple(names), trust="untrusted")
     hit = HIT._replace(candidate=other, duplicates=("a.md:1",))
     shown = passage(1, hit, Snippet(text * 5, ((0, 3),)), _screen(width, style=COLOURED))
     for line in re.sub(r"\x1b\[[\d;]*m", "", shown).split("\n"):

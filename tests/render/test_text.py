@@ -5,11 +5,11 @@ from memcli.render.sanitize import visible
 from memcli.render.text import PLAIN, Style, marked, passage, trace
 from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
-from memcli.types import Candidate
+from tests.records import make_candidate
 
 TAGS = Style("<path>", "<score>", "<heading>", "<term>", "<dim>", "</>")
-CANDIDATE = Candidate(
-    chunk_id=1, source="memory", path="memory/pool.md", anchor="pool", heading_path=("Pool", "Dry"),
+CANDIDATE = make_candidate(
+    source="memory", path="memory/pool.md", anchor="pool", heading_path=("Pool", "Dry"),
     title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.", text_hash=b"",
     date="2025-06-12", document_date=None, kind="log", scope="session", source_kind="operator",
     trust="trusted", authority=None, importance=None, bm25=1.0, lexical_rank=1, dense_rank=None,
@@ -33,7 +33,7 @@ def test_every_role_is_styled() -> None:
 
 
 def test_source_trust_and_duplicates_are_said_where_they_matter() -> None:
-    other = CANDIDATE._replace(source="web", trust="untrusted")
+    other = make_candidate(CANDIDATE, source="web", trust="untrusted")
     head = passage(
         12, HIT._replace(candidate=other, duplicates=("a.md:1-2",)), SNIPPET, style=PLAIN, safe=str
     ).split("\n")[0]

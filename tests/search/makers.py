@@ -5,6 +5,7 @@ from __future__ import annotations
 from memcli.search.fusion import Weights, fuse
 from memcli.search.hits import Hit
 from memcli.types import Candidate, PartScore
+from tests.records import make_candidate
 
 HALVES = Weights(0.5, 0.5)
 
@@ -27,7 +28,7 @@ def candidate(
     for number, (line, cosine) in enumerate(zip(lines, cosines, strict=True), start=1):
         parts.append(PartScore(number, number, at, at + len(line), cosine))
         at += len(line) + 1
-    return Candidate(
+    return make_candidate(
         chunk_id=chunk_id,
         source="memory",
         path=f"{chunk_id}.md",
@@ -56,9 +57,9 @@ def candidate(
 
 
 def fused(*candidates: Candidate, method: str = "scaled", weights: Weights = HALVES) -> list[Hit]:
-    coverage = {c.chunk_id: 1.0 for c in candidates}
+    coverage = {c.about.chunk_id: 1.0 for c in candidates}
     return fuse(candidates, coverage, method=method, weights=weights, text_share=1.0)
 
 
 def scores(hits: list[Hit]) -> dict[int, float]:
-    return {hit.candidate.chunk_id: hit.score for hit in hits}
+    return {hit.about.chunk_id: hit.score for hit in hits}

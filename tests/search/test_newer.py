@@ -27,12 +27,12 @@ NEW = hit(2, 0.6, "Orders moved to PostgreSQL.", "2025-08-18")
 
 
 def order(*hits: Hit) -> list[int]:
-    return [each.candidate.chunk_id for each in newer_first(hits)]
+    return [each.candidate.about.chunk_id for each in newer_first(hits)]
 
 
 def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
     moved = newer_first([OLD, NEW])
-    assert [each.candidate.chunk_id for each in moved] == [2, 1]
+    assert [each.candidate.about.chunk_id for each in moved] == [2, 1]
     assert [each.score for each in moved] == [0.8, 0.6]
     assert moved[0].trace[-1].stage == "newer"
     assert dict(moved[0].trace[-1].inputs) == {"before": "1.md:1-1"}

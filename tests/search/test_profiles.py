@@ -103,9 +103,9 @@ def test_two_pass_takes_sixteen_of_each_leg_and_keeps_eight() -> None:
     worded, neither = candidate(30, bm25=1.0, cosines=(0.0,)), candidate(31, cosines=(0.1,))
     hits = fused(*near, worded, neither, weights=VECTORS)
     found = two_pass(hits, {30: 1.0}, age_days=TODAY.__getitem__)
-    assert [hit.candidate.chunk_id for hit in found] == list(range(1, 9))
+    assert [hit.about.chunk_id for hit in found] == list(range(1, 9))
     few = fused(worded, neither, weights=VECTORS)
-    assert [h.candidate.chunk_id for h in two_pass(few, {}, age_days=TODAY.__getitem__)] == [30]
+    assert [h.about.chunk_id for h in two_pass(few, {}, age_days=TODAY.__getitem__)] == [30]
 
 
 @given(

@@ -23,7 +23,7 @@ def test_scaled_fusion_adds_the_cosine_and_the_share_of_the_best_bm25() -> None:
     """1: 0.5 * 0.8 + 0.5 * 2/4 = 0.65; 2: 0.5 * 0.2 + 0.5 * 4/4 = 0.6."""
     hits = fused(candidate(1, bm25=2.0, cosines=(0.8,)), candidate(2, bm25=4.0, cosines=(0.2,)))
     assert scores(hits) == pytest.approx({1: 0.65, 2: 0.6})
-    assert [hit.candidate.chunk_id for hit in hits] == [1, 2]
+    assert [hit.about.chunk_id for hit in hits] == [1, 2]
 
 
 def test_words_count_by_the_root_of_the_best_coverage() -> None:
@@ -71,12 +71,12 @@ def test_a_chunk_without_a_vector_gets_the_median_cosine() -> None:
         candidate(4, cosines=(None,)),
     )
     assert scores(hits)[4] == pytest.approx(0.5 * 0.4)
-    assert next(hit for hit in hits if hit.candidate.chunk_id == 4).cosine is None
+    assert next(hit for hit in hits if hit.about.chunk_id == 4).cosine is None
 
 
 def test_ties_are_broken_by_path() -> None:
     hits = fused(candidate(2, bm25=1.0), candidate(1, bm25=1.0))
-    assert [hit.candidate.path for hit in hits] == ["1.md", "2.md"]
+    assert [hit.about.path for hit in hits] == ["1.md", "2.md"]
 
 
 @given(st.permutations(range(5)))
@@ -127,7 +127,7 @@ def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
     hits = fused(*(candidate(i, bm25=9.0) for i in range(3)), candidate(9, date="2026-01-10"))
     kept = nearest_first(hits, [("2026-01-10", "2026-01-10")], 2)
     assert len(kept) == 2
-    assert 9 in {hit.candidate.chunk_id for hit in kept}
+    assert 9 in {hit.about.chunk_id for hit in kept}
 
 
 def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
@@ -211,13 +211,13 @@ def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:
         _with_text(3, 0.8, "q r s"),
     ]
     chosen = diversify(hits, lambda_=0.7, limit=3)
-    assert [hit.candidate.chunk_id for hit in chosen] == [1, 3, 2]
+    assert [hit.about.chunk_id for hit in chosen] == [1, 3, 2]
     assert [hit.score for hit in chosen] == [1.0, 0.8, 0.9]
 
 
 def test_mmr_with_lambda_one_keeps_the_order_and_prefixes_are_stable() -> None:
     hits = [_with_text(i, 1 - i / 10, f"word{i} common") for i in range(6)]
-    assert [h.candidate.chunk_id for h in diversify(hits, lambda_=1.0, limit=6)] == [*range(6)]
+    assert [h.about.chunk_id for h in diversify(hits, lambda_=1.0, limit=6)] == [*range(6)]
     for lambda_ in (0.0, 0.5, 0.9):
         whole = diversify(hits, lambda_=lambda_, limit=6)
         assert diversify(hits, lambda_=lambda_, limit=3) == whole[:3]
@@ -246,9 +246,9 @@ def test_confidence_is_the_logistic_of_cosine_and_rare_words_covered() -> None:
 def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
     hits = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
-    assert [h.candidate.chunk_id for h in apply_floor(hits, min_score=0.5)] == [1]
+    assert [h.about.chunk_id for h in apply_floor(hits, min_score=0.5)] == [1]
     assert verdict(apply_floor(hits, min_score=0.5)) == "good"
-    assert verdict([hit for hit in hits if hit.candidate.chunk_id == 2]) == "none"
+    assert verdict([hit for hit in hits if hit.about.chunk_id == 2]) == "none"
     assert verdict([]) == "none"
 
 

@@ -17,7 +17,8 @@ from memcli.config.settings import load, store_path
 from memcli.search.hits import Hit
 from memcli.search.views import apply_quality, behind
 from memcli.store.sqlite.reader import Legs, Reader
-from memcli.types import Candidate, Filters, PartScore, SourceLines, Wanted
+from memcli.types import Filters, PartScore, SourceLines, Wanted
+from tests.records import make_candidate
 
 SUMMARY = "memory/summaries/2025-03-03--2025-04-08.md"
 
@@ -48,7 +49,7 @@ def _active(notes: Path) -> set[str]:
     legs = Legs(
         Wanted(), Wanted(), None, (("1000-01-01", "9999-12-31"),), 10**6, Filters(view="active")
     )
-    found = {candidate.path for candidate in reader.recall(legs, list)}
+    found = {candidate.about.path for candidate in reader.recall(legs, list)}
     reader.close()
     return found
 
@@ -193,10 +194,7 @@ def test_get_expand_of_what_is_no_summary_says_so(notes: Path) -> None:
 
 def _hit(path: str, kind: str, score: float, text: str = "- said (memory/a.md:3)") -> Hit:
     part = PartScore(1, 1, 0, len(text), None)
-    candidate = Candidate(
-        1, "memory", path, "a", (), "t", 1, 1, 9, text, b"", None, None, kind, "session",
-        "operator", "trusted", None, None, 0.0, None, None, False, (part,),
-    )  # fmt: skip
+    candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, parts=(part,))
     return Hit(candidate, 0, 0, score, None, 0.0, None, (), ())
 
 
@@ -204,7 +202,7 @@ def test_quality_by_hand() -> None:
     """0.8 * (1 - 0.5 * (1 - 0.4)) = 0.56, which falls behind 0.6."""
     hits = [_hit("s.md", "summary", 0.8), _hit("a.md", "log", 0.6)]
     ranked = apply_quality(hits, {"s.md": 0.4})
-    assert [(h.candidate.path, round(h.score, 6)) for h in ranked] == [
+    assert [(h.about.path, round(h.score, 6)) for h in ranked] == [
         ("a.md", 0.6),
         ("s.md", 0.56),
     ]

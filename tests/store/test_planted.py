@@ -58,7 +58,7 @@ def ask(path: Path, *, near: str = "pool dry", universe: int = 10) -> list[str]:
         vector = ENCODER.encode_query(near)
         legs = Legs(Wanted(any=(Term("pool"),)), Wanted(), vector, (), universe, Filters())
         dense = reader.begin_dense(vector, legs.universe, legs.filters)
-        return [candidate.path for candidate in reader.recall(legs, dense)]
+        return [candidate.about.path for candidate in reader.recall(legs, dense)]
     finally:
         reader.close()
 

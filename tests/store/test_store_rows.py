@@ -116,7 +116,7 @@ def test_documents_are_replaced_and_removed(path: str) -> None:
     writer.close()
     assert counts == (1, 1, 1, 1)
     assert_sound(path)
-    assert [c.path for c in recall(path, match="pool")] == ["a.md"]
+    assert [c.about.path for c in recall(path, match="pool")] == ["a.md"]
     assert recall(path, match="fox") == []
 
 
@@ -199,7 +199,7 @@ def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: st
     for candidate, value in zip(by_rank, best, strict=True):
         (part,) = candidate.parts
         assert part.cosine == pytest.approx(value, abs=1e-5)
-        assert part.cosine == pytest.approx(expected[candidate.path], abs=1e-5)
+        assert part.cosine == pytest.approx(expected[candidate.about.path], abs=1e-5)
 
 
 @pytest.mark.parametrize("vec_problem", ["", "not here"], ids=["vec0", "numpy"])
@@ -207,7 +207,7 @@ def test_filters_apply_before_the_k(path: str, vec_problem: str) -> None:
     fill(path)
     filters = Filters(since="2025-01-10", until="2025-01-16")
     kept = {
-        c.path
+        c.about.path
         for c in recall(
             path, vector="fox", universe=3, filters=filters, vec_problem=vec_problem, match="fox"
         )
@@ -246,8 +246,8 @@ def test_each_filter(path: str, filters: Filters, paths: list[str]) -> None:
     put(writer, "o.md", "fox", SOURCE._replace(name="other", trust="untrusted"))
     embed(writer, ENCODER)
     writer.close()
-    assert [c.path for c in recall(path, match="fox", filters=filters)] == paths
-    assert [c.path for c in recall(path, vector="fox", filters=filters)] == paths
+    assert [c.about.path for c in recall(path, match="fox", filters=filters)] == paths
+    assert [c.about.path for c in recall(path, vector="fox", filters=filters)] == paths
 
 
 def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(path: str) -> None:
@@ -261,14 +261,16 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     writer.close()
     assert_sound(path)
     behind = recall(path, vector="fox")
-    assert "new.md" in [c.path for c in behind]
+    assert "new.md" in [c.about.path for c in behind]
     again = open_writer(path)
     embed(again, ENCODER)
     assert again.meta("vec_behind") == "0"
     again.close()
     assert_sound(path)
     caught_up = recall(path, vector="fox")
-    assert [(c.path, c.dense_rank) for c in caught_up] == [(c.path, c.dense_rank) for c in behind]
+    assert [(c.about.path, c.dense_rank) for c in caught_up] == [
+        (c.about.path, c.dense_rank) for c in behind
+    ]
 
 
 def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) -> None:
@@ -279,12 +281,12 @@ def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) 
     put(writer, "b.md", "the train")
     embed(writer, ENCODER)
     writer.close()
-    assert recall(path, vector="train", universe=1)[0].path == "b.md"
+    assert recall(path, vector="train", universe=1)[0].about.path == "b.md"
     again = open_writer(path)
     embed(again, ENCODER)
     again.close()
     assert_sound(path)
-    assert recall(path, vector="train", universe=1)[0].path == "b.md"
+    assert recall(path, vector="train", universe=1)[0].about.path == "b.md"
 
 
 @pytest.mark.parametrize("settle", [True, False], ids=["index", "search"])
@@ -313,7 +315,7 @@ def test_deleted_words_leave_the_file(path: str, settle: bool) -> None:
     writer.close()
     assert (left(gone), left(kept)) == (0, 400)
     assert_sound(path)
-    assert [c.path for c in recall(path, match=kept[5])] == ["kept.md"]
+    assert [c.about.path for c in recall(path, match=kept[5])] == ["kept.md"]
 
 
 def test_small_steps_of_merging_end_too(path: str) -> None:
@@ -390,7 +392,7 @@ def test_hostile_strings_are_only_strings(path: str, text: str, name: str) -> No
     writer.close()
     assert_sound(path)
     found = recall(path, vector=text[:50])
-    assert {c.path for c in found} == {name}
+    assert {c.about.path for c in found} == {name}
     writer = open_writer(path)
     writer.remove("memory", name)
     assert writer.counts() == (0, 0, 0, 0)

@@ -12,7 +12,7 @@ from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from memcli.indexing.indexer import Settings
+    from memcli.indexing.planning import Settings
     from memcli.types import FileText
 
 

@@ -157,8 +157,9 @@ def _say_encoder(opened: Opened | None, context: Context) -> None:
 def _dry_run(wanted: Options, context: Context) -> int:
     import os
 
-    from memcli.indexing.indexer import plan, shown
+    from memcli.indexing.planning import plan
     from memcli.store.sqlite.reader import Reader
+    from memcli.types import shown
 
     known = {}
     if os.path.exists(context.store):
@@ -199,7 +200,7 @@ def file_lists(report: Report) -> dict[str, Any]:
 
 
 def _warn(report: Report, context: Context) -> None:
-    from memcli.indexing.indexer import shown
+    from memcli.types import shown
 
     terminal = context.terminal
     for skip in report.unlisted:

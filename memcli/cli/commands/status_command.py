@@ -16,7 +16,7 @@ from memcli.types import Diff, FileStat, Known, Skip, Source
 
 if TYPE_CHECKING:
     from memcli.embedding.choice import Remembered
-    from memcli.indexing.indexer import Settings
+    from memcli.indexing.planning import Settings
     from memcli.indexing.watch_record import Record
     from memcli.store.sqlite.documents import Counts
     from memcli.store.sqlite.reader import Reader, SourceCounts
@@ -95,10 +95,11 @@ def _encoder(context: Context, index: Remembered, *, deep: bool) -> Encoder:
 def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     """Gather the status as `memcli.status/1` has it."""
     from memcli.embedding.choice import Remembered
-    from memcli.indexing.indexer import chunking_key, plan, shown
+    from memcli.indexing.planning import chunking_key, plan
     from memcli.indexing.watch_record import living_watcher
     from memcli.store.sqlite.lock import owner_pid
     from memcli.store.sqlite.reader import Reader
+    from memcli.types import shown
 
     settings = context.index_settings()
     reader = Reader(context.store) if os.path.exists(context.store) else None

@@ -11,12 +11,12 @@ from memcli.markdown.links import related_targets
 from memcli.store.sqlite.driver import understood
 from memcli.store.sqlite.filters import select_chunks
 from memcli.store.sqlite.reader import Reader
-from memcli.types import MEMORY_SOURCE, Excerpt, Filters
+from memcli.types import MEMORY_SOURCE, About, Excerpt, Filters
 
 _EXCERPT = (
     "SELECT c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line, c.end_line,"
-    " c.start_byte, c.end_byte, c.text, c.date, d.date, d.kind, d.scope, d.source_kind, d.trust,"
-    " c.ordinal"
+    " c.date, d.date, d.kind, d.scope, d.source_kind, d.trust,"
+    " c.text, c.start_byte, c.end_byte, c.ordinal"
     " FROM chunks c JOIN documents d ON d.id = c.document_id"
 )
 # The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
@@ -57,7 +57,7 @@ class ContextReader(Reader):
     def always(self) -> list[list[Excerpt]]:
         """Read the documents that every context holds, each as its chunks in order."""
         found = self._excerpts(f"{_OF_THOSE} always) ORDER BY {_RULES_FIRST}")
-        return [list(run) for _, run in groupby(found, lambda e: (e.source, e.path))]
+        return [list(run) for _, run in groupby(found, lambda excerpt: excerpt.about.document)]
 
     def soft(self) -> list[Excerpt]:
         """Read the chunks of the documents that a context holds while there is room."""
@@ -92,7 +92,7 @@ class ContextReader(Reader):
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks by their ids."""
         found = self._excerpts(f"WHERE c.id IN ({_marks(chunk_ids)})", chunk_ids)
-        return {excerpt.chunk_id: excerpt for excerpt in found}
+        return {excerpt.about.chunk_id: excerpt for excerpt in found}
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read the links of some chunks; those that an untrusted document makes do not count."""
@@ -146,7 +146,13 @@ class ContextReader(Reader):
     def _excerpts(self, tail: str, bindings: Sequence[Any] = ()) -> list[Excerpt]:
         with understood(self.path):
             return [
-                Excerpt._make((*row[:4], tuple(json.loads(row[4])), *row[5:]))
+                Excerpt(
+                    About._make((*row[:4], tuple(json.loads(row[4])), *row[5:14])),
+                    text=row[14],
+                    start_byte=row[15],
+                    end_byte=row[16],
+                    ordinal=row[17],
+                )
                 for row in self._rows(f"{_EXCERPT} {tail}", bindings)
             ]
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import apsw
 
-from memcli.store.sqlite.driver import rows, translated
+from memcli.store.sqlite.driver import rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
-
-if TYPE_CHECKING:
-    from memcli.store.sqlite.writer import Writer
 
 # Summaries with a line that is not as it was, and those that rest on such a summary.
 _STALE = f"""WITH RECURSIVE stale (id) AS (
@@ -67,30 +63,30 @@ def drop(connection: apsw.Connection, source: str, path: str) -> None:
     )
 
 
-def unchecked(writer: Writer) -> list[SourceLines]:
+def unchecked(connection: apsw.Connection) -> list[SourceLines]:
     """List the lines whose file is not the one they were looked up in."""
-    with translated(writer.path):
-        found = rows(
-            writer.connection,
-            "SELECT DISTINCT l.path, l.start_line, l.end_line, l.hash FROM lineage l"
-            " JOIN documents s ON s.source = ? AND s.path = l.path WHERE l.checked IS NOT s.hash"
-            " ORDER BY l.path, l.start_line, l.end_line",
-            (MEMORY_SOURCE,),
-        )
+    found = rows(
+        connection,
+        "SELECT DISTINCT l.path, l.start_line, l.end_line, l.hash FROM lineage l"
+        " JOIN documents s ON s.source = ? AND s.path = l.path WHERE l.checked IS NOT s.hash"
+        " ORDER BY l.path, l.start_line, l.end_line",
+        (MEMORY_SOURCE,),
+    )
     return [SourceLines(*row) for row in found]
 
 
-def check(writer: Writer, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
+def check(
+    connection: apsw.Connection, path: str, file_hash: bytes, held: Sequence[SourceLines]
+) -> None:
     """Note the file in which the lines of `path` were looked up, and which of them it has."""
-    with writer.transaction():
-        writer.connection.execute(
-            "UPDATE lineage SET checked = ?, matches = 0 WHERE path = ?", (file_hash, path)
-        )
-        writer.connection.executemany(
-            "UPDATE lineage SET matches = 1"
-            " WHERE path = ? AND start_line = ? AND end_line = ? AND hash = ?",
-            [tuple(lines) for lines in held],
-        )
+    connection.execute(
+        "UPDATE lineage SET checked = ?, matches = 0 WHERE path = ?", (file_hash, path)
+    )
+    connection.executemany(
+        "UPDATE lineage SET matches = 1"
+        " WHERE path = ? AND start_line = ? AND end_line = ? AND hash = ?",
+        [tuple(lines) for lines in held],
+    )
 
 
 def confidences(connection: apsw.Connection) -> dict[str, float]:

@@ -22,7 +22,17 @@ from memcli.store.sqlite.driver import connect, rows, translated, understood
 from memcli.store.sqlite.filters import select_chunks
 from memcli.store.sqlite.match import expression, phrase
 from memcli.store.sqlite.vectors import Near
-from memcli.types import Candidate, Filters, Known, PartScore, Skip, SourceLines, Term, Wanted
+from memcli.types import (
+    About,
+    Candidate,
+    Filters,
+    Known,
+    PartScore,
+    Skip,
+    SourceLines,
+    Term,
+    Wanted,
+)
 
 
 class SourceCounts(NamedTuple):
@@ -205,21 +215,22 @@ class Reader:
             literals = keywords.held(self._connection, exactly, ids)[1] if exactly else set()
             parts = self._parts(legs.vector, ids, near)
             hydrated = self._hydrate(ids)
-            for day in {day for row in hydrated for day in row[11:13] if day}:
+            for day in {day for row in hydrated for day in row[8:10] if day}:
                 date.fromisoformat(day)  # its age will be asked
             headings = json.loads(f"[{','.join(row[4] for row in hydrated)}]")
             return [
-                Candidate._make(
-                    (
-                        *row[:4],
-                        tuple(heading_path),
-                        *row[5:],
-                        scores.get(row[0], 0.0),
-                        ranks.get(row[0]),
-                        dense_ranks.get(row[0]),
-                        row[0] in literals,
-                        tuple(parts.get(row[0], ())),
-                    )
+                Candidate(
+                    About._make((*row[:4], tuple(heading_path), *row[5:14])),
+                    tokens=row[14],
+                    text=row[15],
+                    text_hash=row[16],
+                    authority=row[17],
+                    importance=row[18],
+                    parts=tuple(parts.get(row[0], ())),
+                    bm25=scores.get(row[0], 0.0),
+                    lexical_rank=ranks.get(row[0]),
+                    dense_rank=dense_ranks.get(row[0]),
+                    literal=row[0] in literals,
                 )
                 for row, heading_path in zip(hydrated, headings, strict=True)
             ]
@@ -292,8 +303,8 @@ class Reader:
         marks = ",".join("?" * len(ids))
         return self._rows(
             "SELECT c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line,"
-            " c.end_line, c.tokens, c.text, c.text_hash, c.date, d.date, d.kind, d.scope,"
-            " d.source_kind, d.trust, d.authority, d.importance"
+            " c.end_line, c.date, d.date, d.kind, d.scope, d.source_kind, d.trust,"
+            " c.tokens, c.text, c.text_hash, d.authority, d.importance"
             f" FROM chunks c JOIN documents d ON d.id = c.document_id WHERE c.id IN ({marks})"
             " ORDER BY d.source, d.path, c.ordinal",
             ids,

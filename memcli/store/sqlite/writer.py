@@ -20,7 +20,7 @@ from memcli.store.sqlite.documents import Stamp as Stamp
 from memcli.store.sqlite.driver import DamagedError, Opened, connect, rows, set_aside, translated
 from memcli.store.sqlite.network import MOUNTS
 from memcli.store.sqlite.pending import Pending
-from memcli.types import Document, Known
+from memcli.types import Document, Known, SourceLines
 
 # Searches that follow one another without a gap would hold up a run for the usual timeout.
 CLOSE_TIMEOUT_MS = 250
@@ -227,6 +227,16 @@ class Writer:
                 (unused_days, self.meta("fingerprint")),
             )
             return self.connection.changes()
+
+    def unchecked(self) -> list[SourceLines]:
+        """List the lines of lineage whose file is not the one they were looked up in."""
+        with translated(self.path):
+            return lineage.unchecked(self.connection)
+
+    def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
+        """Note the file in which lines of `path` were looked up, and which of them it has."""
+        with self.transaction():
+            lineage.check(self.connection, path, file_hash, held)
 
     def settle(self, pages: int = MERGE_PAGES) -> None:
         """Merge the keyword index after a batch of changes until deleted words are gone.

@@ -63,7 +63,7 @@ def command(
 
 
 def _documents(context: Context) -> dict[str, Parsed]:
-    from memcli.indexing.indexer import plan
+    from memcli.indexing.planning import plan
     from memcli.markdown.parse import parse
     from memcli.types import Skip
     from memcli.workspace.reading import read_file

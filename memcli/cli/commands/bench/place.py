@@ -57,7 +57,7 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
     from shutil import copyfile
 
     from memcli.config.settings import WORKSPACE_FILE
-    from memcli.indexing.indexer import plan
+    from memcli.indexing.planning import plan
     from memcli.store.sqlite.lock import writer_lock
     from memcli.types import MEMORY_SOURCE
 

@@ -165,7 +165,7 @@ def _one_change(place: Place, number: int) -> Process:
 def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, Any]:
     """Measure warm searches, the model, memory and the walk in this process."""
     from memcli.bench.speed import spread
-    from memcli.indexing.indexer import plan
+    from memcli.indexing.planning import plan
     from memcli.store.sqlite.reader import Reader
 
     texts = sample(place.store, SAMPLE_TEXTS)
