@@ -86,3 +86,15 @@ class StoreError(MemcliError):
 
     code = "store"
     exit_code = ExitCode.NO_INDEX
+
+
+class DamagedError(StoreError):
+    """The index is not a database, or a damaged one."""
+
+    code = "damaged"
+
+
+class IncompleteError(StoreError):
+    """The index was begun, but not made."""
+
+    code = "incomplete"

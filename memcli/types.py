@@ -69,7 +69,6 @@ class Listing(NamedTuple):
 class Known(NamedTuple):
     """What the index remembers of a document, enough to see that it has not changed."""
 
-    document_id: int
     hash: bytes
     size: int
     mtime_ns: int

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memcli.cli.terminal import Terminal
 from memcli.config import settings as settings
 from memcli.errors import UsageError
+from memcli.store.open import open_store
 from memcli.workspace.dating import age_days
 from memcli.workspace.locate import locate
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.planning import Settings
+    from memcli.store.port import Store
 
 
 class Shared(NamedTuple):
@@ -36,7 +38,7 @@ class Context(NamedTuple):
     """The outside world of one command."""
 
     config: settings.Config
-    store: str
+    store: Store
     terminal: Terminal
     today: date
     now: str  # ISO time, of --now or of the clock
@@ -123,7 +125,7 @@ def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
     now = _parse_now(shared.now) if shared.now else datetime.now().astimezone()
     return Context(
         config=config,
-        store=settings.store_path(config, environ),
+        store=open_store(config, environ, time.time_ns),
         terminal=terminal,
         today=now.date(),
         now=now.isoformat(timespec="seconds"),

@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 from memcli.cli.context import Context
 from memcli.cli.search_run import bring_in_step, remembered
-from memcli.context.assemble import Assembled, Wanted, assemble, fix
-from memcli.context.retrieve import find, rank_all
+from memcli.context.assemble import Assembled, Wanted, assemble
+from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.search.options import options_of
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
-from memcli.store.sqlite.context_reader import ContextReader
 from memcli.types import Filters
 
 NOTHING = Assembled((), (), "")
@@ -65,22 +64,18 @@ def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bo
     freshness = bring_in_step(context, index, options.mode, sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, None, NOTHING, 0, filters, "0")
-    reader = ContextReader(context.store)
-    try:
-        with reader.snapshot():
-            fixed = fix(reader.always(), reader.soft(), reader.newest(), wanted)
-            answer, found = find(
-                reader,
-                parsed,
-                spans,
-                options,
-                fixed,
-                roots={source.name: source.root for source in context.config.sources},
-                embed_query=vector.result,
-                age_days=context.age_days,
-            )
-    finally:
-        reader.close()
+    with context.store.snapshot() as snapshot:
+        fixed = fixed_of(snapshot, wanted)
+        answer, found = find(
+            snapshot,
+            parsed,
+            spans,
+            options,
+            fixed,
+            roots={source.name: source.root for source in context.config.sources},
+            embed_query=vector.result,
+            age_days=context.age_days,
+        )
     assembled = assemble(fixed, found, wanted)
     return Found(parsed, freshness, answer, assembled, 0, filters, answer.revision)
 
@@ -92,16 +87,12 @@ def _start(context: Context, wanted: Wanted, *, sync: bool, no_sync: bool) -> Fo
     freshness = bring_in_step(context, remembered(context), "lexical", sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
         return Found(None, freshness, None, NOTHING, 0, filters, "0")
-    reader = ContextReader(context.store)
-    try:
-        with reader.snapshot():
-            fixed = fix(reader.always(), reader.soft(), reader.newest(), wanted)
-            revision = reader.meta("revision") or "0"
-            found, rest = rank_all(
-                reader, fixed, filters, budget=wanted.budget, age_days=context.age_days
-            )
-    finally:
-        reader.close()
+    with context.store.snapshot() as snapshot:
+        fixed = fixed_of(snapshot, wanted)
+        revision = str(snapshot.facts.revision)
+        found, rest = rank_all(
+            snapshot, fixed, filters, budget=wanted.budget, age_days=context.age_days
+        )
     assembled = assemble(fixed, found, wanted)
     more = max(0, rest - len(found))
     return Found(None, freshness, None, assembled, more, filters, revision)

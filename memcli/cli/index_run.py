@@ -11,7 +11,7 @@ from memcli.errors import LegMissingError
 if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
     from memcli.indexing.indexer import Progress, Report
-    from memcli.store.sqlite.writer import Writer
+    from memcli.store.port import Change
 
 
 class Job(NamedTuple):
@@ -57,7 +57,7 @@ class Vectors:
         """Tell that a server refuses, or is away: that passes without a change of settings."""
         return not self.can_embed and "openai" in self._context.encoders().names
 
-    def make(self, writer: Writer, most: int | None = None) -> None:
+    def make(self, change: Change, most: int | None = None) -> None:
         """Embed what is new, or learn why that cannot be; what was made before a fault is kept."""
         from memcli.embedding.choice import Remembered
         from memcli.embedding.query import is_verified, remember
@@ -65,16 +65,17 @@ class Vectors:
         from memcli.indexing.indexer import embed, settle_vectors
 
         choice = self._context.encoders()
-        known = Remembered(writer.meta("model"), writer.meta("fingerprint"))
+        facts = change.facts
+        known = Remembered(facts.model, facts.fingerprint)
         if is_verified(choice, known) and settle_vectors(
-            writer, configured_fingerprint(choice, known)
+            change, configured_fingerprint(choice, known)
         ):
             return
         if self._opened is None or self.may_come_back:
             self._opened = self._context.open_encoder()
         if self._opened.encoder is None:
             return
-        writer.set_meta({"model": remember(choice, self._opened.encoder)})
+        change.remember({"model": remember(choice, self._opened.encoder)})
         before = self.made
 
         def count(stage: str, done: int, total: int) -> None:
@@ -82,15 +83,15 @@ class Vectors:
             self._on_progress(stage, done, total)
 
         try:
-            embed(writer, self._opened.encoder, most=most, on_progress=count)
+            embed(change, self._opened.encoder, most=most, on_progress=count)
         except LegMissingError as error:
             self._opened = Opened(None, error.message, error.hint)
 
-    def pending(self, writer: Writer) -> int:
+    def pending(self, change: Change) -> int:
         """Count the texts that have no vector of the encoder, else of the index's own."""
         encoder = self._opened and self._opened.encoder
-        fingerprint = encoder.fingerprint if encoder else writer.meta("fingerprint")
-        return writer.unembedded(fingerprint) if fingerprint else 0
+        fingerprint = encoder.fingerprint if encoder else change.facts.fingerprint
+        return change.unembedded(fingerprint) if fingerprint else 0
 
 
 def run_once(
@@ -103,28 +104,22 @@ def run_once(
 ) -> Done:
     """Bring the index in step under the writer lock."""
     from memcli.indexing.indexer import index
-    from memcli.indexing.rebuild import rebuild, sweep_stale
-    from memcli.store.sqlite.lock import writer_lock
-    from memcli.store.sqlite.writer import Writer
+    from memcli.indexing.rebuild import STALE_SECONDS, rebuild
 
     settings, before, pruned = context.index_settings(), vectors.made, 0
-    with writer_lock(context.store, wait_seconds=job.wait_seconds, sleep=sleep):
-        writer, notice = Writer.open(context.store)
-        if notice:
+    with context.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
+        for notice in change.notices:
             context.terminal.warn(notice)
-        try:
-            if job.full:
-                report = rebuild(writer, settings, embed_into=vectors.make, on_progress=on_progress)
-            else:
-                sweep_stale(context.store, settings)
-                report = index(writer, settings, on_progress=on_progress)
-                if job.texts != 0:
-                    vectors.make(writer, job.texts)
-            if job.prune:
-                pruned = writer.prune(unused_days=0)
-            pending, chunks = vectors.pending(writer), writer.counts().chunks
-        finally:
-            writer.close()
+        if job.full:
+            report = rebuild(change, settings, embed_into=vectors.make, on_progress=on_progress)
+        else:
+            change.drop_rebuild(older_than_seconds=STALE_SECONDS)
+            report = index(change, settings, on_progress=on_progress)
+            if job.texts != 0:
+                vectors.make(change, job.texts)
+        if job.prune:
+            pruned = change.prune(unused_days=0)
+        pending, chunks = vectors.pending(change), change.counts().chunks
     return Done(report, chunks, vectors.made - before, pending, pruned)
 
 
@@ -132,13 +127,6 @@ def make_vectors(
     context: Context, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
     """Embed the next texts under the writer lock; give how many it pays to go on with."""
-    from memcli.store.sqlite.lock import writer_lock
-    from memcli.store.sqlite.writer import Writer
-
-    with writer_lock(context.store, wait_seconds=job.wait_seconds, sleep=sleep):
-        writer, _ = Writer.open(context.store)
-        try:
-            vectors.make(writer, job.texts)
-            return vectors.pending(writer) if vectors.can_embed else 0
-        finally:
-            writer.close()
+    with context.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
+        vectors.make(change, job.texts)
+        return vectors.pending(change) if vectors.can_embed else 0

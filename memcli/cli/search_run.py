@@ -11,7 +11,6 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.search.options import options_of
 from memcli.search.pipeline import NOTHING, Answer, Observer, search, unobserved
 from memcli.search.query import ParsedQuery, parse
-from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
 
 if TYPE_CHECKING:
@@ -66,8 +65,7 @@ def answer(
     freshness = bring_in_step(context, index, wanted.mode, sync=sync, no_sync=no_sync)
     if freshness.state in ("empty", "not_indexed"):
         return Found(parsed, freshness, NOTHING)
-    reader = Reader(context.store)
-    try:
+    with context.store.snapshot() as reader:
         if expand:
             from memcli.search.expansion import search_expanded
 
@@ -93,8 +91,6 @@ def answer(
                 ),
                 [],
             )
-    finally:
-        reader.close()
     return Found(parsed, freshness, found, tuple(expanded))
 
 
@@ -121,10 +117,8 @@ def bring_in_step(
 def remembered(context: Context) -> Remembered:
     """Read which model has made the index, and its file that was verified then."""
     try:
-        reader = Reader(context.store)
+        with context.store.snapshot() as snapshot:
+            facts = snapshot.facts
     except (IndexMissingError, StoreError):  # freshness says it, or mends it
         return Remembered(None, None)
-    try:
-        return Remembered(reader.meta("model"), reader.meta("fingerprint"))
-    finally:
-        reader.close()
+    return Remembered(facts.model, facts.fingerprint)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from memcli.cli.context import Context
@@ -39,16 +38,12 @@ def _watcher_line(watcher: dict[str, Any]) -> str:
 
 def _days(context: Context) -> list[str]:
     """Draw the days covered, for a person."""
-    if not context.terminal.out_is_terminal or not os.path.exists(context.store):
+    if not context.terminal.out_is_terminal or not context.store.exists():
         return []
     from memcli.render.days import chart
-    from memcli.store.sqlite.reader import Reader
 
-    reader = Reader(context.store)
-    try:
-        days = reader.days()
-    finally:
-        reader.close()
+    with context.store.snapshot() as snapshot:
+        days = snapshot.days()
     if not days:
         return []
     columns = max(1, context.terminal.width - INDENT - 2 * len("2025-01-01 "))

@@ -21,14 +21,8 @@ from memcli.cli.watch_output import Log
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
 from memcli.errors import BusyError, ExitCode, MemcliError, NotFoundError
 from memcli.indexing import watcher
-from memcli.indexing.watch_record import (
-    Record,
-    lock_path,
-    remove_record,
-    watch_lock,
-    write_record,
-)
 from memcli.indexing.watch_sight import Sight
+from memcli.store.records import WatchRecord
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
 LOCK_WAIT_SECONDS = 2.0
@@ -50,7 +44,6 @@ def watch(wanted: Options, context: Context, reload: Callable[[], Context]) -> i
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     stop = Stop(lambda: inbox.put((context.monotonic(), "")))
     with stopped_by_signals(stop), ExitStack() as lock:
-        lock.enter_context(watch_lock(context.store, sleep=context.sleep))
         session = _Session(wanted, context, reload, inbox, stop, lock)
         try:
             session.stay()
@@ -76,6 +69,7 @@ class _Session:
         self.job = Job(wanted.full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
         self.context, self.reload, self.store = context, reload, context.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
+        self.right = lock.enter_context(self.store.watch(sleep=context.sleep))
         self.clock = context.monotonic
         settings = context.index_settings()
         self.log = Log(context.terminal, settings.now_ns, as_json=wanted.as_json)
@@ -86,7 +80,7 @@ class _Session:
         self.watcher = watcher.Watcher(timing, self.clock())
         self.sight = Sight(
             lambda hint: inbox.put((self.clock(), hint)),
-            places=(self.store, lock_path(self.store)),
+            places=(self.store.local, *self.right.files),
             files=(
                 os.path.join(context.config.workspace, WORKSPACE_FILE),
                 user_file(os.environ),
@@ -96,16 +90,16 @@ class _Session:
         self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
         self.embedded = 0
-        self.record = Record(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
+        self.record = WatchRecord(os.getpid(), since=self.log.now().isoformat(timespec="seconds"))
 
     def close(self) -> None:
-        """Stop listening and leave no record."""
+        """Stop listening."""
         self.sight.close()
-        remove_record(self.store, self.record.pid)
 
     def stay(self) -> None:
         """Do what is due, for ever."""
-        self.log.started(self.context.config.workspace, self.store, self.record.pid)
+        address = self.store.describe().address
+        self.log.started(self.context.config.workspace, address, self.record.pid)
         steps = {
             watcher.LOOK: self.look,
             watcher.PROBE: self.probe,
@@ -151,11 +145,11 @@ class _Session:
         """Look for what sends no events: replaced folders, a lost store, changed settings."""
         started = self.clock()
         changed = self.sight.probe()
-        if lock_path(self.store) in changed:
+        if not changed.isdisjoint(self.right.files):
             self.lock.close()
-            self.lock.enter_context(watch_lock(self.store, sleep=self.context.sleep))
+            self.right = self.lock.enter_context(self.store.watch(sleep=self.context.sleep))
             self.sight.settle()
-        lost = not os.path.exists(self.store) and not self.watcher.waiting
+        lost = not self.store.exists() and not self.watcher.waiting
         if lost and not self.watcher.failures:
             self.log.notice("the index is gone and will be built again")
             self.watcher.unsure(started)
@@ -286,5 +280,5 @@ class _Session:
             beat=self.log.now().isoformat(timespec="seconds"),
             failure=self.log.failure,
         )
-        write_record(self.store, self.record)
+        self.right.tell(self.record)
         self.watcher.beaten(self.clock())

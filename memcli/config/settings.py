@@ -68,19 +68,6 @@ def user_file(environ: Mapping[str, str]) -> str:
     return os.path.join(base, "memcli", "config.toml")
 
 
-def store_path(config: Config, environ: Mapping[str, str]) -> str:
-    """Name the index file of the workspace: configured, or in the cache folder."""
-    configured = config("store.path")
-    if configured:
-        if configured.lower().endswith((".md", ".markdown", ".toml")):
-            raise ConfigError(f"store.path names a file that is no index: {configured}", hint=HINT)
-        return os.path.join(config.workspace, os.path.expanduser(configured))
-    from hashlib import sha256
-
-    name = sha256(config.workspace.encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    return os.path.join(cache_folder(environ), name, "index.sqlite")
-
-
 def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
     """Settle every setting; `flags` holds only those that were given."""
     values = {key.name: Value(key.default, DEFAULT_ORIGIN) for key in KEYS}

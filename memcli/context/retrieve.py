@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.context import hops
-from memcli.context.assemble import Fixed
+from memcli.context.assemble import Fixed, Wanted, fix
 from memcli.context.parts import FOUND, Part, make_part
+from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
@@ -14,8 +17,12 @@ from memcli.search.options import Options
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.two_pass import SECOND
-from memcli.store.sqlite.context_reader import ContextReader, Linking, Rated
+from memcli.search.validity import reach_of
+from memcli.store.records import Key, Linking, Marked, Rated, Reach
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is
 # left out and ranks by itself costs no more. Recall in 2000 tokens, fences paid for, mean of five
@@ -23,10 +30,35 @@ from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 # what search --budget 2000 --limit 100 gives (mean .893), which pays for texts alone.
 KEEP_SHARE = 0.45
 _SCOPES = ("user", "session", "global")
+# What counts as a log of sessions, whose newest records are the tail of a context.
+LOGS = Reach(
+    Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
+)
+# An author who says nothing of a document's authority has not said that it is small.
+UNSAID_AUTHORITY = 1.0
+
+
+def fixed_of(snapshot: Snapshot, wanted: Wanted) -> Fixed:
+    """Take what a context holds whatever is asked: rules, soft rules and the newest records."""
+    always = [marked.excerpts for marked in _rules_first(snapshot.marked(soft=False))]
+    soft = [
+        excerpt
+        for marked in _rules_first(snapshot.marked(soft=True))
+        for excerpt in marked.excerpts
+    ]
+    return fix(always, soft, snapshot.newest(LOGS), wanted)
+
+
+def _rules_first(documents: Sequence[Marked]) -> list[Marked]:
+    """Put the documents of most authority first, the others in their order."""
+    return sorted(
+        documents,
+        key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority),
+    )
 
 
 def find(
-    reader: ContextReader,
+    snapshot: Snapshot,
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: Options,
@@ -43,10 +75,10 @@ def find(
     wide = options._replace(
         limit=MMR_POOL, budget=None, outside=fixed.chunk_ids, keep_share=KEEP_SHARE
     )
-    answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    chunks = reader.chunks(list({hit.about.chunk_id for hit in answer.hits}))
+    answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
+    chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in answer.hits}))
     found = [_part(hit, chunks[hit.about.chunk_id]) for hit in answer.hits]
-    linked = _hops(reader, found[:SECOND], fixed, roots)
+    linked = _hops(snapshot, found[:SECOND], fixed, roots)
     return answer, with_hops(found, linked)
 
 
@@ -75,7 +107,7 @@ def with_hops(found: Sequence[Part], linked: Sequence[hops.Hop]) -> list[Part]:
 
 
 def rank_all(
-    reader: ContextReader,
+    snapshot: Snapshot,
     fixed: Fixed,
     filters: Filters,
     *,
@@ -94,8 +126,10 @@ def rank_all(
         age = age_days(document.date) if document.date else None
         return authority(age, document.authority)
 
+    supports = () if filters.view == "all" else snapshot.supports()
+    reach = reach_of(filters, supports)
     documents = sorted(
-        reader.rated(filters),
+        snapshot.rated(reach),
         key=lambda d: (
             -omega(d), d.trust != "trusted", -(d.importance or 0.0), _SCOPES.index(d.scope),
             d.source != MEMORY_SOURCE, d.source, d.path,
@@ -107,7 +141,7 @@ def rank_all(
     parts: list[Part] = []
     left = float(budget)
     for document in documents:
-        for excerpt in reader.chunks_of(document.document_id, filters):
+        for excerpt in snapshot.excerpts_of([(document.source, document.path)], reach):
             if excerpt.about.chunk_id not in shown:
                 parts.append(make_part(FOUND, excerpt, score=omega(document)))
                 left -= parts[-1].body
@@ -129,20 +163,23 @@ def _part(hit: Hit, chunk: Excerpt) -> Part:
 
 
 def _hops(
-    reader: ContextReader, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
+    snapshot: Snapshot, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
 ) -> list[hops.Hop]:
-    linking = reader.links([part.excerpt.about.chunk_id for part in parents])
+    trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
+    linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])
     links = hops.strong(
         link for part in parents for link in _links(part, linking.get(part.excerpt.about.chunk_id))
     )
     if not links:
         return []
     taken = fixed.chunk_ids | {part.excerpt.about.chunk_id for part in parents}
-    return hops.hops(links, _targets(reader, links, roots), taken)
+    return hops.hops(links, _targets(snapshot, links, roots), taken)
 
 
 def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
-    for target in linking.targets if linking else ():
+    if linking is None:
+        return
+    for target in (*linking.targets, *related_targets(json.loads(linking.front_matter))):
         yield hops.Link(
             part.excerpt.about.source, part.excerpt.about.path, target, part.score or 0.0,
             part.excerpt.about.citation,
@@ -150,23 +187,38 @@ def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
 
 
 def _targets(
-    reader: ContextReader, links: Sequence[hops.Link], roots: Mapping[str, str]
+    snapshot: Snapshot, links: Sequence[hops.Link], roots: Mapping[str, str]
 ) -> Callable[[hops.Link], Excerpt | None]:
     """Look up the documents that links lead to, all at once."""
     wanted = {link: hops.candidates(link, roots) for link in links}
-    known = reader.known_paths(sorted({place for places in wanted.values() for place in places}))
+    known = snapshot.present(sorted({place for places in wanted.values() for place in places}))
     chosen = {
         link: next((p for p in places if p in known), None) for link, places in wanted.items()
     }
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
-    named = reader.named(loose) if loose else {}
+    named = _named(snapshot, loose) if loose else {}
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
     chunks: dict[hops.Place, list[Excerpt]] = {}
-    for excerpt in reader.documents(sorted({p for p in places.values() if p})):
-        chunks.setdefault((excerpt.about.source, excerpt.about.path), []).append(excerpt)
+    for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Reach()):
+        chunks.setdefault(excerpt.about.document, []).append(excerpt)
 
     def target_of(link: hops.Link) -> Excerpt | None:
         found = chunks.get(places[link] or ("", ""))
         return hops.passage(link, found) if found else None
 
     return target_of
+
+
+def _named(snapshot: Snapshot, names: Sequence[str]) -> dict[str, Key]:
+    """Find documents by title or by file name without ending, in any case.
+
+    The memory's own go first, then those nearest to the root.
+    """
+    wanted = {name.casefold() for name in names}
+    found: dict[str, list[tuple[bool, int, str, str]]] = {}
+    for source, path, title in snapshot.titles():
+        stem = path.rpartition("/")[2].rpartition(".")[0]
+        for name in {stem.casefold(), title.casefold()} & wanted:
+            place = (source != MEMORY_SOURCE, path.count("/"), source, path)
+            found.setdefault(name, []).append(place)
+    return {name: min(found[name.casefold()])[2:] for name in names if name.casefold() in found}

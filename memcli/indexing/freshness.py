@@ -6,20 +6,23 @@ in a bounded number of files and texts: counts, not time, so that answers are re
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.errors import BusyError, IndexMissingError, LegMissingError, StoreError
+from memcli.errors import (
+    BusyError,
+    DamagedError,
+    IncompleteError,
+    IndexMissingError,
+    LegMissingError,
+    StoreError,
+)
 from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
-from memcli.store.sqlite.driver import DamagedError
-from memcli.store.sqlite.lock import writer_lock
-from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.schema import IncompleteError
 from memcli.types import Encoder, FileText, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Report
+    from memcli.store.port import Change, Store
 
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
@@ -46,14 +49,14 @@ class Freshness(NamedTuple):
 
 
 def freshen(
-    store: str,
+    store: Store,
     settings: Settings,
     bounds: Bounds,
     open_encoder: Callable[[], Encoder | None],
     sleep: Callable[[float], None],
 ) -> Freshness:
     """Bring the index in step within bounds; `open_encoder` is called only when texts wait."""
-    first = not os.path.exists(store)
+    first = not store.exists()
     if first:
         planned = plan(settings, {})
         files = len(planned.listing.files)
@@ -74,15 +77,15 @@ def freshen(
         if not _behind(planned) and not again:
             return _state(planned, again)
     try:
-        with writer_lock(store, wait_seconds=bounds.wait_seconds, sleep=sleep):
-            return _bring_in(store, settings, bounds, open_encoder, whole=first or again)
+        with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+            return _bring_in(change, settings, bounds, open_encoder, whole=first or again)
     except (BusyError, StoreError) as error:
         if first and isinstance(error, StoreError):
             raise
         return _as_it_is(store, settings, len(planned.listing.files), error.message)
 
 
-def _as_it_is(store: str, settings: Settings, files: int, reason: str) -> Freshness:
+def _as_it_is(store: Store, settings: Settings, files: int, reason: str) -> Freshness:
     """Let what there is answer; somebody else may be building the first index just now."""
     try:
         found = look(store, settings)
@@ -91,24 +94,18 @@ def _as_it_is(store: str, settings: Settings, files: int, reason: str) -> Freshn
     return found._replace(reason=reason) if found.pending else found
 
 
-def look(store: str, settings: Settings) -> Freshness:
+def look(store: Store, settings: Settings) -> Freshness:
     """Say how far the index is behind without changing anything."""
-    if not os.path.exists(store):
-        raise IndexMissingError(f"there is no index at {store}", hint="memcli index")
     planned, again, known = _look(store, settings)
     return _state(settled(planned, known, settings), again)
 
 
-def _look(store: str, settings: Settings) -> tuple[Plan, bool, Mapping[tuple[str, str], Known]]:
+def _look(store: Store, settings: Settings) -> tuple[Plan, bool, Mapping[tuple[str, str], Known]]:
     """Compare the files, and the settings that every stored document depends on."""
-    reader = Reader(store)
-    try:
-        wanted = settings_meta(settings)
-        again = any(reader.meta(key) != value for key, value in wanted.items())
-        known = reader.known()
-        return plan(settings, known, reader.meta("mounts")), again, known
-    finally:
-        reader.close()
+    with store.snapshot() as snapshot:
+        facts, known = snapshot.facts, snapshot.known()
+    again = any(getattr(facts, name) != value for name, value in settings_meta(settings).items())
+    return plan(settings, known, facts.mounts), again, known
 
 
 def _state(planned: Plan, again: bool) -> Freshness:
@@ -149,7 +146,7 @@ def _hash(file: FileText | Skip) -> bytes:
 
 
 def _bring_in(
-    store: str,
+    change: Change,
     settings: Settings,
     bounds: Bounds,
     open_encoder: Callable[[], Encoder | None],
@@ -157,28 +154,23 @@ def _bring_in(
     whole: bool,
 ) -> Freshness:
     from memcli.indexing.indexer import apply, embed, index
-    from memcli.store.sqlite.writer import Writer
 
-    writer, notice = Writer.open(store)
-    try:
-        notices = [notice] if notice else []
-        if whole or notice:
-            report = index(writer, settings)
-            notices += report.notices
-        else:
-            known = writer.known()
-            planned = plan(settings, known, writer.meta("mounts"))
-            report = apply(writer, settings, planned, known, most=bounds.files)
-            writer.settle(SETTLE_PAGES)
-        if bounds.parts and (report.added or report.changed or report.moved):
-            encoder = open_encoder()
-            if encoder is not None:
-                try:
-                    embed(writer, encoder, most=bounds.parts)
-                except LegMissingError as error:
-                    notices.append(f"new texts have no vector yet: {error.message}")
-    finally:
-        writer.close()
+    notices = [*change.notices]
+    if whole or notices:
+        report = index(change, settings)
+        notices += report.notices
+    else:
+        known = change.known()
+        planned = plan(settings, known, change.facts.mounts)
+        report = apply(change, settings, planned, known, most=bounds.files)
+        change.settle(SETTLE_PAGES)
+    if bounds.parts and (report.added or report.changed or report.moved):
+        encoder = open_encoder()
+        if encoder is not None:
+            try:
+                embed(change, encoder, most=bounds.parts)
+            except LegMissingError as error:
+                notices.append(f"new texts have no vector yet: {error.message}")
     reason = f"more than {bounds.files} files have changed" if report.deferred else ""
     state = "stale" if report.deferred else "fresh"
     return Freshness(state, report.deferred, reason, (*notices, *_unseen(report)))

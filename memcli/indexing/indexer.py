@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
-from memcli.store.sqlite.documents import Stamp
-from memcli.store.sqlite.driver import DamagedError
+from memcli.markdown.parts import embedded_again
+from memcli.store.records import Pending, Stamp
 from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source, shown
 
 if TYPE_CHECKING:
-    from memcli.store.sqlite.writer import Writer
+    from memcli.store.port import Change
 
 # One transaction for so many vectors: other writers wait at most a second or two.
 EMBED_BATCH = 32
@@ -46,7 +47,7 @@ class Report(NamedTuple):
 
 
 def apply(
-    writer: Writer,
+    change: Change,
     settings: Settings,
     planned: Plan,
     known: Mapping[tuple[str, str], Known],
@@ -81,14 +82,14 @@ def apply(
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
-                _put_skip(writer, sources[stat.source], stat, file, before, indexed_ns)
+                _put_skip(change, sources[stat.source], stat, file, before, indexed_ns)
             continue
         stamp = Stamp(file.stat, file.hash, indexed_ns)
         if before and before.hash == file.hash and not again:
-            writer.touch(before.document_id, stamp)
+            change.touch((stat.source, stat.path), stamp)
             unchanged += 1
             continue
-        writer.put_document(build_document(file, sources[stat.source], settings.limits), stamp)
+        change.put(build_document(file, sources[stat.source], settings.limits), stamp)
         if file.damaged:
             damaged.append(name)
         if before:
@@ -98,9 +99,9 @@ def apply(
     removed: dict[str, bytes] = {}
     for source, path in planned.diff.removed:
         removed[shown(source, path)] = known[source, path].hash
-        writer.remove(source, path)
-    writer.set_meta({"mounts": planned.mounts}, revise=False)
-    check_lineage(writer, settings)
+        change.remove((source, path))
+    change.remember({"mounts": planned.mounts}, revise=False)
+    check_lineage(change, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
     return Report(
@@ -117,7 +118,7 @@ def apply(
 
 
 def index(
-    writer: Writer,
+    change: Change,
     settings: Settings,
     *,
     on_progress: Progress = lambda stage, done, total: None,
@@ -127,49 +128,51 @@ def index(
     A damaged store is set aside and built again.
     """
     try:
-        return bring_in_step(writer, settings, on_progress=on_progress)
+        return bring_in_step(change, settings, on_progress=on_progress)
     except DamagedError as error:
-        notice = writer.start_over(error.message)
-    return bring_in_step(writer, settings, on_progress=on_progress)._replace(notices=(notice,))
+        notice = change.start_over(error.message)
+    return bring_in_step(change, settings, on_progress=on_progress)._replace(notices=(notice,))
 
 
 def bring_in_step(
-    writer: Writer,
+    change: Change,
     settings: Settings,
     *,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
     """Do what `index` does on a store that is sound; DamagedError where it is not."""
-    known = writer.known()
-    planned = plan(settings, known, writer.meta("mounts"))
+    known = change.known()
+    planned = plan(settings, known, change.facts.mounts)
     wanted = settings_meta(settings)
     if not known:  # a first run that is killed goes on where it was
-        writer.set_meta(wanted)
-    again = any(writer.meta(key) != value for key, value in wanted.items())
+        change.remember(wanted)
+    facts = change.facts
+    again = any(getattr(facts, name) != value for name, value in wanted.items())
     if again:
         planned = planned._replace(diff=_everything(planned, known))
-    report = apply(writer, settings, planned, known, again=again, on_progress=on_progress)
-    writer.set_meta(wanted)
-    writer.settle()
-    writer.prune(unused_days=CACHE_DAYS)
+    report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
+    change.remember(wanted)
+    change.settle()
+    change.prune(unused_days=CACHE_DAYS)
     return report
 
 
-def settle_vectors(writer: Writer, fingerprint: str | None) -> bool:
+def settle_vectors(change: Change, fingerprint: str | None) -> bool:
     """Finish what needs no encoder; tell whether every text now has its vector."""
-    if fingerprint is None or writer.meta("fingerprint") != fingerprint:
+    facts = change.facts
+    if fingerprint is None or facts.fingerprint != fingerprint:
         return False
-    if writer.is_embedded(fingerprint):
+    if change.is_embedded(fingerprint):
         return True
-    if writer.unembedded(fingerprint):
+    if change.unembedded(fingerprint):
         return False
-    writer.use_fingerprint(fingerprint, int(writer.meta("dimension") or 0))
-    writer.mark_embedded()
+    change.search_by(fingerprint, facts.dimension or 0)
+    change.mark_embedded()
     return True
 
 
 def embed(
-    writer: Writer,
+    change: Change,
     encoder: Encoder,
     *,
     most: int | None = None,
@@ -177,34 +180,40 @@ def embed(
 ) -> int:
     """Make the vectors that are missing and search by them; give how many were made."""
     fingerprint = encoder.fingerprint
-    waiting = writer.unembedded(fingerprint)
+    waiting = change.unembedded(fingerprint)
     total = waiting if most is None else min(most, waiting)
-    switching = writer.meta("fingerprint") not in (None, fingerprint)
+    switching = change.facts.fingerprint not in (None, fingerprint)
     if not switching or total == 0:
-        writer.use_fingerprint(fingerprint, encoder.dimension)
+        change.search_by(fingerprint, encoder.dimension)
     done = 0
     while done < total:
-        listed = writer.pending(fingerprint, min(LISTED, total - done))
+        listed = change.pending(fingerprint, min(LISTED, total - done))
         if not listed:
             break
         for at in range(0, len(listed), EMBED_BATCH):
             batch = listed[at : at + EMBED_BATCH]
-            vectors = encoder.encode([item.text for item in batch])
+            vectors = encoder.encode([text_of(item) for item in batch])
             pairs = [(item.hash, vector) for item, vector in zip(batch, vectors, strict=True)]
-            writer.put_vectors(fingerprint, pairs)
+            change.put_vectors(fingerprint, pairs)
             done += len(batch)
             on_progress("embedding", done, total)
         if not switching:
-            writer.use_fingerprint(fingerprint, encoder.dimension)
+            change.search_by(fingerprint, encoder.dimension)
     if done == waiting:
         if switching:
-            writer.use_fingerprint(fingerprint, encoder.dimension)
-        writer.mark_embedded()
+            change.search_by(fingerprint, encoder.dimension)
+        change.mark_embedded()
     return done
 
 
+def text_of(item: Pending) -> str:
+    """Give the text that is embedded for what waits."""
+    context = (item.title, item.heading_path, item.date)
+    return embedded_again(item.hash, context, item.prefix, item.text)
+
+
 def _put_skip(
-    writer: Writer,
+    change: Change,
     source: Source,
     stat: FileStat,
     skip: Skip,
@@ -216,9 +225,9 @@ def _put_skip(
 
     stamp = Stamp(stat, b"", indexed_ns)
     if before and before.hash == b"":
-        writer.touch(before.document_id, stamp)
+        change.touch((stat.source, stat.path), stamp)
     else:
-        writer.put_document(skipped_document(source, stat.path), stamp, skip=skip.reason)
+        change.put(skipped_document(source, stat.path), stamp, skip=skip.reason)
 
 
 def _everything(planned: Plan, known: Mapping[tuple[str, str], Known]) -> Diff:

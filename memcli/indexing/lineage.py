@@ -9,17 +9,17 @@ from memcli.markdown.lineage import holds
 from memcli.types import MEMORY_SOURCE, FileStat, Skip, SourceLines
 
 if TYPE_CHECKING:
-    from memcli.store.sqlite.writer import Writer
+    from memcli.store.port import Change
 
 
-def check_lineage(writer: Writer, settings: Settings) -> None:
+def check_lineage(change: Change, settings: Settings) -> None:
     """Note for every line of lineage in a changed file whether it is as it was."""
     waiting: dict[str, list[SourceLines]] = {}
-    for lines in writer.unchecked():
+    for lines in change.unchecked():
         waiting.setdefault(lines.path, []).append(lines)
     for path in sorted(waiting):
         file = read(settings, FileStat(MEMORY_SOURCE, path, 0, 0, 0, 0))
         if not isinstance(file, Skip):
             text = file.text.split("\n")
             held = [lines for lines in waiting[path] if holds(lines, text)]
-            writer.check(path, file.hash, held)
+            change.check(path, file.hash, held)

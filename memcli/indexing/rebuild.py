@@ -9,28 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from memcli.errors import DamagedError
 from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves
 from memcli.indexing.lineage import check_lineage
-from memcli.store.sqlite import beside
-from memcli.store.sqlite.driver import DamagedError
+from memcli.store.records import Key
 from memcli.types import Known, Listing, shown
 from memcli.workspace.diff import diff
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
-    from memcli.store.sqlite.writer import Writer
+    from memcli.store.port import Change
 
 # A half-built store older than this has forgotten why it was begun.
-STALE_NS = 24 * 3600 * 1_000_000_000
-
-Key = tuple[str, str]
+STALE_SECONDS = 24 * 3600.0
 
 
 def rebuild(
-    main: Writer,
+    main: Change,
     settings: Settings,
     *,
-    embed_into: Callable[[Writer], None],
+    embed_into: Callable[[Change], None],
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
     """Read every file anew; `main` answers from what it has until all is done.
@@ -42,43 +40,31 @@ def rebuild(
         notices = (main.start_over(fault),)
     known = main.known()
     if not known:  # nothing answers yet, so nothing need be kept
-        beside.sweep(main.path)
+        main.drop_rebuild()
         report = index(main, settings, on_progress=on_progress)
         embed_into(main)
         return report._replace(notices=(*notices, *report.notices))
-    sweep_stale(main.path, settings)
-    side = beside.open_beside(main)
-    try:
+    main.drop_rebuild(older_than_seconds=STALE_SECONDS)
+    with main.rebuild() as side:
         begun = len(side.known())
         if begun:
             notices = (*notices, f"went on with a full run that had read {begun} files")
         report = bring_in_step(side, settings, on_progress=on_progress)
-        hidden = _hidden(known, side.known(), report)
-        beside.take_over_documents(main, side, hidden)
-        beside.take_over_vectors(main, side)
+        side.take_over(_hidden(known, side.known(), report))
         check_lineage(side, settings)
         embed_into(side)
         now = side.known()
-        beside.publish(main, side)
-    finally:
-        side.close()
-    beside.sweep(main.path)
+        side.publish()
+    main.drop_rebuild()
     return _compared(report, known, now)._replace(notices=notices)
 
 
-def sweep_stale(store: str, settings: Settings) -> None:
-    """Remove what a full run left behind that nobody has gone on with for a day."""
-    age = beside.age_ns(store, settings.now_ns())
-    if age is not None and age > STALE_NS:
-        beside.sweep(store)
-
-
-def _fault(main: Writer) -> str:
+def _fault(main: Change) -> str:
     try:
         found = main.integrity()
     except DamagedError as error:
         return error.message
-    return "" if found == "ok" else f"the index {main.path} is damaged: {found}"
+    return "" if found == "ok" else f"the index is damaged: {found}"
 
 
 def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report) -> list[Key]:

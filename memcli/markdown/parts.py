@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -67,6 +67,17 @@ def choose_context(
 def embedded_text(context: str, prefix: str, text: str) -> str:
     """Give the text that is embedded for a part; `text` is the part as it stands in the file."""
     return "\n".join(piece for piece in (context, prefix, visible(text).strip()) if piece)
+
+
+def embedded_again(
+    hash_: bytes, context: tuple[str, Sequence[str], str | None], prefix: str, text: str
+) -> str:
+    """Put together the embedded text that has a hash, from (title, heading path, date) and pieces.
+
+    The hash tells which of the forms of the context line was chosen when the part was cut.
+    """
+    forms = [embedded_text(line, prefix, text) for line in contexts(*context)]
+    return next((form for form in forms if digest(form) == hash_), forms[-1])
 
 
 def digest(text: str) -> bytes:

@@ -8,6 +8,7 @@ summaries: a summary cannot hold every word of its lines. No score of the first 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.markdown.tokens import estimate
 from memcli.search.dates import DateSpan
@@ -16,16 +17,19 @@ from memcli.search.options import Options
 from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
+from memcli.search.validity import leaves as raw_lines
 from memcli.search.views import Expanded, attach, behind
-from memcli.store.sqlite.reader import Reader
 from memcli.types import SUMMARY
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
 
 # Narrow passages: within so many tokens more of them, from more places.
 PASSAGE_LINES = 2
 
 
 def search_expanded(
-    reader: Reader,
+    snapshot: Snapshot,
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: Options,
@@ -39,13 +43,13 @@ def search_expanded(
     With a budget the added lines take what the passages leave of it.
     """
     wide = options._replace(limit=MMR_POOL, budget=None, spread=True)
-    answer = search(reader, query, dates, wide, embed_query=embed_query, age_days=age_days)
+    answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     kept, dropped = pack(answer.hits[: options.limit], budget=options.budget)
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
     summaries = [hit for hit in answer.hits if hit.about.kind == SUMMARY]
-    leaves = reader.behind(sorted(reader.summaries()))
+    leaves = raw_lines(snapshot.supports())
     near = {line for hit in summaries for line in behind(hit, leaves[hit.about.path])}
     far = {line for path in leaves for line in leaves[path]} - near
     added: list[Hit] = []
@@ -62,7 +66,7 @@ def search_expanded(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),
         )
-        found = search(reader, query, dates, narrow, embed_query=embed_query, age_days=age_days)
+        found = search(snapshot, query, dates, narrow, embed_query=embed_query, age_days=age_days)
         added += pack(_unseen(found.hits, [*kept, *added]), budget=left)[0]
     return shown, attach(added, summaries, leaves)
 

@@ -7,7 +7,7 @@ observer sees are the hits as each stage left them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.embedding.registry import is_readable
 from memcli.search.dates import DateSpan
@@ -23,9 +23,10 @@ from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import Recalled, part_tokens, recall
+from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
-from memcli.store.sqlite.documents import Counts
-from memcli.store.sqlite.reader import Reader
+from memcli.store.records import Counts, Support
+from memcli.types import Filters
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
@@ -39,6 +40,10 @@ EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
 # within both.
 FOCUS_POOL = MMR_POOL = 100
+
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
 
 
 class Leg(NamedTuple):
@@ -85,7 +90,7 @@ def unobserved(stage: str, hits: Sequence[Hit]) -> None:
 
 
 def search(
-    reader: Reader,
+    snapshot: Snapshot,
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: Options,
@@ -97,26 +102,26 @@ def search(
     """Answer a query from one state of the index."""
     spans = [(span.start, span.end) for span in dates] if options.has("date") else []
     wants_lexical = options.mode != "dense"
-    with reader.snapshot():
-        counts = reader.counts()
-        dense, vector = _dense_leg(reader, query, options, embed_query, counts)
+    facts, counts = snapshot.facts, snapshot.counts()
+    if True:
+        dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
         lexical = Leg(wants_lexical, "" if wants_lexical else "mode is dense", 0, counts.chunks)
         found = recall(
-            reader,
+            snapshot,
             query,
             total=counts.chunks,
             lexical=wants_lexical,
             vector=vector.blob if vector else None,
             universe=options.universe,
-            filters=options.filters,
+            reach=reach_of(options.filters, _supports(snapshot, options.filters)),
             dates=spans,
             outside=options.outside,
         )
         if found.common:
             words = ", ".join(found.common)
             lexical = lexical._replace(reason=f"not looked for, too many chunks hold it: {words}")
-        fingerprint = (reader.meta("fingerprint") or "") if dense.ran else ""
-        revision = reader.meta("revision") or "0"
+        fingerprint = (facts.fingerprint or "") if dense.ran else ""
+        revision = str(facts.revision)
         weights = leg_weights(options, vector, lexical=wants_lexical)
         believed = text_share(found.coverage) if options.has("coverage") else 1.0
         hits = fuse(
@@ -131,7 +136,7 @@ def search(
         if options.has("focus"):
             hits = nearest_first(hits, spans, FOCUS_POOL)
             observe("pool", hits)
-            tokens = part_tokens(reader, [hit.candidate for hit in hits])
+            tokens = part_tokens(snapshot, [hit.candidate for hit in hits])
             hits = focus(
                 hits,
                 tokens,
@@ -188,6 +193,11 @@ def search(
     )
 
 
+def _supports(snapshot: Snapshot, filters: Filters) -> Sequence[Support]:
+    """Read what summaries rest on where the view depends on it."""
+    return () if filters.view == "all" else snapshot.supports()
+
+
 def _scored(
     hits: list[Hit], found: Recalled, options: Options, age_days: Callable[[str], int]
 ) -> list[Hit]:
@@ -217,7 +227,7 @@ def leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> We
 
 
 def _dense_leg(
-    reader: Reader,
+    snapshot: Snapshot,
     query: ParsedQuery,
     options: Options,
     embed_query: Callable[[], Vector],
@@ -232,7 +242,7 @@ def _dense_leg(
         return off("mode is lexical")
     if options.encoder == "none":
         return off("the configuration turns vectors off (embedding.encoder)")
-    index_fingerprint = reader.meta("fingerprint")
+    index_fingerprint = snapshot.facts.fingerprint
     if not is_readable(query.text, index_fingerprint or options.encoder):
         return off("the model reads English and the query is in another script")
     if index_fingerprint is None:

@@ -1,23 +1,27 @@
-"""Ask the index for the candidates of a query and for what they cover of it.
+"""Ask the store for the candidates of a query and for what they cover of it.
 
-The one stage of a search that touches the store.
+The one stage of a search that touches the store. Candidates are the union of what the legs find;
+each of them has the raw score of both legs, whichever found it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import ParsedQuery
-from memcli.store.sqlite.reader import Legs, Reader
-from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted
+from memcli.store.records import Legs, Near, Reach
+from memcli.types import SUMMARY, Candidate, Term, Wanted
 
-# Candidates a leg beyond the universe: the vector table gives some thousand neighbours at most.
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
+
+# Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.
 MOST_OUTSIDE = 1000
 
 
@@ -35,14 +39,14 @@ class Recalled(NamedTuple):
 
 
 def recall(
-    reader: Reader,
+    snapshot: Snapshot,
     query: ParsedQuery,
     *,
     total: int,
     lexical: bool,
     vector: bytes | None,
     universe: int,
-    filters: Filters,
+    reach: Reach,
     dates: Sequence[tuple[str, str]],
     outside: frozenset[int] = frozenset(),
 ) -> Recalled:
@@ -50,34 +54,65 @@ def recall(
 
     Chunks of `outside` are no candidates.
     """
-    # As many more as may be left out, so that the universe is that of the others.
+    # Each leg may find chunks that are left out, so it is asked for as many more.
     wide = universe + min(len(outside), MOST_OUTSIDE)
-    dense = reader.begin_dense(vector, wide, filters)
+    near = snapshot.dense(vector, wide, reach)
     wanted = query.wanted if lexical else Wanted()
     common: dict[Term, int] = {}
     left_out: list[str] = []
     if lexical and total > MOST_ROWS:
-        rows = {term: reader.frequency(term) for term in query.alternatives}
+        asked = query.alternatives
+        frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
         whole = query
-        query = without_majority(query, rows, total)
+        query = without_majority(query, frequencies, total)
         left_out = [term.text for term in whole.sought if term not in query.sought]
-        kept = affordable(rows)
-        common = {term: count for term, count in rows.items() if term not in kept}
+        kept = affordable(frequencies)
+        common = {term: count for term, count in frequencies.items() if term not in kept}
         wanted = wanted._replace(any=kept)
     literal = _literal(query) if lexical else Wanted()
-    legs = Legs(wanted, literal, vector, tuple(dates), wide, filters)
-    candidates = tuple(c for c in reader.recall(legs, dense) if c.about.chunk_id not in outside)
+    found = _union(snapshot, wanted, literal, vector, near, dates, wide, reach)
+    candidates = tuple(c for c in found if c.about.chunk_id not in outside)
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
-    qualities = reader.summaries() if has_summary else {}
+    qualities = snapshot.confidences() if has_summary else {}
     if not candidates or not lexical:
         return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
     left_out += [term.text for term in query.sought if term.sought in common]
-    covered = _covered(reader, query, candidates, common, total)
+    covered = _covered(snapshot, query, candidates, common, total)
     return covered._replace(common=tuple(left_out), qualities=qualities)
 
 
+def _union(
+    snapshot: Snapshot,
+    wanted: Wanted,
+    literal: Wanted,
+    vector: bytes | None,
+    near: Callable[[], Sequence[Near]],
+    dates: Sequence[tuple[str, str]],
+    limit: int,
+    reach: Reach,
+) -> list[Candidate]:
+    """Join what each leg finds, and chunks of the days that are named."""
+    lexical = snapshot.lexical(wanted, limit, reach)
+    exact = snapshot.lexical(literal, limit, reach)
+    nearest = near()
+    owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
+    ranks = {found.chunk_id: rank for rank, found in enumerate(lexical, start=1)}
+    dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
+    dated = snapshot.dated(dates, limit, reach)
+    ids = sorted({*ranks, *dense_ranks, *(found.chunk_id for found in exact), *dated})
+    literals = snapshot.matching(literal, ids) if ids else frozenset()
+    return [
+        candidate._replace(
+            lexical_rank=ranks.get(candidate.about.chunk_id),
+            dense_rank=dense_ranks.get(candidate.about.chunk_id),
+            literal=candidate.about.chunk_id in literals,
+        )
+        for candidate in snapshot.candidates(ids, Legs(wanted, lexical, vector, nearest))
+    ]
+
+
 def _covered(
-    reader: Reader,
+    snapshot: Snapshot,
     query: ParsedQuery,
     candidates: tuple[Candidate, ...],
     common: Mapping[Term, int],
@@ -91,20 +126,21 @@ def _covered(
     unmatched: list[str] = []
     looked_up = 0.0
     asked = [(term, sought) for term in query.sought if (sought := term.sought)]
-    tokens = reader.tokens([sought.text for _, sought in asked])
+    rare = [sought for _, sought in asked if sought not in common]
+    holding = dict(zip(rare, snapshot.holding(rare, ids), strict=True))
+    tokens = snapshot.tokens([sought.text for _, sought in asked])
     for (term, sought), cut in zip(asked, tokens, strict=True):
-        is_common = sought in common
-        frequency, holding = (common[sought], ()) if is_common else reader.held(sought, ids)
+        frequency = common[sought] if sought in common else holding[sought].total
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (sought.text.split()[-1], cut[-1]) if sought.prefix and cut else ()
         terms.append(SoughtTerm(cut, idf, prefix))
-        if is_common:
+        if sought in common:
             continue
         looked_up += idf
         if not frequency:
             unmatched.append(term.text)
-        for chunk_id in holding:
+        for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
     coverage = {chunk: idf / looked_up for chunk, idf in held.items()}
@@ -115,13 +151,13 @@ def _covered(
 
 
 def part_tokens(
-    reader: Reader, candidates: Sequence[Candidate]
+    snapshot: Snapshot, candidates: Sequence[Candidate]
 ) -> dict[int, list[tuple[str, ...]]]:
     """Cut every part of some candidates into tokens, by chunk id."""
     texts = [
         prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
     ]
-    cut = iter(reader.tokens(texts))
+    cut = iter(snapshot.tokens(texts))
     return {c.about.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
 
 

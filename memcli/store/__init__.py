@@ -1,1 +1,1 @@
-"""The index file: all SQL, and the text its keyword rows are built on."""
+"""The index: a port, the records that pass through it, and the stores behind it."""

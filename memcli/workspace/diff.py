@@ -36,7 +36,7 @@ def diff(
         if row is None:
             added.append(file)
             continue
-        _, _, old_size, old_mtime, old_ctime, old_inode, indexed_ns = row
+        _, old_size, old_mtime, old_ctime, old_inode, indexed_ns = row
         if (
             size == old_size
             and mtime_ns == old_mtime

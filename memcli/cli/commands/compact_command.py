@@ -99,10 +99,8 @@ def command(
 
 def run(wanted: Options, context: Context) -> int:
     """Plan, and do what was asked for under the lock of the one writer."""
-    from memcli.store.sqlite.lock import writer_lock
-
     if wanted.action in ("apply", "undo"):
-        with writer_lock(context.store, wait_seconds=LOCK_SECONDS, sleep=context.sleep):
+        with context.store.locked(wait_seconds=LOCK_SECONDS, sleep=context.sleep):
             return _apply(wanted, context) if wanted.action == "apply" else _undo(wanted, context)
     return _plan(wanted, context) if wanted.action == "plan" else _verify(wanted, context)
 

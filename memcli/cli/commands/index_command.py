@@ -125,7 +125,7 @@ def run(wanted: Options, context: Context) -> int:
                 {
                     "schema": "memcli.index/1",
                     "workspace": context.config.workspace,
-                    "store": context.store,
+                    "store": context.store.describe().address,
                     "files": file_lists(done.report),
                     "chunks": done.chunks,
                     "embedded": done.embedded,
@@ -155,17 +155,13 @@ def _say_encoder(opened: Opened | None, context: Context) -> None:
 
 
 def _dry_run(wanted: Options, context: Context) -> int:
-    import os
-
     from memcli.indexing.planning import plan
-    from memcli.store.sqlite.reader import Reader
     from memcli.types import shown
 
-    known = {}
-    if os.path.exists(context.store):
-        reader = Reader(context.store)
-        known = reader.known()
-        reader.close()
+    known: Any = {}
+    if context.store.exists():
+        with context.store.snapshot() as snapshot:
+            known = snapshot.known()
     planned = plan(context.index_settings(), known)
     rows = [("added", f.source, f.path) for f in planned.diff.added]
     rows += [("changed", f.source, f.path) for f in planned.diff.suspect]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -17,9 +17,8 @@ from memcli.types import Diff, FileStat, Known, Skip, Source
 if TYPE_CHECKING:
     from memcli.embedding.choice import Remembered
     from memcli.indexing.planning import Settings
-    from memcli.indexing.watch_record import Record
-    from memcli.store.sqlite.documents import Counts
-    from memcli.store.sqlite.reader import Reader, SourceCounts
+    from memcli.store.port import Snapshot
+    from memcli.store.records import Counts, SourceCounts, WatchRecord
 
 # A watcher writes its record every 30 seconds, also in the middle of a run.
 SILENT_SECONDS = 120.0
@@ -96,25 +95,24 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
     """Gather the status as `memcli.status/1` has it."""
     from memcli.embedding.choice import Remembered
     from memcli.indexing.planning import chunking_key, plan
-    from memcli.indexing.watch_record import living_watcher
-    from memcli.store.sqlite.lock import owner_pid
-    from memcli.store.sqlite.reader import Reader
+    from memcli.store.records import Facts, VectorSearch
     from memcli.types import shown
 
     settings = context.index_settings()
-    reader = Reader(context.store) if os.path.exists(context.store) else None
-    try:
+    with ExitStack() as held:
+        reader = held.enter_context(context.store.snapshot()) if context.store.exists() else None
+        facts = reader.facts if reader else Facts()
         known = reader.known() if reader else {}
-        planned = plan(settings, known, reader.meta("mounts") if reader else None)
+        planned = plan(settings, known, facts.mounts)
         listing, diff = planned.listing, _settled(planned.diff, known, settings)
         skips = [*listing.skips]
         if reader:
             skips += [s for s in reader.skipped() if (s.source, s.path) in known]
         counts = reader.counts() if reader else None
-        by_source = reader.source_counts() if reader else {}
-        fingerprint = reader.meta("fingerprint") if reader else None
-        chunking = reader.meta("chunking") if reader else None
-        index = Remembered(reader.meta("model") if reader else None, fingerprint)
+        by_source = reader.by_source() if reader else {}
+        fingerprint = facts.fingerprint
+        chunking = facts.chunking
+        index = Remembered(facts.model, fingerprint)
         encoder = _encoder(context, index, deep=deep)
         behind = len(diff.added) + len(diff.suspect) + len(diff.removed)
         if reader is None:
@@ -145,23 +143,25 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
             warnings.append(f"{files} from the index. Try: memcli index")
         if reader is None and listing.files:
             warnings.append("there is no index yet. Try: memcli index")
-        aside = context.store + ".damaged-1"
-        if os.path.exists(aside):
-            warnings.append(f"a damaged index is kept as {aside}; delete it when you like")
-        vec_problem = reader.vec_problem if reader else ""
-        if vec_problem:
-            warnings.append(f"{vec_problem}: vectors are compared one by one")
-        watcher = living_watcher(context.store)
+        described = context.store.describe()
+        if described.set_aside:
+            warnings.append(
+                f"a damaged index is kept as {described.set_aside}; delete it when you like"
+            )
+        vectors = reader.vector_search() if reader else VectorSearch("sqlite-vec", True, "")
+        if vectors.problem:
+            warnings.append(f"{vectors.problem}: vectors are compared one by one")
+        watcher, writer = context.store.watcher(), context.store.writer()
         warnings += _watcher_warnings(watcher, settings.now_ns() / 1e9)
         integrity = reader.integrity() if reader and deep else None
         return {
             "schema": "memcli.status/1",
             "workspace": context.config.workspace,
             "store": {
-                "path": context.store,
-                "bytes": _size(context.store),
+                "path": described.address,
+                "bytes": described.bytes,
                 "integrity": integrity,
-                "writer_pid": owner_pid(context.store),
+                "writer_pid": writer and writer.pid,
             },
             "watcher": watcher and watcher._asdict(),
             "state": state,
@@ -189,8 +189,8 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
             "vectors": {
                 "encoder": context.config("embedding.encoder"),
                 "fingerprint": fingerprint,
-                "search": "scan" if vec_problem else "sqlite-vec",
-                "exact": reader.is_exact if reader else True,
+                "search": vectors.by,
+                "exact": vectors.is_exact,
                 "parts": counts.parts if counts else 0,
                 "embedded": counts.embedded if counts else 0,
                 "pending": pending,
@@ -198,16 +198,13 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
             },
             "warnings": warnings,
         }
-    finally:
-        if reader:
-            reader.close()
 
 
-def _unreadable(reader: Reader | None, fingerprint: str | None) -> int:
+def _unreadable(reader: Snapshot | None, fingerprint: str | None) -> int:
     """Count the chunks that have vectors of a model which has not learnt their script."""
     from memcli.embedding.registry import is_readable
 
-    if reader is None or fingerprint is None or reader.meta("fingerprint") is None:
+    if reader is None or fingerprint is None or reader.facts.fingerprint is None:
         return 0
     return sum(not is_readable(text, fingerprint) for text in reader.texts())
 
@@ -259,7 +256,7 @@ def _settled(diff: Diff, known: Mapping[tuple[str, str], Known], settings: Setti
     return diff._replace(suspect=changed, unchanged=diff.unchanged + same)
 
 
-def _watcher_warnings(watcher: Record | None, now: float) -> list[str]:
+def _watcher_warnings(watcher: WatchRecord | None, now: float) -> list[str]:
     """Say when a watcher lives and yet does not do its work."""
     if watcher is None:
         return []
@@ -273,7 +270,3 @@ def _watcher_warnings(watcher: Record | None, now: float) -> list[str]:
     if watcher.failure:
         warnings.append(f"the watcher's last run failed: {watcher.failure}")
     return warnings
-
-
-def _size(path: str) -> int:
-    return sum(os.path.getsize(path + s) for s in ("", "-wal") if os.path.exists(path + s))

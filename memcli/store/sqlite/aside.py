@@ -13,20 +13,20 @@ import apsw
 
 from memcli.errors import MemcliError
 from memcli.store.sqlite.driver import connect, rows, understood
-from memcli.store.sqlite.vectors import Near
+from memcli.store.sqlite.vectors import Nearest
 
 
 class Aside:
     """A question that is being answered."""
 
-    def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Near]) -> None:
+    def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Nearest]) -> None:
         """Begin to answer from the index at `path`, if that is at this revision."""
         self._path, self._revision, self._ask = path, revision, ask
-        self._found: Near | None = None
+        self._found: Nearest | None = None
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def result(self) -> Near | None:
+    def result(self) -> Nearest | None:
         """Wait for the answer; None where the index was not in that state or gave none."""
         self._thread.join()
         return self._found

@@ -9,114 +9,139 @@ the new file's write-ahead log for its own, and Windows renames nothing that is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
+from memcli.errors import DamagedError
+from memcli.store.records import Key
 from memcli.store.sqlite import documents
-from memcli.store.sqlite.driver import NEXT_SUFFIX, DamagedError, remove_files, rows, translated
-from memcli.store.sqlite.writer import EMBEDDED_AT, Writer, open_migrated
+from memcli.store.sqlite.documents import EMBEDDED_AT
+from memcli.store.sqlite.driver import NEXT_SUFFIX, Opened, remove_files, rows, translated
+from memcli.store.sqlite.writer import Writer, open_migrated
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
-# meta keys: what the vectors that are taken over rest on
+# Facts that the vectors which are taken over rest on.
 INHERITED = ("model",)
 
 
 def path_beside(store: str) -> str:
-    """Name the store that is built beside another one."""
+    """Name the index that is built beside another one."""
     return store + NEXT_SUFFIX
 
 
 def age_ns(store: str, now_ns: int) -> int | None:
-    """Tell when a store beside was last written; None where there is none."""
+    """Tell how long ago an index beside was written; None where there is none."""
     path = path_beside(store)
     written = [os.stat(p).st_mtime_ns for p in (path, path + "-wal") if os.path.exists(p)]
     return abs(now_ns - max(written)) if written else None
 
 
 def sweep(store: str) -> None:
-    """Remove the store beside another one."""
+    """Remove the index beside another one."""
     remove_files(path_beside(store))
 
 
-def open_beside(main: Writer) -> Writer:
-    """Open the half-built store beside another one, or a new one where it cannot be used."""
+@contextmanager
+def rebuilding(main: Writer) -> Iterator[Beside]:
+    """Open the half-built index beside another one, or a new one where it cannot be used."""
     side = _usable(main)
     if side is None:
         sweep(main.path)
-        path = path_beside(main.path)
-        side = Writer(path, open_migrated(path, main.mounts), main.mounts)
-    side.set_meta({"mounts": main.meta("mounts") or "[]"})
-    return side
+        side = _open(main)
+    try:
+        side.set_meta({"mounts": main.facts.mounts or "[]"})
+        yield side
+    finally:
+        side.close()
 
 
-def _usable(main: Writer) -> Writer | None:
-    """Open a copy that can be gone on with: sound, and not published already."""
+class Beside(Writer):
+    """An index that is built beside another one; a `port.Rebuild`."""
+
+    def __init__(self, main: Writer, path: str, opened: Opened) -> None:
+        """Wrap the open copy of an index."""
+        super().__init__(path, opened, main.now_ns, mounts=main.mounts)
+        self._main = main
+
+    def take_over(self, hidden: Iterable[Key]) -> None:
+        """Copy the embedding cache, and documents whose files nobody could see."""
+        main = self._main
+        for key in hidden:
+            with translated(main.path):
+                document, stamp, skip = documents.read_document(main.connection, key)
+            self.put(document, stamp, skip=skip)
+        with translated(main.path), self.transaction(revise=False):
+            self._copy_vectors()
+        told = main.facts
+        inherited = {name: getattr(told, name) for name in INHERITED}
+        self.set_meta({name: value for name, value in inherited.items() if value is not None})
+        if told.fingerprint and told.dimension is not None and self.facts.fingerprint is None:
+            self.search_by(told.fingerprint, told.dimension)
+
+    def _copy_vectors(self) -> None:
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
+            " VALUES (?, ?, ?, ?)",
+            self._main.connection.execute(
+                "SELECT fingerprint, hash, vector, unused_since FROM vectors ORDER BY id"
+            ),
+        )
+        self.connection.execute(
+            "UPDATE vectors SET unused_since = ?"
+            " WHERE unused_since IS NULL AND hash NOT IN (SELECT hash FROM parts)",
+            (self.now,),
+        )
+        # A copy that is gone on with searches by some vectors already; now by these too.
+        waiting = rows(
+            self.connection,
+            "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
+            " LEFT JOIN slots s ON s.hash = p.hash WHERE s.id IS NULL",
+        )
+        self.refresh((), [hash_ for (hash_,) in waiting])
+
+    def publish(self) -> None:
+        """Put the copy in the place of the other index, in one transaction.
+
+        The revision goes on from the larger one, so no answer of before looks like one of now.
+        """
+        main, told = self._main, self.facts
+        revision = str(1 + max(told.revision, main.facts.revision))
+        is_embedded = self.is_embedded(told.fingerprint)
+        with self.transaction(revise=False):
+            self.put_meta("revision", revision)
+            self.put_meta(PUBLISHED_AS, revision)
+            if is_embedded:
+                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
+        if (fault := self.integrity()) != "ok":
+            raise DamagedError(
+                f"the index built beside {main.path} is damaged: {fault}",
+                hint="memcli index --full",
+            )
+        main.check_present()
+        with (
+            translated(main.path),
+            main.connection.backup("main", self.connection, "main") as copy,
+        ):
+            copy.step()
+        main.check_present()
+
+
+def _open(main: Writer) -> Beside:
     path = path_beside(main.path)
-    if not os.path.exists(path):
+    return Beside(main, path, open_migrated(path, main.mounts))
+
+
+def _usable(main: Writer) -> Beside | None:
+    """Open a copy that can be gone on with: sound, and not published already."""
+    if not os.path.exists(path_beside(main.path)):
         return None
     try:
-        side = Writer(path, open_migrated(path, main.mounts), main.mounts)
+        side = _open(main)
         published = side.meta(PUBLISHED_AS)
-        done = published is not None and int(main.meta("revision") or 0) >= int(published)
+        done = published is not None and main.facts.revision >= int(published)
         if not done and side.integrity() == "ok":
             return side
         side.close()
     except DamagedError:
         pass
     return None
-
-
-def take_over_vectors(main: Writer, side: Writer) -> None:
-    """Copy the embedding cache, and search by the same encoder's vectors as before."""
-    with translated(main.path), side.transaction(revise=False):
-        side.connection.executemany(
-            "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
-            " VALUES (?, ?, ?, ?)",
-            main.connection.execute(
-                "SELECT fingerprint, hash, vector, unused_since FROM vectors ORDER BY id"
-            ),
-        )
-        side.connection.execute(
-            "UPDATE vectors SET unused_since = unixepoch()"
-            " WHERE unused_since IS NULL AND hash NOT IN (SELECT hash FROM parts)"
-        )
-        # A copy that is gone on with searches by some vectors already; now by these too.
-        side.refresh((), [row[0] for row in rows(
-            side.connection,
-            "SELECT DISTINCT p.hash FROM parts p JOIN vectors v ON v.hash = p.hash"
-            " LEFT JOIN slots s ON s.hash = p.hash WHERE s.id IS NULL",
-        )])  # fmt: skip
-    inherited = {key: value for key in INHERITED if (value := main.meta(key)) is not None}
-    side.set_meta(inherited)
-    fingerprint, dimension = main.meta("fingerprint"), main.meta("dimension")
-    if fingerprint is not None and dimension is not None and side.meta("fingerprint") is None:
-        side.use_fingerprint(fingerprint, int(dimension))
-
-
-def take_over_documents(main: Writer, side: Writer, keys: Iterable[tuple[str, str]]) -> None:
-    """Copy the rows of documents whose files nobody could see."""
-    for source, path in keys:
-        with translated(main.path):
-            document, stamp, skip = documents.read_document(main.connection, source, path)
-        side.put_document(document, stamp, skip=skip)
-
-
-def publish(main: Writer, side: Writer) -> None:
-    """Put the store beside in the place of the other one, in one transaction.
-
-    The revision goes on from the larger one, so no answer of before looks like one of now.
-    """
-    revision = str(1 + max(int(w.meta("revision") or 0) for w in (main, side)))
-    is_embedded = side.is_embedded(side.meta("fingerprint"))
-    with side.transaction(revise=False):
-        side.put_meta("revision", revision)
-        side.put_meta(PUBLISHED_AS, revision)
-        if is_embedded:
-            side.put_meta(EMBEDDED_AT, documents.all_embedded(side.connection, revision))
-    if (fault := side.integrity()) != "ok":
-        raise DamagedError(
-            f"the index built beside {main.path} is damaged: {fault}", hint="memcli index --full"
-        )
-    main.check_present()
-    with translated(main.path), main.connection.backup("main", side.connection, "main") as copy:
-        copy.step()
-    main.check_present()

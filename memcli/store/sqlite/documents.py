@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
 
 import apsw
 
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
+from memcli.store.records import Counts, Facts, Key, Stamp
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import rows
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
@@ -18,21 +18,26 @@ from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 EMBEDDED_AT = "embedded_at"
 
 
-class Stamp(NamedTuple):
-    """What identifies the file state a document was read from."""
-
-    stat: FileStat
-    hash: bytes
-    indexed_ns: int
+def meta(connection: apsw.Connection, key: str) -> str | None:
+    """Read a `meta` value."""
+    found = rows(connection, "SELECT value FROM meta WHERE key = ?", (key,))
+    return found[0][0] if found else None
 
 
-class Counts(NamedTuple):
-    """How much the index holds."""
+def put_meta(connection: apsw.Connection, key: str, value: str) -> None:
+    """Write a `meta` value."""
+    connection.execute(
+        "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
+        (key, value),
+    )
 
-    documents: int
-    chunks: int
-    parts: int
-    embedded: int  # parts with a vector of the index's own fingerprint
+
+def read_facts(connection: apsw.Connection) -> Facts:
+    """Read what the index remembers of itself; `meta` holds more, for its own use."""
+    told = dict(rows(connection, "SELECT key, value FROM meta"))
+    found = Facts(**{name: told[name] for name in Facts._fields if name in told})
+    dimension = None if found.dimension is None else int(found.dimension)
+    return found._replace(revision=int(found.revision), dimension=dimension)
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
@@ -145,65 +150,82 @@ def _count_rows(connection: apsw.Connection) -> tuple[int, int, int]:
     return documents, chunks, parts
 
 
-def read_known(connection: apsw.Connection) -> dict[tuple[str, str], Known]:
-    """Read what is remembered of every document, by (source, path)."""
+def read_known(connection: apsw.Connection) -> dict[Key, Known]:
+    """Read what is remembered of every document."""
     return {
-        (row[0], row[1]): Known(*row[2:])
-        for row in rows(
+        (source, path): Known(*remembered)
+        for source, path, *remembered in rows(
             connection,
-            "SELECT source, path, id, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
-            " FROM documents",
+            "SELECT source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns FROM documents",
         )
     }
 
 
-def read_document(
-    connection: apsw.Connection, source: str, path: str
-) -> tuple[Document, Stamp, str]:
+def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
+    """Write the stat of a file whose bytes are the same."""
+    stat = stamp.stat
+    connection.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, indexed_ns = ?"
+        " WHERE source = ? AND path = ?",
+        (stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stamp.indexed_ns, *key),
+    )
+
+
+def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
     """Read one document back as it was put: the document, its stamp and its skip reason."""
-    ((id_, *stamp, skip), document) = _read_row(connection, source, path)
-    size, mtime_ns, ctime_ns, inode, hash_, indexed_ns = stamp
-    chunks = tuple(_read_chunk(connection, row) for row in rows(
+    ((id_, skip, hash_, indexed_ns, *stat),) = rows(
         connection,
-        "SELECT id, ordinal, anchor, heading_path, start_line, end_line, start_byte, end_byte,"
-        " tokens, text, text_hash, date, links FROM chunks WHERE document_id = ? ORDER BY ordinal",
-        (id_,),
-    ))  # fmt: skip
-    stat = FileStat(source, path, size, mtime_ns, ctime_ns, inode)
-    return document._replace(chunks=chunks), Stamp(stat, hash_, indexed_ns), skip
-
-
-def _read_row(
-    connection: apsw.Connection, source: str, path: str
-) -> tuple[tuple[Any, ...], Document]:
-    (row,) = rows(
-        connection,
-        "SELECT id, size, mtime_ns, ctime_ns, inode, hash, indexed_ns, skip, title, date, kind,"
-        " scope, source_kind, trust, authority, importance, always, soft, front_matter"
+        "SELECT id, skip, hash, indexed_ns, source, path, size, mtime_ns, ctime_ns, inode"
         " FROM documents WHERE source = ? AND path = ?",
-        (source, path),
+        key,
     )
-    *told, always, soft, front_matter = row[8:]
-    document = Document._make(
-        (source, path, *told, bool(always), bool(soft), front_matter, (), None)
+    return _document(connection, id_), Stamp(FileStat(*stat), hash_, indexed_ns), skip
+
+
+_TOLD = (
+    "source", "path", "title", "date", "kind", "scope", "source_kind", "trust", "authority",
+    "importance", "always", "soft", "front_matter",
+)  # fmt: skip
+
+
+def _document(connection: apsw.Connection, document_id: int) -> Document:
+    (row,) = rows(
+        connection, f"SELECT {', '.join(_TOLD)} FROM documents WHERE id = ?", (document_id,)
     )
-    if document.kind == SUMMARY:
+    told = dict(zip(_TOLD, row, strict=True))
+    told |= {name: bool(told[name]) for name in ("always", "soft")}
+    lineage = None
+    if told["kind"] == SUMMARY:
         from memcli.markdown.lineage import read_lineage
 
-        document = document._replace(lineage=read_lineage(json.loads(front_matter)))
-    return row[:8], document
+        lineage = read_lineage(json.loads(told["front_matter"]))
+    return Document(**told, chunks=_chunks(connection, document_id), lineage=lineage)
 
 
-def _read_chunk(connection: apsw.Connection, row: tuple[Any, ...]) -> Chunk:
-    id_, ordinal, anchor, heading_path, *middle, text, text_hash, date, links = row
-    parts = rows(
+_OF_CHUNK = (
+    "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
+    "tokens", "text", "text_hash", "date", "links",
+)  # fmt: skip
+
+
+def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
+    found = []
+    for chunk_id, *row in rows(
+        connection,
+        f"SELECT id, {', '.join(_OF_CHUNK)} FROM chunks WHERE document_id = ? ORDER BY ordinal",
+        (document_id,),
+    ):
+        told = dict(zip(_OF_CHUNK, row, strict=True))
+        told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
+        found.append(Chunk(**told, parts=_parts(connection, chunk_id)))
+    return tuple(found)
+
+
+def _parts(connection: apsw.Connection, chunk_id: int) -> tuple[Part, ...]:
+    found = rows(
         connection,
         'SELECT start_line, end_line, start, "end", prefix, hash FROM parts'
         " WHERE chunk_id = ? ORDER BY id",
-        (id_,),
+        (chunk_id,),
     )
-    links_, parts_ = tuple(json.loads(links)), tuple(Part(*part) for part in parts)
-    return Chunk._make(
-        (ordinal, anchor, tuple(json.loads(heading_path)), *middle, text, text_hash, date,
-         links_, parts_)
-    )  # fmt: skip
+    return tuple(Part(*row) for row in found)

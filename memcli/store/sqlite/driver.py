@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memcli.errors import BusyError, StoreError
+from memcli.errors import BusyError, DamagedError, StoreError
 from memcli.store.sqlite.network import MOUNTS, is_network
 
 BUSY_TIMEOUT_MS = 5000
@@ -34,12 +34,6 @@ _DEFENCES = (
     (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
     (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
 )
-
-
-class DamagedError(StoreError):
-    """The file is not a database, or a damaged one."""
-
-    code = "damaged"
 
 
 class Opened(NamedTuple):

@@ -1,16 +1,44 @@
-"""Translate search filters to SQL that both legs apply before their top-k."""
+"""Translate what is within reach to SQL that both legs apply before their top-k."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
-from memcli.store.sqlite import lineage
-from memcli.types import Filters
+from memcli.store.records import Reach
+from memcli.types import MEMORY_SOURCE, SourceLines
+
+_OWN = f"d.source = '{MEMORY_SOURCE}'"
+# Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
+# what those lines hold and not what the store holds.
+_LINES = (
+    "c.id {IN} (SELECT x.id FROM json_each(?) w"
+    f" JOIN documents y ON y.source = '{MEMORY_SOURCE}' AND y.path = w.value ->> 0"
+    " JOIN chunks x ON x.document_id = y.id WHERE {TEST})"
+)
+_TOUCHES = _LINES.format(
+    IN="IN", TEST="w.value ->> 1 <= x.end_line AND w.value ->> 2 >= x.start_line"
+)
+_OUTSIDE = _LINES.format(
+    IN="NOT IN", TEST="w.value ->> 1 <= x.start_line AND w.value ->> 2 >= x.end_line"
+)
 
 
-def select_chunks(filters: Filters) -> tuple[str, list[Any]] | None:
-    """Translate filters to a SELECT of chunk ids, or None where nothing is filtered."""
+def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
+    """Write a SELECT of the chunk ids within reach, or None where everything is."""
+    test, values = within(reach)
+    if not test:
+        return None
+    return (
+        f"SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {test}",
+        values,
+    )
+
+
+def within(reach: Reach) -> tuple[str, list[Any]]:
+    """Write a test over chunks c of documents d; empty where everything is within reach."""
+    filters = reach.filters
     tests: list[str] = []
     values: list[Any] = []
     for bound, operator in ((filters.since, ">="), (filters.until, "<=")):
@@ -33,17 +61,19 @@ def select_chunks(filters: Filters) -> tuple[str, list[Any]] | None:
         tests.append("instr(lower(c.heading_path), lower(?)) > 0")
         values.append(json.dumps(heading, ensure_ascii=False)[1:-1])
     if filters.within:
-        tests.append(lineage.TOUCHES)
-        values.append(lineage.as_json(filters.within))
-    if filters.view != "all":
-        tests.append(lineage.VIEWS[filters.view])
-    if not tests:
-        return None
-    joined = " AND ".join(tests)
-    return (
-        f"SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {joined}",
-        values,
-    )
+        tests.append(_TOUCHES)
+        values.append(_as_json(filters.within))
+    if reach.without:
+        tests.append(f"NOT ({_OWN} AND d.path IN (SELECT value FROM json_each(?)))")
+        values.append(json.dumps(reach.without))
+    if reach.beyond:
+        tests.append(_OUTSIDE)
+        values.append(_as_json(reach.beyond))
+    return " AND ".join(tests), values
+
+
+def _as_json(lines: Iterable[SourceLines]) -> str:
+    return json.dumps([(s.path, s.start_line, s.end_line) for s in lines])
 
 
 def _glob(pattern: str) -> str:

@@ -77,8 +77,21 @@ def frequency(connection: apsw.Connection, match: str) -> int:
     return round(hits * step / width) if step > width else hits
 
 
+def merge(connection: apsw.Connection, pages: int) -> bool:
+    """Merge segments within `pages`; tell whether all are one and no deleted word is left.
+
+    FTS5 marks a deleted row and keeps its words until all older segments are merged into one.
+    """
+    for _ in range(2):  # a merge that changes less than two rows had nothing to do
+        before = connection.total_changes()
+        connection.execute("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (-pages,))
+        if connection.total_changes() - before < 2:
+            return True
+    return False
+
+
 def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-    """Cut texts that `markdown.words` has prepared into tokens, stemmed as the table holds them."""
+    """Cut texts that `words.prepare` has made into tokens, stemmed as the table holds them."""
     tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
     try:
         return [

@@ -1,46 +1,14 @@
-"""Which lines summaries stand for: the rows of lineage, and the views they give.
-
-A summary is valid while every line it rests on is as it was, summaries below it included. The
-active view leaves out the chunks that valid summaries cover, and the summaries that are not valid;
-where anything is in doubt the raw lines are in it.
-"""
+"""The rows of lineage: which lines summaries rest on, and whether those stand as they did."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import apsw
 
+from memcli.store.records import Support
 from memcli.store.sqlite.driver import rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
-
-# Summaries with a line that is not as it was, and those that rest on such a summary.
-_STALE = f"""WITH RECURSIVE stale (id) AS (
-  SELECT l.document_id FROM lineage l LEFT JOIN documents s
-  ON s.source = '{MEMORY_SOURCE}' AND s.path = l.path
-  WHERE NOT l.matches OR l.checked IS NOT s.hash
-  UNION SELECT l.document_id FROM stale JOIN documents s ON s.id = stale.id
-  JOIN lineage l ON l.path = s.path AND s.source = '{MEMORY_SOURCE}'
-) SELECT id FROM stale"""
-
-# Tests over chunks c of documents d.
-VIEWS = {
-    "raw": "d.id NOT IN (SELECT document_id FROM lineage)",
-    "active": f"d.id NOT IN ({_STALE}) AND NOT (d.source = '{MEMORY_SOURCE}' AND EXISTS ("
-    " SELECT 1 FROM lineage l WHERE l.path = d.path AND l.start_line <= c.start_line"
-    f" AND l.end_line >= c.end_line AND l.document_id NOT IN ({_STALE})))",
-}
-TOUCHES = (
-    f"d.source = '{MEMORY_SOURCE}' AND EXISTS (SELECT 1 FROM json_each(?) w"
-    " WHERE w.value ->> 0 = d.path AND w.value ->> 1 <= c.end_line"
-    " AND w.value ->> 2 >= c.start_line)"
-)
-
-
-def as_json(lines: Iterable[SourceLines]) -> str:
-    """Write lines as the binding that TOUCHES takes."""
-    return json.dumps([(s.path, s.start_line, s.end_line) for s in lines])
 
 
 def put(connection: apsw.Connection, document_id: int, lineage: Lineage | None) -> None:
@@ -89,6 +57,21 @@ def check(
     )
 
 
+def supports(connection: apsw.Connection) -> list[Support]:
+    """List the lines that summaries rest on, and whether their file as it is stored has them."""
+    return [
+        Support(summary, SourceLines(*lines), bool(holds))
+        for summary, holds, *lines in rows(
+            connection,
+            "SELECT d.path, l.matches AND l.checked IS s.hash, l.path, l.start_line, l.end_line,"
+            " l.hash FROM lineage l JOIN documents d ON d.id = l.document_id"
+            " LEFT JOIN documents s ON s.source = ?1 AND s.path = l.path"
+            " WHERE d.source = ?1 ORDER BY d.path, l.path, l.start_line, l.end_line",
+            (MEMORY_SOURCE,),
+        )
+    ]
+
+
 def confidences(connection: apsw.Connection) -> dict[str, float]:
     """Read the confidence of every summary, by path."""
     return dict(
@@ -98,21 +81,3 @@ def confidences(connection: apsw.Connection) -> dict[str, float]:
             " WHERE id IN (SELECT document_id FROM lineage)",
         )
     )
-
-
-def leaves(connection: apsw.Connection, path: str) -> list[SourceLines]:
-    """Follow the lineage of a summary down to the lines that no summary is made of."""
-    found = rows(
-        connection,
-        "WITH RECURSIVE below (path, start_line, end_line, hash) AS ("
-        " SELECT l.path, l.start_line, l.end_line, l.hash FROM lineage l"
-        " JOIN documents d ON d.id = l.document_id WHERE d.source = ?1 AND d.path = ?2"
-        " UNION SELECT l.path, l.start_line, l.end_line, l.hash FROM below b"
-        " JOIN documents d ON d.source = ?1 AND d.path = b.path"
-        " JOIN lineage l ON l.document_id = d.id)"
-        " SELECT * FROM below WHERE path NOT IN (SELECT d.path FROM documents d"
-        " JOIN lineage l ON l.document_id = d.id WHERE d.source = ?1)"
-        " ORDER BY path, start_line, end_line",
-        (MEMORY_SOURCE, path),
-    )
-    return [SourceLines(*row) for row in found]

@@ -11,12 +11,11 @@ import errno
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from memcli.errors import BusyError, StoreError
+from memcli.store.records import Owner
 
 RETRY_SECONDS = 0.05
 
@@ -25,18 +24,6 @@ SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 # What flock and locking say of a lock that somebody else holds.
 _HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
-
-
-class Owner(NamedTuple):
-    """Who holds the lock."""
-
-    pid: int  # 0 where it cannot be read
-    since: float  # when it was taken, in seconds since 1970
-
-    def __str__(self) -> str:
-        """Name the owner in a message, such as `pid 17, since 2026-02-10 09:00:00`."""
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since))
-        return f"pid {self.pid}, since {since}" if self.pid else f"since {since}"
 
 
 @contextmanager

@@ -1,21 +1,13 @@
-"""The texts that wait for a vector, put together again from the rows they stand in."""
+"""The texts that wait for a vector, in the pieces they are embedded from."""
 
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 import apsw
 
-from memcli.markdown.parts import contexts, digest, embedded_text
+from memcli.store.records import Pending
 from memcli.store.sqlite.driver import rows
-
-
-class Pending(NamedTuple):
-    """A text that has no vector yet."""
-
-    hash: bytes
-    text: str
 
 
 def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> list[Pending]:
@@ -30,10 +22,8 @@ def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> l
         " WHERE v.id IS NULL ORDER BY d.date IS NOT NULL, d.date DESC, d.path, p.id LIMIT ?",
         (fingerprint, limit),
     )
-    texts: dict[bytes, str] = {}
-    for hash_, prefix, text, title, heading_path, date in found:
-        for context in contexts(title, json.loads(heading_path), date):
-            texts[hash_] = embedded_text(context, prefix, text)
-            if digest(texts[hash_]) == hash_:
-                break
-    return [Pending(hash_, text) for hash_, text in texts.items()]
+    texts = {
+        hash_: Pending(hash_, prefix, text, title, tuple(json.loads(heading_path)), date)
+        for hash_, prefix, text, title, heading_path, date in found
+    }
+    return list(texts.values())

@@ -13,8 +13,8 @@ from hashlib import blake2b
 
 import apsw
 
-from memcli.errors import StoreError
-from memcli.store.sqlite.driver import APPLICATION_ID, DamagedError, rows
+from memcli.errors import DamagedError, IncompleteError, StoreError
+from memcli.store.sqlite.driver import APPLICATION_ID, rows
 from memcli.store.sqlite.match import TOKENIZE
 
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
@@ -101,12 +101,6 @@ _META = {
     "published_as": "[0-9]{1,18}",
     "embedded_at": "[0-9]{1,18}(?: [0-9]{1,12}){0,3}",
 }
-
-
-class IncompleteError(StoreError):
-    """The file was created, but its tables were not."""
-
-    code = "incomplete"
 
 
 # Migration n leads from user_version n to n + 1.

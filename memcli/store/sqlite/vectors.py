@@ -16,10 +16,12 @@ from typing import Any
 
 import apsw
 
+from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.filters import select_chunks
 
-Near = list[tuple[bytes, float]]  # hash and cosine of texts, best first
+Nearest = list[tuple[bytes, float]]  # hash and cosine of texts, best first
 
 MOST_BINDINGS = 10_000  # of a statement; SQLite takes 32,766
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
@@ -54,11 +56,12 @@ def refresh_slots(
     *,
     gone: Iterable[bytes],
     living: Iterable[bytes],
+    now: int,
 ) -> None:
     """Give slots to living hashes that have a vector, first those of hashes that are gone.
 
     `table` None means that vec0 is not at hand: slots are kept, and the caller marks the
-    table as behind.
+    table as behind. `now` is in seconds since 1970.
     """
     free: list[int] = []
     for hash_ in set(gone):
@@ -66,8 +69,8 @@ def refresh_slots(
             continue
         free += [r[0] for r in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,))]
         connection.execute(  # those of other encoders are unused already
-            "UPDATE vectors SET unused_since = unixepoch() WHERE fingerprint = ? AND hash = ?",
-            (fingerprint, hash_),
+            "UPDATE vectors SET unused_since = ? WHERE fingerprint = ? AND hash = ?",
+            (now, fingerprint, hash_),
         )
     for hash_ in dict.fromkeys(living):
         found = rows(
@@ -106,12 +109,11 @@ def refresh_slots(
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (slot,))
 
 
-def switch_cache(connection: apsw.Connection, fingerprint: str) -> None:
+def switch_cache(connection: apsw.Connection, fingerprint: str, now: int) -> None:
     """Count the vectors of every other encoder as unused from now on, and those of this as used."""
     connection.execute(
-        "UPDATE vectors SET unused_since = unixepoch()"
-        " WHERE fingerprint <> ? AND unused_since IS NULL",
-        (fingerprint,),
+        "UPDATE vectors SET unused_since = ? WHERE fingerprint <> ? AND unused_since IS NULL",
+        (now, fingerprint),
     )
     connection.execute(
         "UPDATE vectors SET unused_since = NULL WHERE fingerprint = ? AND unused_since IS NOT NULL"
@@ -164,7 +166,7 @@ def nearest(
     query: bytes,
     k: int,
     chunk_filter: tuple[str, Sequence[Any]] | None,
-) -> Near:
+) -> Nearest:
     """List the hashes nearest to a query; ties by slot.
 
     `chunk_filter` is a SELECT of the chunk ids to search in, with its bindings.
@@ -217,6 +219,25 @@ def _scan(
     cosines = matrix @ np.frombuffer(query, "<f4")
     order = np.argsort(-cosines, kind="stable")[:k]
     return [(found[i][0], float(cosines[i])) for i in order]
+
+
+def owners(
+    connection: apsw.Connection, hashes: Sequence[bytes], reach: Reach
+) -> dict[bytes, tuple[int, ...]]:
+    """List the chunks within reach that hold each of some texts."""
+    if not hashes:
+        return {}
+    select, values = select_chunks(reach) or ("", [])
+    within = f" AND chunk_id IN ({select})" if select else ""
+    marks = ",".join("?" * len(hashes))
+    found: dict[bytes, list[int]] = {}
+    for hash_, chunk_id in rows(
+        connection,
+        f"SELECT hash, chunk_id FROM parts WHERE hash IN ({marks}){within} ORDER BY chunk_id",
+        (*hashes, *values),
+    ):
+        found.setdefault(hash_, []).append(chunk_id)
+    return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in found.items()}
 
 
 def cosines(

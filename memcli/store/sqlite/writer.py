@@ -1,51 +1,65 @@
-"""Write the index: one transaction a document for keyword rows, batches for vectors.
+"""Change the index file: one transaction a document for keyword rows, batches for vectors.
 
-The caller holds the writer lock; nothing here reads a file or a clock.
+The caller holds the writer lock, hands in the clock, and has read the files. A file of the index
+that is no longer where it was opened is noticed before a change is committed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memcli.errors import StoreError
-from memcli.store.sqlite import documents, driver, integrity, lineage, pending, schema, vectors
-from memcli.store.sqlite.documents import EMBEDDED_AT as EMBEDDED_AT
-from memcli.store.sqlite.documents import Counts as Counts
-from memcli.store.sqlite.documents import Stamp as Stamp
-from memcli.store.sqlite.driver import DamagedError, Opened, connect, rows, set_aside, translated
+from memcli.errors import DamagedError, StoreError
+from memcli.store.records import Counts, Facts, Key, Pending, Stamp
+from memcli.store.sqlite import documents, driver, integrity, keywords, lineage, pending, schema
+from memcli.store.sqlite import vectors as vector_rows
+from memcli.store.sqlite.documents import EMBEDDED_AT
+from memcli.store.sqlite.driver import Opened, connect, rows, set_aside, translated
 from memcli.store.sqlite.network import MOUNTS
-from memcli.store.sqlite.pending import Pending
 from memcli.types import Document, Known, SourceLines
+
+if TYPE_CHECKING:
+    from memcli.store.port import Rebuild
 
 # Searches that follow one another without a gap would hold up a run for the usual timeout.
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
+DAY_SECONDS = 86_400
+
+Clock = Callable[[], int]  # nanoseconds since 1970
 
 
 class Writer:
-    """The one open store that may change it."""
+    """The one open index that may change it; a `port.Change`."""
 
-    def __init__(self, path: str, opened: Opened, mounts: str = MOUNTS) -> None:
+    def __init__(
+        self,
+        path: str,
+        opened: Opened,
+        now_ns: Clock,
+        *,
+        mounts: str = MOUNTS,
+        notices: Sequence[str] = (),
+    ) -> None:
         """Wrap an open, migrated connection."""
-        self.path, self.mounts = path, mounts
+        self.path, self.now_ns, self.mounts, self.notices = path, now_ns, mounts, notices
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
         self._file = os.stat(path)
 
     @classmethod
-    def open(cls, path: str, *, mounts: str = MOUNTS) -> tuple[Writer, str]:
-        """Open or create the store; a damaged file is set aside and named in the notice."""
+    def open(cls, path: str, now_ns: Clock, *, mounts: str = MOUNTS) -> Writer:
+        """Open or create the index; a damaged file is set aside and named in the notices."""
         try:
-            return cls(path, open_migrated(path, mounts), mounts), ""
+            return cls(path, open_migrated(path, mounts), now_ns, mounts=mounts)
         except DamagedError as error:
             notice = f"{error.message}; it is kept as {set_aside(path)} and the index is built anew"
-        return cls(path, open_migrated(path, mounts), mounts), notice
+        return cls(path, open_migrated(path, mounts), now_ns, mounts=mounts, notices=(notice,))
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
@@ -63,7 +77,7 @@ class Writer:
             try:
                 yield
                 if revise:
-                    self.put_meta("revision", str(int(self.meta("revision") or 0) + 1))
+                    self.put_meta("revision", str(self.facts.revision + 1))
                 self.check_present()
                 self.connection.execute("COMMIT")
             except BaseException:
@@ -83,49 +97,49 @@ class Writer:
             hint="memcli index",
         )
 
-    def meta(self, key: str) -> str | None:
-        """Read a `meta` value."""
-        found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return found[0][0] if found else None
+    @property
+    def facts(self) -> Facts:
+        """Give what the index remembers of itself."""
+        with translated(self.path):
+            return documents.read_facts(self.connection)
 
-    def set_meta(self, values: Mapping[str, str], *, revise: bool = True) -> None:
-        """Write `meta` values in a transaction of their own, if any differs."""
-        if any(self.meta(key) != value for key, value in values.items()):
-            with self.transaction(revise=revise):
-                for key, value in values.items():
-                    self.put_meta(key, value)
+    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+        """Remember facts by the names of their fields, if any differs."""
+        self.set_meta(facts, revise=revise)
 
-    def known(self) -> dict[tuple[str, str], Known]:
+    def known(self) -> dict[Key, Known]:
         """Give what is remembered of every document."""
         with translated(self.path):
             return documents.read_known(self.connection)
 
-    def put_document(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
+    def counts(self) -> Counts:
+        """Count documents, chunks, parts and embedded parts."""
+        with translated(self.path):
+            return documents.read_counts(self.connection)
+
+    def integrity(self) -> str:
+        """Check the whole file: "ok", or the first fault."""
+        return integrity.first_fault(self.connection, self.path)
+
+    def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
         """Store a document's keyword rows in place of what was known of it."""
         with self.transaction():
-            gone = self._drop_chunks(document.source, document.path)
+            gone = self._drop_chunks((document.source, document.path))
             documents.put_document(self.connection, document, stamp, skip)
             living = [part.hash for chunk in document.chunks for part in chunk.parts]
             self.refresh(gone, living)
 
-    def touch(self, document_id: int, stamp: Stamp) -> None:
+    def touch(self, key: Key, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
-        stat = stamp.stat
         with self.transaction(revise=False):
-            self.connection.execute(
-                "UPDATE documents SET size=?, mtime_ns=?, ctime_ns=?, inode=?, indexed_ns=? "
-                "WHERE id=?",
-                (*stat[2:], stamp.indexed_ns, document_id),
-            )
+            documents.touch(self.connection, key, stamp)
 
-    def remove(self, source: str, path: str) -> None:
+    def remove(self, key: Key) -> None:
         """Remove every row of a document."""
         with self.transaction():
-            gone = self._drop_chunks(source, path)
-            lineage.drop(self.connection, source, path)
-            self.connection.execute(
-                "DELETE FROM documents WHERE source = ? AND path = ?", (source, path)
-            )
+            gone = self._drop_chunks(key)
+            lineage.drop(self.connection, *key)
+            self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
@@ -146,87 +160,72 @@ class Writer:
 
     def is_embedded(self, fingerprint: str | None) -> bool:
         """Tell, without a look at the texts, that each has its vector and search uses them."""
+        facts = self.facts
         return (
             fingerprint is not None
-            and self.meta("fingerprint") == fingerprint
-            and (self.meta(EMBEDDED_AT) or "").split(" ")[0] == (self.meta("revision") or "0")
+            and facts.fingerprint == fingerprint
+            and (self.meta(EMBEDDED_AT) or "").split(" ")[0] == str(facts.revision)
             and (self.meta("vec_behind") != "1" or bool(self.vec_problem))
         )
 
     def mark_embedded(self) -> None:
         """Remember that every text has its vector, until the next change."""
-        revision = self.meta("revision") or "0"
+        revision = str(self.facts.revision)
         if not (self.meta(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
                 self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
 
-    def put_vectors(self, fingerprint: str, found: Sequence[tuple[bytes, bytes]]) -> None:
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text.
 
         Those of another encoder than the index's own count as unused until it is switched.
         """
         with self.transaction():
-            is_own = self.meta("fingerprint") == fingerprint
+            is_own = self.facts.fingerprint == fingerprint
+            unused_since = None if is_own else self.now
             self.connection.executemany(
                 "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
-                f" VALUES (?, ?, ?, {'NULL' if is_own else 'unixepoch()'})",
-                [(fingerprint, hash_, vector) for hash_, vector in found],
+                " VALUES (?, ?, ?, ?)",
+                [(fingerprint, hash_, vector, unused_since) for hash_, vector in made],
             )
             if is_own:
-                self.refresh((), [hash_ for hash_, _ in found])
+                self.refresh((), [hash_ for hash_, _ in made])
 
-    def use_fingerprint(self, fingerprint: str, dimension: int) -> None:
+    def search_by(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
 
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
         that the number of vectors no longer fits.
         """
         table = self.meta("vec_table")
-        same = self.meta("fingerprint") == fingerprint
+        same = self.facts.fingerprint == fingerprint
         if same and (
             self.vec_problem
             or (
                 table
                 and self.meta("vec_behind") != "1"
-                and not vectors.is_outgrown(self.connection, table, dimension)
+                and not vector_rows.is_outgrown(self.connection, table, dimension)
             )
         ):
             return
         with self.transaction():
             number = int((table or "vec_0").rsplit("_", 1)[1]) + 1
             if not same:
-                vectors.switch_cache(self.connection, fingerprint)
+                vector_rows.switch_cache(self.connection, fingerprint, self.now)
             self.put_meta("fingerprint", fingerprint)
             self.put_meta("dimension", str(dimension))
             if self.vec_problem:
                 self.connection.execute("DELETE FROM slots")
                 self.put_meta("vec_behind", "1")
-                self.refresh((), [r[0] for r in self._rows("SELECT DISTINCT hash FROM parts")])
+                living = self._rows("SELECT DISTINCT hash FROM parts")
+                self.refresh((), [hash_ for (hash_,) in living])
                 return
             self.put_meta(
-                "vec_table", vectors.rebuild(self.connection, number, fingerprint, dimension)
+                "vec_table", vector_rows.rebuild(self.connection, number, fingerprint, dimension)
             )
             self.put_meta("vec_behind", "0")
             if table:
                 self.connection.execute(f"DROP TABLE {table}")
-
-    def counts(self) -> Counts:
-        """Count documents, chunks, parts and embedded parts."""
-        with translated(self.path):
-            return documents.read_counts(self.connection)
-
-    def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many."""
-        unused = "unused_since <= unixepoch() - ? * 86400"
-        if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", (unused_days,)):
-            return 0
-        with self.transaction(revise=False):
-            self.connection.execute(
-                f"DELETE FROM vectors WHERE {unused} AND (fingerprint IS NOT ?"
-                " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
-                (unused_days, self.meta("fingerprint")),
-            )
-            return self.connection.changes()
 
     def unchecked(self) -> list[SourceLines]:
         """List the lines of lineage whose file is not the one they were looked up in."""
@@ -238,31 +237,30 @@ class Writer:
         with self.transaction():
             lineage.check(self.connection, path, file_hash, held)
 
-    def settle(self, pages: int = MERGE_PAGES) -> None:
-        """Merge the keyword index after a batch of changes until deleted words are gone.
-
-        FTS5 marks a deleted row and keeps its words until all older segments are merged into
-        one; `pages` bounds the work, and the next call goes on.
-        """
+    def settle(self, pages: int | None = None) -> None:
+        """Merge the keyword index after a batch of changes until deleted words are gone."""
         if self.meta(WORDS_LEFT) != "1":
             return
         driver.remove_files(self.path + driver.NEXT_SUFFIX)  # it may hold what is deleted now
         with self.transaction(revise=False):
-            for _ in range(2):  # a merge that changes less than two rows had nothing to do
-                before = self.connection.total_changes()
-                self.connection.execute(
-                    "INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (-pages,)
-                )
-                if self.connection.total_changes() - before < 2:
-                    self.put_meta(WORDS_LEFT, "0")
-                    break
+            if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
+                self.put_meta(WORDS_LEFT, "0")
 
-    def integrity(self) -> str:
-        """Check the whole file: "ok", or the first fault."""
-        return integrity.first_fault(self.connection, self.path)
+    def prune(self, *, unused_days: int) -> int:
+        """Drop cached vectors that no part has used for some days; give how many."""
+        since = self.now - unused_days * DAY_SECONDS
+        if not self._rows("SELECT 1 FROM vectors WHERE unused_since <= ? LIMIT 1", (since,)):
+            return 0
+        with self.transaction(revise=False):
+            self.connection.execute(
+                "DELETE FROM vectors WHERE unused_since <= ? AND (fingerprint IS NOT ?"
+                " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
+                (since, self.facts.fingerprint),
+            )
+            return self.connection.changes()
 
     def start_over(self, fault: str) -> str:
-        """Set a damaged store aside and go on with an empty one; say so."""
+        """Set a damaged index aside and go on with an empty one; say so."""
         with suppress(apsw.Error):
             self.connection.close(True)
         aside = set_aside(self.path)
@@ -270,39 +268,72 @@ class Writer:
         self._file = os.stat(self.path)
         return f"{fault}; it is kept as {aside} and the index is built anew"
 
-    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with translated(self.path):
-            return rows(self.connection, sql, bindings)
+    def rebuild(self) -> AbstractContextManager[Rebuild]:
+        """Build an index anew beside this one, or go on where that was left."""
+        from memcli.store.sqlite.beside import rebuilding
 
-    def _drop_chunks(self, source: str, path: str) -> list[bytes]:
-        gone = documents.drop_chunks(self.connection, source, path)
-        if gone:
-            self.put_meta(WORDS_LEFT, "1")
-        return gone
+        return rebuilding(self)
+
+    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+        """Remove a half-built index that nobody has gone on with for so long."""
+        from memcli.store.sqlite.beside import age_ns, sweep
+
+        age = age_ns(self.path, self.now_ns())
+        if age is not None and age >= older_than_seconds * 1e9:
+            sweep(self.path)
+
+    @property
+    def now(self) -> int:
+        """Give the time in seconds since 1970."""
+        return self.now_ns() // 1_000_000_000
+
+    def meta(self, key: str) -> str | None:
+        """Read a `meta` value."""
+        with translated(self.path):
+            return documents.meta(self.connection, key)
 
     def put_meta(self, key: str, value: str) -> None:
         """Write a `meta` value inside a transaction of the caller."""
-        self.connection.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value=excluded.value",
-            (key, value),
-        )
+        documents.put_meta(self.connection, key, value)
+
+    def set_meta(self, values: Mapping[str, str], *, revise: bool = True) -> None:
+        """Write `meta` values in a transaction of their own, if any differs."""
+        if any(self.meta(key) != value for key, value in values.items()):
+            with self.transaction(revise=revise):
+                for key, value in values.items():
+                    self.put_meta(key, value)
 
     def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
         """Search by the vectors of living texts and no more by those of gone ones."""
-        fingerprint = self.meta("fingerprint")
+        fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return
         table = self.meta("vec_table")
         usable = bool(table) and not self.vec_problem and self.meta("vec_behind") != "1"
         if not usable:
             self.put_meta("vec_behind", "1")
-        vectors.refresh_slots(
-            self.connection, table if usable else None, fingerprint, gone=gone, living=living
+        vector_rows.refresh_slots(
+            self.connection,
+            table if usable else None,
+            fingerprint,
+            gone=gone,
+            living=living,
+            now=self.now,
         )
+
+    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with translated(self.path):
+            return rows(self.connection, sql, bindings)
+
+    def _drop_chunks(self, key: Key) -> list[bytes]:
+        gone = documents.drop_chunks(self.connection, *key)
+        if gone:
+            self.put_meta(WORDS_LEFT, "1")
+        return gone
 
 
 def open_migrated(path: str, mounts: str = MOUNTS) -> Opened:
-    """Open or create a store with the newest tables; DamagedError where it is damaged."""
+    """Open or create an index with the newest tables; DamagedError where it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with translated(path):
         schema.migrate(opened.connection, path)

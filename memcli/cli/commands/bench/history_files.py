@@ -14,7 +14,7 @@ from memcli.errors import UsageError
 
 def folder_of(context: Context) -> str:
     """Name the folder: beside the index file and called after it."""
-    return f"{context.store}.bench"
+    return f"{context.store.local}.bench"
 
 
 def read(folder: str, context: Context) -> list[dict[str, Any]]:

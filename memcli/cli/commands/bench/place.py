@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.cli.commands.bench import running
 from memcli.cli.context import Context
 from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.store.port import Store
 
 WARM_QUERIES = 20
 SEED = 0
@@ -58,7 +61,6 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
 
     from memcli.config.settings import WORKSPACE_FILE
     from memcli.indexing.planning import plan
-    from memcli.store.sqlite.lock import writer_lock
     from memcli.types import MEMORY_SOURCE
 
     own = [source for source in context.config.sources if source.name == MEMORY_SOURCE]
@@ -74,10 +76,8 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
     settings = os.path.join(context.config.workspace, WORKSPACE_FILE)
     if len(own) == len(context.config.sources) and os.path.isfile(settings):
         copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
-    with writer_lock(context.store, wait_seconds=running.SYNC_WAIT_SECONDS, sleep=context.sleep):
-        for ending in ("", "-wal"):
-            if os.path.exists(context.store + ending):
-                copyfile(context.store + ending, store + ending)
+    with context.store.locked(wait_seconds=running.SYNC_WAIT_SECONDS, sleep=context.sleep):
+        context.store.copy_to(store)
     return [found.path for found in listing.files]
 
 
@@ -96,12 +96,9 @@ def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     return found[:WARM_QUERIES]
 
 
-def sample(store: str, count: int) -> list[str]:
+def sample(store: Store, count: int, sleep: Callable[[float], None]) -> list[str]:
     """Take texts of an index as they are embedded."""
-    from memcli.store.sqlite.writer import Writer
+    from memcli.indexing.indexer import text_of
 
-    writer, _ = Writer.open(store)
-    try:
-        return [item.text for item in writer.pending(NO_MODEL, count)]
-    finally:
-        writer.close()
+    with store.change(wait_seconds=running.SYNC_WAIT_SECONDS, sleep=sleep) as change:
+        return [text_of(item) for item in change.pending(NO_MODEL, count)]

@@ -177,11 +177,8 @@ def measure(
     line_costs = running.line_costs(context)
     vectors = running.QueryVectors(context)
     search = running.Searcher(context, vectors)
-    try:
-        asked = bench.ask(queries, search, line_costs, context.monotonic)
-        index = search.index()
-    finally:
-        search.close()
+    asked = bench.ask(queries, search, line_costs, context.monotonic)
+    index = search.index()
     rows = [row for row in map(row_of, asked) if row is not None]
     if not rows:
         raise UsageError(
@@ -225,13 +222,10 @@ def _ablation(
         changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
         config = context.config._replace(values={**context.config.values, **changed})
         search = running.Searcher(context._replace(config=config), vectors, without=variant.without)
-        try:
-            scores = [
-                score(query.relevant, passages(search(query.text, query.date)), line_costs)
-                for query in (each.query for each in judged)
-            ]
-        finally:
-            search.close()
+        scores = [
+            score(query.relevant, passages(search(query.text, query.date)), line_costs)
+            for query in (each.query for each in judged)
+        ]
         found.append(row(variant.name, scores, before))
     return found
 

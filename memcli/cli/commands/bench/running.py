@@ -105,12 +105,10 @@ class Searcher:
     ) -> None:
         """Open the store; `without` names stages to leave out."""
         from memcli.search.options import options_of
-        from memcli.store.sqlite.reader import Reader
 
         self._context, self._vectors = context, vectors
         wanted = options_of(context.config, filters=Filters())
         self._options = wanted._replace(limit=limit, without=without)
-        self._reader = Reader(context.store)
 
     def __call__(self, text: str, day: str | None) -> Answer:
         """Answer a question as `search` does, on the day on which it is asked."""
@@ -125,30 +123,28 @@ class Searcher:
         if parsed.is_empty:
             return NOTHING
 
-        return search(
-            self._reader,
-            parsed,
-            spans,
-            self._options,
-            embed_query=lambda: self._vectors(parsed.text),
-            age_days=lambda day: age_days(day, today.isoformat()),
-        )
+        with self._context.store.snapshot() as snapshot:
+            return search(
+                snapshot,
+                parsed,
+                spans,
+                self._options,
+                embed_query=lambda: self._vectors(parsed.text),
+                age_days=lambda day: age_days(day, today.isoformat()),
+            )
 
     def index(self) -> dict[str, Any]:
         """Describe the index that the answers come from."""
-        counts = self._reader.counts()
+        with self._context.store.snapshot() as snapshot:
+            facts, counts = snapshot.facts, snapshot.counts()
         return {
-            "revision": int(self._reader.meta("revision") or 0),
-            "fingerprint": self._reader.meta("fingerprint"),
+            "revision": facts.revision,
+            "fingerprint": facts.fingerprint,
             "documents": counts.documents,
             "chunks": counts.chunks,
             "parts": counts.parts,
             "embedded": counts.embedded,
         }
-
-    def close(self) -> None:
-        """Close the store."""
-        self._reader.close()
 
 
 def line_costs(context: Context) -> LineCosts:

@@ -166,9 +166,9 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
     """Measure warm searches, the model, memory and the walk in this process."""
     from memcli.bench.speed import spread
     from memcli.indexing.planning import plan
-    from memcli.store.sqlite.reader import Reader
 
-    texts = sample(place.store, SAMPLE_TEXTS)
+    there = _there(context, place)
+    texts = sample(there.store, SAMPLE_TEXTS, context.sleep)
     timer = context.monotonic
 
     def timed(run: Callable[[], object]) -> float:
@@ -177,12 +177,9 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
         return timer() - started
 
     modes = ("lexical", "hybrid") if hybrid else ("lexical",)
-    warm = {mode: spread(_warm(context, place, mode)) for mode in modes}
-    reader = Reader(place.store)
-    try:
-        counts = reader.counts()
-    finally:
-        reader.close()
+    warm = {mode: spread(_warm(there, place, mode)) for mode in modes}
+    with there.store.snapshot() as snapshot:
+        counts = snapshot.counts()
     source = context.config.sources[0]._replace(root=place.notes)
     walked = context.index_settings()._replace(sources=(source,))
     files = plan(walked, {}).listing.files
@@ -208,20 +205,24 @@ def _warm(context: Context, place: Place, mode: str) -> list[float]:
     """Search in this process, store and model open, and give the seconds of each search."""
     values = dict(context.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
-    there = context._replace(config=context.config._replace(values=values), store=place.store)
+    context = context._replace(config=context.config._replace(values=values))
     search = running.Searcher(
-        there, running.QueryVectors(there), limit=context.config("search.limit")
+        context, running.QueryVectors(context), limit=context.config("search.limit")
     )
     seconds = []
-    try:
-        search(place.queries[0], None)
-        for text in place.queries:
-            started = context.monotonic()
-            search(text, None)
-            seconds.append(context.monotonic() - started)
-    finally:
-        search.close()
+    search(place.queries[0], None)
+    for text in place.queries:
+        started = context.monotonic()
+        search(text, None)
+        seconds.append(context.monotonic() - started)
     return seconds
+
+
+def _there(context: Context, place: Place) -> Context:
+    """Look at the copy in place of the workspace's own index."""
+    from memcli.store.open import store_at
+
+    return context._replace(store=store_at(place.store, context.index_settings().now_ns))
 
 
 def _embedding(

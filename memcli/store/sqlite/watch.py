@@ -10,9 +10,10 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.errors import BusyError
+from memcli.store.records import WatchRecord
 from memcli.store.sqlite.lock import SAFELY, owner_pid, writer_lock
 
 MOST_BYTES = 10_000
@@ -21,21 +22,41 @@ SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 
 
-class Record(NamedTuple):
-    """How a watcher is doing; times are ISO with zone."""
+class Watching:
+    """The right to be the one watcher of an index, and its record; a `port.Watch`."""
 
-    pid: int
-    since: str | None = None
-    last_sync: str | None = None  # end of the last run that brought everything in step
-    backlog: int = 0  # files heard of and not indexed yet
-    mode: str = "events"  # events | polling
-    beat: str | None = None  # when this was written
-    failure: str = ""  # why the last run failed, if it did
+    def __init__(self, store: str) -> None:
+        """Take the path of the index."""
+        self._store = store
+        self._pid: int | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Name the lock's file."""
+        return (f"{self._store}{SUFFIX}.lock",)
+
+    def tell(self, record: WatchRecord) -> None:
+        """Write the record in one step; on a full disk or in no folder the old one stays."""
+        self._pid = record.pid
+        path = self._store + SUFFIX
+        with suppress(OSError):
+            descriptor = os.open(f"{path}.new", _FLAGS, 0o600)
+            try:
+                os.write(descriptor, json.dumps(record._asdict()).encode())
+            finally:
+                os.close(descriptor)
+            os.replace(f"{path}.new", path)
+
+    def end(self) -> None:
+        """Take the record away, if it is the one that was told here."""
+        with suppress(OSError):
+            if self._pid is not None and _read(self._store).pid == self._pid:
+                os.unlink(self._store + SUFFIX)
 
 
 @contextmanager
-def watch_lock(store: str, *, sleep: Callable[[float], None]) -> Iterator[None]:
-    """Be the one watcher of a store, else BusyError."""
+def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching]:
+    """Be the one watcher of an index, else BusyError."""
     with ExitStack() as held:
         try:
             held.enter_context(writer_lock(store + SUFFIX, wait_seconds=0, sleep=sleep))
@@ -45,48 +66,28 @@ def watch_lock(store: str, *, sleep: Callable[[float], None]) -> Iterator[None]:
                 f"another memcli{f' (pid {pid})' if pid else ''} watches this workspace",
                 hint="memcli status",
             ) from error
-        yield
-
-
-def lock_path(store: str) -> str:
-    """Name the file of the watcher's lock."""
-    return f"{store}{SUFFIX}.lock"
-
-
-def write_record(store: str, record: Record) -> None:
-    """Write the record in one step; a full disk or a missing folder only leaves the old one."""
-    path = store + SUFFIX
-    with suppress(OSError):
-        descriptor = os.open(f"{path}.new", _FLAGS, 0o600)
+        watch = Watching(store)
         try:
-            os.write(descriptor, json.dumps(record._asdict()).encode())
+            yield watch
         finally:
-            os.close(descriptor)
-        os.replace(f"{path}.new", path)
+            watch.end()
 
 
-def remove_record(store: str, pid: int) -> None:
-    """Take the record away, if it is this process's own."""
-    with suppress(OSError):
-        if _read(store).pid == pid:
-            os.unlink(store + SUFFIX)
-
-
-def living_watcher(store: str) -> Record | None:
+def living_watcher(store: str) -> WatchRecord | None:
     """Tell who watches now, None when nobody does; a record left by a dead one says nothing."""
     pid = owner_pid(store + SUFFIX)
     if pid is None:
         return None
     record = _read(store)
-    return record if record.pid == pid else Record(pid)
+    return record if record.pid == pid else WatchRecord(pid)
 
 
-def _read(store: str) -> Record:
+def _read(store: str) -> WatchRecord:
     """Read the record; one of nobody (pid 0) where there is none or it cannot be read."""
     with suppress(OSError, ValueError, TypeError):
         with open(os.open(store + SUFFIX, os.O_RDONLY | SAFELY), "rb") as file:
             found: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")
-        record = Record(**found)
+        record = WatchRecord(**found)
         if all(isinstance(value, str | int | None) for value in record):
             return record
-    return Record(0)
+    return WatchRecord(0)

@@ -1,0 +1,39 @@
+"""Open the store that a configuration names: the one place that knows which kinds there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from memcli.config.settings import Config, cache_folder
+from memcli.config.sources import HINT
+from memcli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from memcli.store.port import Store
+
+
+def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
+    """Open the store of a workspace; nothing is read before it is asked."""
+    return store_at(store_path(config, environ), now_ns)
+
+
+def store_at(path: str, now_ns: Callable[[], int]) -> Store:
+    """Open the store in a file."""
+    from memcli.store.sqlite.store import SqliteStore
+
+    return SqliteStore(path, now_ns)
+
+
+def store_path(config: Config, environ: Mapping[str, str]) -> str:
+    """Name the index file of the workspace: configured, or in the cache folder."""
+    configured = config("store.path")
+    if configured:
+        if configured.lower().endswith((".md", ".markdown", ".toml")):
+            raise ConfigError(f"store.path names a file that is no index: {configured}", hint=HINT)
+        return os.path.join(config.workspace, os.path.expanduser(configured))
+    from hashlib import sha256
+
+    name = sha256(config.workspace.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return os.path.join(cache_folder(environ), name, "index.sqlite")

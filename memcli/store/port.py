@@ -1,0 +1,326 @@
+"""The door of the store: what every index answers and does, whoever keeps it.
+
+A Store is asked for a Snapshot, which answers from one state of it, or for a Change, of which
+there is one at a time in all processes. Chunks are named by numbers that mean something within
+one snapshot alone. Text is data: words come as Terms, filters as a Reach, never as a query
+language. What a summary, a log or a good answer is, callers decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from memcli.store.records import (
+    Counts,
+    Described,
+    Facts,
+    Held,
+    Key,
+    Legs,
+    Linking,
+    Marked,
+    Near,
+    Owner,
+    Pending,
+    Ranked,
+    Rated,
+    Reach,
+    SourceCounts,
+    Stamp,
+    Support,
+    Titled,
+    VectorSearch,
+    WatchRecord,
+)
+from memcli.types import Candidate, Document, Excerpt, Known, Skip, SourceLines, Term, Wanted
+
+Sleep = Callable[[float], None]
+
+
+class Snapshot(Protocol):
+    """One state of a store."""
+
+    @property
+    def facts(self) -> Facts:
+        """Give what the store remembers of itself."""
+        ...
+
+    def known(self) -> Mapping[Key, Known]:
+        """Give what is remembered of every document."""
+        ...
+
+    def counts(self) -> Counts:
+        """Count documents, chunks, parts and embedded parts."""
+        ...
+
+    def by_source(self) -> Mapping[str, SourceCounts]:
+        """Count documents and chunks and give the dates covered, by source."""
+        ...
+
+    def days(self) -> Mapping[str, int]:
+        """Count the dated documents by ISO date."""
+        ...
+
+    def skipped(self) -> Sequence[Skip]:
+        """List the files whose content is not text, by source and path."""
+        ...
+
+    def texts(self) -> Iterator[str]:
+        """Give the text of every chunk."""
+        ...
+
+    def integrity(self) -> str:
+        """Check everything that is stored: "ok", or the first fault."""
+        ...
+
+    def vector_search(self) -> VectorSearch:
+        """Tell how vectors are searched."""
+        ...
+
+    def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
+        """Cut texts that `words.prepare` has made into tokens, stemmed as the store holds them."""
+        ...
+
+    def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
+        """Count the chunks that hold each term; in a large store by estimate."""
+        ...
+
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
+        """Tell for each term how many chunks hold it, and which of some do."""
+        ...
+
+    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
+        """Tell which of some chunks have what is wanted."""
+        ...
+
+    def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
+        """List the best matches by BM25, best first; ties by chunk."""
+        ...
+
+    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+        """Begin to look for the texts nearest to a vector, and give what waits for them.
+
+        Without a vector, or before anything is embedded, there are none.
+        """
+        ...
+
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
+        """List chunks whose ISO date lies in a span, ends included: the newest of each span."""
+        ...
+
+    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
+        """Read chunks with the raw scores of both legs, ordered by source, path and place.
+
+        What a leg has found it has scored; the others are scored here, never taken for 0.
+        """
+        ...
+
+    def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
+        """Read some chunks."""
+        ...
+
+    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
+        """Read the chunks of some documents, ordered by source, path and place."""
+        ...
+
+    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
+        ...
+
+    def marked(self, *, soft: bool) -> Sequence[Marked]:
+        """Read the documents marked `always`, or those marked `soft` alone."""
+        ...
+
+    def rated(self, reach: Reach) -> Sequence[Rated]:
+        """List every document that has a chunk within reach."""
+        ...
+
+    def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
+        """Read what some chunks link to."""
+        ...
+
+    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
+        """Tell which of some documents are stored."""
+        ...
+
+    def titles(self) -> Sequence[Titled]:
+        """List every document with its title."""
+        ...
+
+    def supports(self) -> Sequence[Support]:
+        """List the lines that summaries rest on."""
+        ...
+
+    def confidences(self) -> Mapping[str, float]:
+        """Give the confidence of every summary, by path."""
+        ...
+
+
+class Change(Protocol):
+    """The one writer of a store."""
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Tell what had to be mended to open the store."""
+        ...
+
+    @property
+    def facts(self) -> Facts:
+        """Give what the store remembers of itself."""
+        ...
+
+    def known(self) -> Mapping[Key, Known]:
+        """Give what is remembered of every document."""
+        ...
+
+    def counts(self) -> Counts:
+        """Count documents, chunks, parts and embedded parts."""
+        ...
+
+    def integrity(self) -> str:
+        """Check everything that is stored: "ok", or the first fault."""
+        ...
+
+    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+        """Remember facts by the names of their fields."""
+        ...
+
+    def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
+        """Store a document in place of what was known of it; a whole one or none."""
+        ...
+
+    def touch(self, key: Key, stamp: Stamp) -> None:
+        """Remember that a file with a new stat still holds the same bytes."""
+        ...
+
+    def remove(self, key: Key) -> None:
+        """Remove all that is known of a document."""
+        ...
+
+    def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
+        """List texts without a vector, newest documents first, each text once."""
+        ...
+
+    def unembedded(self, fingerprint: str) -> int:
+        """Count the distinct texts without a vector."""
+        ...
+
+    def is_embedded(self, fingerprint: str | None) -> bool:
+        """Tell, without a look at the texts, that each has its vector and search uses them."""
+        ...
+
+    def mark_embedded(self) -> None:
+        """Remember that every text has its vector, until the next change."""
+        ...
+
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
+        """Store vectors by the hash of their text."""
+        ...
+
+    def search_by(self, fingerprint: str, dimension: int) -> None:
+        """Search by this encoder's vectors from now on."""
+        ...
+
+    def unchecked(self) -> Sequence[SourceLines]:
+        """List the lines summaries rest on whose file is not the one they were looked up in."""
+        ...
+
+    def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
+        """Note the file in which lines of `path` were looked up, and which of them it has."""
+        ...
+
+    def settle(self, pages: int | None = None) -> None:
+        """Rid the words of what was deleted; `pages` bounds the work, and the next call goes on."""
+        ...
+
+    def prune(self, *, unused_days: int) -> int:
+        """Drop vectors that no text has used for some days; give how many."""
+        ...
+
+    def start_over(self, fault: str) -> str:
+        """Set a damaged store aside and go on with an empty one; say so."""
+        ...
+
+    def rebuild(self) -> AbstractContextManager[Rebuild]:
+        """Build a store anew beside this one, or go on where that was left."""
+        ...
+
+    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+        """Remove a half-built store that nobody has gone on with for so long."""
+        ...
+
+
+class Rebuild(Change, Protocol):
+    """A store that is built beside another one."""
+
+    def take_over(self, hidden: Iterable[Key]) -> None:
+        """Copy vectors, and documents whose files nobody could see, from the other store."""
+        ...
+
+    def publish(self) -> None:
+        """Put this store in the place of the other one, at once."""
+        ...
+
+
+class Watch(Protocol):
+    """The right to be the one watcher of a store."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Name the files that this right rests on: without them it must be taken anew."""
+        ...
+
+    def tell(self, record: WatchRecord) -> None:
+        """Say how the watcher is doing; where that cannot be written, the old record stays."""
+        ...
+
+
+class Store(Protocol):
+    """An index of one workspace, wherever it is kept."""
+
+    @property
+    def local(self) -> str:
+        """Name a path of this machine; what belongs to the store lies beside it."""
+        ...
+
+    def describe(self) -> Described:
+        """Tell where the store is, and how large."""
+        ...
+
+    def exists(self) -> bool:
+        """Tell whether anything was ever stored."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Hold one state; IndexMissingError where there is none."""
+        ...
+
+    def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
+        """Be the one writer, waiting for another so long, else BusyError."""
+        ...
+
+    def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
+        """Keep every other writer out without changing anything."""
+        ...
+
+    def writer(self) -> Owner | None:
+        """Tell which process writes now."""
+        ...
+
+    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
+        """Be the one watcher, else BusyError."""
+        ...
+
+    def watcher(self) -> WatchRecord | None:
+        """Tell who watches now; a record that a dead process left says nothing."""
+        ...
+
+    def copy_to(self, path: str) -> None:
+        """Copy what is stored to a file of its own, which `MEMCLI_STORE` may name."""
+        ...
+
+    def close(self) -> None:
+        """Let go of whatever is held open."""
+        ...

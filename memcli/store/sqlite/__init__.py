@@ -1,0 +1,1 @@
+"""The index as one SQLite file: all SQL there is."""

@@ -1,0 +1,171 @@
+"""Read chunks with what is told of them; the columns of a row are named once, by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import apsw
+
+from memcli.store.records import Key, Linking, Marked, Rated, Reach, Titled
+from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.filters import within
+from memcli.types import About, Excerpt
+
+# Columns of chunks c of documents d, in the order of the fields they fill.
+ABOUT = {
+    "chunk_id": "c.id",
+    "source": "d.source",
+    "path": "d.path",
+    "anchor": "c.anchor",
+    "heading_path": "c.heading_path",
+    "title": "d.title",
+    "start_line": "c.start_line",
+    "end_line": "c.end_line",
+    "date": "c.date",
+    "document_date": "d.date",
+    "kind": "d.kind",
+    "scope": "d.scope",
+    "source_kind": "d.source_kind",
+    "trust": "d.trust",
+}
+_EXCERPT = {
+    "text": "c.text",
+    "start_byte": "c.start_byte",
+    "end_byte": "c.end_byte",
+    "ordinal": "c.ordinal",
+}
+RATED = {
+    "source": "d.source",
+    "path": "d.path",
+    "date": "d.date",
+    "scope": "d.scope",
+    "trust": "d.trust",
+    "authority": "d.authority",
+    "importance": "d.importance",
+    "chunks": "n.chunks",
+}
+_HEADINGS = tuple(ABOUT).index("heading_path")
+_CHUNKS = "chunks c JOIN documents d ON d.id = c.document_id"
+
+
+def select(columns: Mapping[str, str], *more: Mapping[str, str]) -> str:
+    """Write the list of columns of a SELECT."""
+    return ", ".join(column for table in (columns, *more) for column in table.values())
+
+
+def about(row: Sequence[Any]) -> About:
+    """Make what the first columns of a row tell."""
+    headings = tuple(json.loads(row[_HEADINGS]))
+    return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : len(ABOUT)]))
+
+
+def by_ids(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+    """Read some chunks."""
+    found = _read(connection, f"WHERE c.id IN ({marks(chunk_ids)})", chunk_ids)
+    return {excerpt.about.chunk_id: excerpt for excerpt in found}
+
+
+def of_documents(
+    connection: apsw.Connection, documents: Sequence[Key], reach: Reach
+) -> list[Excerpt]:
+    """Read the chunks of documents that are within reach, in order."""
+    test, values = within(reach)
+    return _read(
+        connection,
+        "JOIN json_each(?) w ON d.source = w.value ->> 0 AND d.path = w.value ->> 1"
+        f"{f' WHERE {test}' if test else ''} ORDER BY d.source, d.path, c.ordinal",
+        (json.dumps(documents), *values),
+    )
+
+
+def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
+    """Read dated documents that nobody marked one by one, the newest first, each from its end."""
+    test, values = within(reach)
+    tested = f" AND {test}" if test else ""
+    documents = rows(
+        connection,
+        "SELECT d.id FROM documents d WHERE d.date IS NOT NULL AND NOT d.always AND NOT d.soft"
+        f" AND EXISTS (SELECT 1 FROM chunks c WHERE c.document_id = d.id{tested})"
+        " ORDER BY d.date DESC, d.path DESC",
+        values,
+    )
+    for document in documents:
+        yield from _read(
+            connection, f"WHERE d.id = ?{tested} ORDER BY c.ordinal DESC", (*document, *values)
+        )
+
+
+def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
+    """Read the documents marked `always`, or those marked `soft` alone."""
+    which = "soft AND NOT always" if soft else "always"
+    authorities = {
+        (source, path): authority
+        for source, path, authority in rows(
+            connection, f"SELECT source, path, authority FROM documents WHERE {which}"
+        )
+    }
+    # The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
+    found = _read(
+        connection,
+        f"WHERE d.id IN (SELECT id FROM documents WHERE {which})"
+        " ORDER BY d.source, d.path, c.ordinal",
+    )
+    runs = groupby(found, lambda excerpt: excerpt.about.document)
+    return [Marked(authorities[document], tuple(run)) for document, run in runs]
+
+
+def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
+    """List every document that has a chunk within reach."""
+    test, values = within(reach)
+    chunks = f"{_CHUNKS} WHERE {test}" if test else "chunks c"
+    found = rows(
+        connection,
+        f"SELECT {select(RATED)} FROM (SELECT c.document_id, count(*) AS chunks FROM {chunks}"
+        " GROUP BY c.document_id) n JOIN documents d ON d.id = n.document_id",
+        values,
+    )
+    return [Rated._make(row) for row in found]
+
+
+def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
+    """Read what some chunks link to."""
+    return {
+        chunk_id: Linking(tuple(json.loads(targets)), front_matter)
+        for chunk_id, targets, front_matter in rows(
+            connection,
+            f"SELECT c.id, c.links, d.front_matter FROM {_CHUNKS}"
+            f" WHERE c.id IN ({marks(chunk_ids)})",
+            chunk_ids,
+        )
+    }
+
+
+def present(connection: apsw.Connection, keys: Sequence[Key]) -> frozenset[Key]:
+    """Tell which of some documents are stored."""
+    found = rows(
+        connection,
+        "SELECT d.source, d.path FROM json_each(?) w JOIN documents d"
+        " ON d.source = w.value ->> 0 AND d.path = w.value ->> 1",
+        (json.dumps(keys),),
+    )
+    return frozenset((source, path) for source, path in found)
+
+
+def titles(connection: apsw.Connection) -> list[Titled]:
+    """List every document with its title."""
+    return [
+        Titled._make(row) for row in rows(connection, "SELECT source, path, title FROM documents")
+    ]
+
+
+def marks(values: Sequence[Any]) -> str:
+    """Write as many question marks as there are values."""
+    return ",".join("?" * len(values))
+
+
+def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
+    found = rows(connection, f"SELECT {select(ABOUT, _EXCERPT)} FROM {_CHUNKS} {tail}", values)
+    return [Excerpt(about(row), *row[len(ABOUT) :]) for row in found]

@@ -1,0 +1,124 @@
+"""An index in one file of this machine: `port.Store` by SQLite.
+
+Connections that have answered are kept for the next question, one for each thread that asks at
+the same time, as long as the file is the one they were opened on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from memcli.store.records import Described, Owner, WatchRecord
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX
+from memcli.store.sqlite.reader import Reader
+
+if TYPE_CHECKING:
+    from memcli.store.port import Sleep, Watch
+    from memcli.store.sqlite.writer import Writer
+
+WAL_SUFFIX = "-wal"
+
+
+class SqliteStore:
+    """The index at a path; nothing is opened before it is needed."""
+
+    def __init__(self, path: str, now_ns: Callable[[], int]) -> None:
+        """Take the path and the clock, which gives nanoseconds since 1970."""
+        self.path, self._now_ns = path, now_ns
+        self._idle: list[Reader] = []
+        self._guard = Lock()
+
+    @property
+    def local(self) -> str:
+        """Name the file."""
+        return self.path
+
+    def describe(self) -> Described:
+        """Tell where the file is, how large, and whether a damaged one was kept."""
+        files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
+        size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
+        aside = self.path + DAMAGED_SUFFIX
+        return Described(self.path, size, aside if os.path.exists(aside) else "")
+
+    def exists(self) -> bool:
+        """Tell whether the file is there."""
+        return os.path.exists(self.path)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Reader]:
+        """Hold one state; IndexMissingError where there is no file."""
+        reader = self._take()
+        try:
+            with reader.snapshot():
+                yield reader
+        except BaseException:
+            reader.close()
+            raise
+        with self._guard:
+            self._idle.append(reader)
+
+    @contextmanager
+    def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[Writer]:
+        """Be the one writer; a damaged file is set aside, and one that is missing is made."""
+        from memcli.store.sqlite.writer import Writer
+
+        with self.locked(wait_seconds=wait_seconds, sleep=sleep):
+            writer = Writer.open(self.path, self._now_ns)
+            try:
+                yield writer
+            finally:
+                writer.close()
+
+    def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
+        """Keep every other writer out without changing anything."""
+        from memcli.store.sqlite.lock import writer_lock
+
+        return writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep)
+
+    def writer(self) -> Owner | None:
+        """Tell which process writes now."""
+        from memcli.store.sqlite.lock import owner
+
+        return owner(self.path)
+
+    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
+        """Be the one watcher, else BusyError."""
+        from memcli.store.sqlite.watch import watching
+
+        return watching(self.path, sleep=sleep)
+
+    def watcher(self) -> WatchRecord | None:
+        """Tell who watches now."""
+        from memcli.store.sqlite.watch import living_watcher
+
+        return living_watcher(self.path)
+
+    def copy_to(self, path: str) -> None:
+        """Copy the file and what SQLite has not folded into it yet; nobody may write meanwhile."""
+        from shutil import copyfile
+
+        for suffix in ("", WAL_SUFFIX):
+            if os.path.exists(self.path + suffix):
+                copyfile(self.path + suffix, path + suffix)
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            reader.close()
+
+    def _take(self) -> Reader:
+        """Give a connection that nobody uses, a new one where there is none."""
+        while True:
+            with self._guard:
+                reader = self._idle.pop() if self._idle else None
+            if reader is None:
+                return Reader(self.path)
+            if reader.is_current():
+                return reader
+            reader.close()
