@@ -62,6 +62,7 @@ def rebuild(
 def _fault(main: Change) -> str:
     try:
         found = main.integrity()
+        main.known()
     except DamagedError as error:
         return error.message
     return "" if found == "ok" else f"the index is damaged: {found}"

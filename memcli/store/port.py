@@ -293,6 +293,10 @@ class Store(Protocol):
         """Tell whether anything was ever stored."""
         ...
 
+    def has_unfolded(self) -> bool:
+        """Tell that deleted text may still lie somewhere, until the next change ends."""
+        ...
+
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Hold one state; IndexMissingError where there is none."""
         ...

@@ -10,7 +10,7 @@ from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
 from memcli.store.records import Counts, Facts, Key, Stamp
 from memcli.store.sqlite import lineage
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
 # meta key: the revision at which every text had its vector, and how many documents, chunks and
@@ -148,6 +148,14 @@ def _count_rows(connection: apsw.Connection) -> tuple[int, int, int]:
         " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts)",
     )
     return documents, chunks, parts
+
+
+_KNOWN = (
+    Column("source", TEXT),
+    Column("path", TEXT),
+    Column("hash", BLOB),
+    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
+)
 
 
 def read_known(connection: apsw.Connection) -> dict[Key, Known]:

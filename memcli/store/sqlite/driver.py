@@ -8,6 +8,7 @@ would drop the locks of a connection. Errors leave as the tree of memcli.errors.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -119,6 +120,8 @@ def translated(path: str) -> Iterator[None]:
         raise DamagedError(
             f"the index {path} is damaged: {error}", hint="memcli index --full"
         ) from error
+    except apsw.SQLError as error:  # what memcli asks is right: what is asked is not its own
+        raise _foreign(path, error) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise BusyError(
             f"the index {path} is in use by another process", hint="run the command again"
@@ -143,11 +146,14 @@ def understood(path: str) -> Iterator[None]:
     with translated(path):
         try:
             yield
-        except (apsw.SQLError, ValueError, TypeError, RecursionError) as error:
-            raise DamagedError(
-                f"the index {path} holds what memcli did not write: {error}",
-                hint="memcli index --full",
-            ) from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise _foreign(path, error) from error
+
+
+def _foreign(path: str, error: Exception) -> DamagedError:
+    return DamagedError(
+        f"the index {path} holds what memcli did not write: {error}", hint="memcli index --full"
+    )
 
 
 def _open(path: str, flags: int) -> apsw.Connection:
@@ -215,11 +221,51 @@ def rows(
     return connection.execute(sql, bindings).fetchall()
 
 
+class Column(NamedTuple):
+    """A column of a SELECT, and the types its values may have: SQLite would keep any."""
+
+    sql: str
+    types: tuple[type, ...]
+
+
+TEXT, WHOLE, BLOB = (str,), (int,), (bytes,)
+MAYBE_TEXT, MAYBE_REAL = (str, type(None)), (float, int, type(None))
+
+
+def typed_rows(
+    connection: apsw.Connection,
+    columns: Sequence[Column],
+    tail: str,
+    bindings: Sequence[Any] = (),
+) -> list[tuple[Any, ...]]:
+    """Select columns; a value of a type that memcli never writes is a ValueError."""
+    found = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
+    for types in {tuple(map(type, row)) for row in found}:
+        for column, held in zip(columns, types, strict=True):
+            if held not in column.types:
+                raise ValueError(f"{column.sql} is of type {held.__name__}")
+    return found
+
+
+def strings(text: str) -> tuple[str, ...]:
+    """Read a JSON array of strings; anything else is a ValueError."""
+    found = json.loads(text)
+    if type(found) is not list or not all(type(each) is str for each in found):
+        raise ValueError("a list of texts is none")
+    return tuple(found)
+
+
 def set_aside(path: str) -> str:
     """Move a damaged store out of the way; one such copy is kept."""
     aside = path + DAMAGED_SUFFIX
-    os.replace(path, aside)
-    remove_files(path)
+    try:
+        os.replace(path, aside)
+        remove_files(path)
+    except OSError as error:
+        raise StoreError(
+            f"the damaged index {path} cannot be moved to {aside}: {error.strerror}",
+            hint=f"move {aside} away, then run memcli index",
+        ) from error
     return aside
 
 

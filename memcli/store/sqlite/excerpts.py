@@ -3,62 +3,66 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 import apsw
 
 from memcli.store.records import Key, Linking, Marked, Rated, Reach, Titled
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import (
+    MAYBE_REAL,
+    MAYBE_TEXT,
+    TEXT,
+    WHOLE,
+    Column,
+    rows,
+    strings,
+    typed_rows,
+)
 from memcli.store.sqlite.filters import within
 from memcli.types import About, Excerpt
 
 # Columns of chunks c of documents d, in the order of the fields they fill.
 ABOUT = {
-    "chunk_id": "c.id",
-    "source": "d.source",
-    "path": "d.path",
-    "anchor": "c.anchor",
-    "heading_path": "c.heading_path",
-    "title": "d.title",
-    "start_line": "c.start_line",
-    "end_line": "c.end_line",
-    "date": "c.date",
-    "document_date": "d.date",
-    "kind": "d.kind",
-    "scope": "d.scope",
-    "source_kind": "d.source_kind",
-    "trust": "d.trust",
+    "chunk_id": Column("c.id", WHOLE),
+    "source": Column("d.source", TEXT),
+    "path": Column("d.path", TEXT),
+    "anchor": Column("c.anchor", TEXT),
+    "heading_path": Column("c.heading_path", TEXT),
+    "title": Column("d.title", TEXT),
+    "start_line": Column("c.start_line", WHOLE),
+    "end_line": Column("c.end_line", WHOLE),
+    "date": Column("c.date", MAYBE_TEXT),
+    "document_date": Column("d.date", MAYBE_TEXT),
+    "kind": Column("d.kind", TEXT),
+    "scope": Column("d.scope", TEXT),
+    "source_kind": Column("d.source_kind", TEXT),
+    "trust": Column("d.trust", TEXT),
 }
 _EXCERPT = {
-    "text": "c.text",
-    "start_byte": "c.start_byte",
-    "end_byte": "c.end_byte",
-    "ordinal": "c.ordinal",
+    "text": Column("c.text", TEXT),
+    "start_byte": Column("c.start_byte", WHOLE),
+    "end_byte": Column("c.end_byte", WHOLE),
+    "ordinal": Column("c.ordinal", WHOLE),
 }
-RATED = {
-    "source": "d.source",
-    "path": "d.path",
-    "date": "d.date",
-    "scope": "d.scope",
-    "trust": "d.trust",
-    "authority": "d.authority",
-    "importance": "d.importance",
-    "chunks": "n.chunks",
+_RATED = {
+    "source": Column("d.source", TEXT),
+    "path": Column("d.path", TEXT),
+    "date": Column("d.date", MAYBE_TEXT),
+    "scope": Column("d.scope", TEXT),
+    "trust": Column("d.trust", TEXT),
+    "authority": Column("d.authority", MAYBE_REAL),
+    "importance": Column("d.importance", MAYBE_REAL),
+    "chunks": Column("n.chunks", WHOLE),
 }
 _HEADINGS = tuple(ABOUT).index("heading_path")
-_CHUNKS = "chunks c JOIN documents d ON d.id = c.document_id"
-
-
-def select(columns: Mapping[str, str], *more: Mapping[str, str]) -> str:
-    """Write the list of columns of a SELECT."""
-    return ", ".join(column for table in (columns, *more) for column in table.values())
+CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
 
 def about(row: Sequence[Any]) -> About:
     """Make what the first columns of a row tell."""
-    headings = tuple(json.loads(row[_HEADINGS]))
+    headings = strings(row[_HEADINGS])
     return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : len(ABOUT)]))
 
 
@@ -120,11 +124,12 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
 def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
     """List every document that has a chunk within reach."""
     test, values = within(reach)
-    chunks = f"{_CHUNKS} WHERE {test}" if test else "chunks c"
-    found = rows(
+    chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
+    found = typed_rows(
         connection,
-        f"SELECT {select(RATED)} FROM (SELECT c.document_id, count(*) AS chunks FROM {chunks}"
-        " GROUP BY c.document_id) n JOIN documents d ON d.id = n.document_id",
+        tuple(_RATED.values()),
+        f"FROM (SELECT c.document_id, count(*) AS chunks {chunks} GROUP BY c.document_id) n"
+        " JOIN documents d ON d.id = n.document_id",
         values,
     )
     return [Rated._make(row) for row in found]
@@ -133,11 +138,11 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
     """Read what some chunks link to."""
     return {
-        chunk_id: Linking(tuple(json.loads(targets)), front_matter)
-        for chunk_id, targets, front_matter in rows(
+        chunk_id: Linking(strings(targets), front_matter)
+        for chunk_id, targets, front_matter in typed_rows(
             connection,
-            f"SELECT c.id, c.links, d.front_matter FROM {_CHUNKS}"
-            f" WHERE c.id IN ({marks(chunk_ids)})",
+            (Column("c.id", WHOLE), Column("c.links", TEXT), Column("d.front_matter", TEXT)),
+            f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
             chunk_ids,
         )
     }
@@ -156,9 +161,8 @@ def present(connection: apsw.Connection, keys: Sequence[Key]) -> frozenset[Key]:
 
 def titles(connection: apsw.Connection) -> list[Titled]:
     """List every document with its title."""
-    return [
-        Titled._make(row) for row in rows(connection, "SELECT source, path, title FROM documents")
-    ]
+    columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
+    return [Titled._make(row) for row in typed_rows(connection, columns, "FROM documents")]
 
 
 def marks(values: Sequence[Any]) -> str:
@@ -167,5 +171,6 @@ def marks(values: Sequence[Any]) -> str:
 
 
 def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) -> list[Excerpt]:
-    found = rows(connection, f"SELECT {select(ABOUT, _EXCERPT)} FROM {_CHUNKS} {tail}", values)
+    columns = (*ABOUT.values(), *_EXCERPT.values())
+    found = typed_rows(connection, columns, f"{CHUNKS} {tail}", values)
     return [Excerpt(about(row), *row[len(ABOUT) :]) for row in found]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import apsw
 
-from memcli.store.sqlite.driver import rows, translated
+from memcli.errors import DamagedError
+from memcli.store.sqlite.driver import rows, understood
 
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"
@@ -28,11 +29,14 @@ _ODD = {
 
 def first_fault(connection: apsw.Connection, path: str) -> str:
     """Check every page and every row: "ok", or the first fault."""
-    with translated(path):
-        found = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
-        if found != "ok":
-            return found
-        for table, odd in _ODD.items():
-            if rows(connection, f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1"):
-                return f"a row of {table} is not as memcli writes them"
+    try:
+        with understood(path):
+            found = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])
+            if found != "ok":
+                return found
+            for table, odd in _ODD.items():
+                if rows(connection, f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1"):
+                    return f"a row of {table} is not as memcli writes them"
+    except DamagedError as error:
+        return error.message
     return "ok"

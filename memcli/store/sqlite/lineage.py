@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import apsw
 
 from memcli.store.records import Support
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import TEXT, Column, rows, typed_rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
 
@@ -75,9 +75,9 @@ def supports(connection: apsw.Connection) -> list[Support]:
 def confidences(connection: apsw.Connection) -> dict[str, float]:
     """Read the confidence of every summary, by path."""
     return dict(
-        rows(
+        typed_rows(
             connection,
-            "SELECT path, front_matter ->> '$.confidence' FROM documents"
-            " WHERE id IN (SELECT document_id FROM lineage)",
+            (Column("path", TEXT), Column("front_matter ->> '$.confidence'", (int, float))),
+            "FROM documents WHERE id IN (SELECT document_id FROM lineage)",
         )
     )

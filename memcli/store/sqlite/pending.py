@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import apsw
 
 from memcli.store.records import Pending
-from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.driver import rows, strings
 
 
 def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> list[Pending]:
@@ -23,7 +21,7 @@ def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> l
         (fingerprint, limit),
     )
     texts = {
-        hash_: Pending(hash_, prefix, text, title, tuple(json.loads(heading_path)), date)
+        hash_: Pending(hash_, prefix, text, title, strings(heading_path), date)
         for hash_, prefix, text, title, heading_path, date in found
     }
     return list(texts.values())

@@ -30,19 +30,38 @@ from memcli.store.records import (
     VectorSearch,
 )
 from memcli.store.sqlite import coarse, documents, excerpts, keywords, lineage, schema, vectors
-from memcli.store.sqlite.driver import connect, rows, translated, understood
+from memcli.store.sqlite.driver import (
+    BLOB,
+    MAYBE_REAL,
+    TEXT,
+    WHOLE,
+    Column,
+    connect,
+    rows,
+    translated,
+    typed_rows,
+    understood,
+)
 from memcli.store.sqlite.filters import select_chunks
 from memcli.store.sqlite.match import expression, phrase
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
-    "tokens": "c.tokens",
-    "text": "c.text",
-    "text_hash": "c.text_hash",
-    "authority": "d.authority",
-    "importance": "d.importance",
+    "tokens": Column("c.tokens", WHOLE),
+    "text": Column("c.text", TEXT),
+    "text_hash": Column("c.text_hash", BLOB),
+    "authority": Column("d.authority", MAYBE_REAL),
+    "importance": Column("d.importance", MAYBE_REAL),
 }
+_PARTS = (
+    Column("chunk_id", WHOLE),
+    Column("hash", BLOB),
+    Column("start_line", WHOLE),
+    Column("end_line", WHOLE),
+    Column("start", WHOLE),
+    Column('"end"', WHOLE),
+)
 
 
 class Reader:
@@ -57,7 +76,7 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = os.stat(path)
-        with translated(path):
+        with understood(path):
             schema.check(self._connection, path)
 
     def close(self) -> None:
@@ -87,17 +106,17 @@ class Reader:
     @property
     def facts(self) -> Facts:
         """Give what the index remembers of itself."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.read_facts(self._connection)
 
     def known(self) -> dict[Key, Known]:
         """Give what is remembered of every document."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.read_known(self._connection)
 
     def counts(self) -> Counts:
         """Count documents, chunks, parts and embedded parts."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.read_counts(self._connection)
 
     def by_source(self) -> dict[str, SourceCounts]:
@@ -122,7 +141,7 @@ class Reader:
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk."""
-        with translated(self.path):
+        with understood(self.path):
             for (text,) in self._connection.execute("SELECT text FROM chunks"):
                 yield text
 
@@ -146,12 +165,12 @@ class Reader:
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that hold each term; in a large index by estimate."""
-        with translated(self.path):
+        with understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
         """Tell for each term how many chunks hold it, and which of some do."""
-        with translated(self.path):
+        with understood(self.path):
             found = (keywords.held(self._connection, phrase(term), chunk_ids) for term in terms)
             return [Held(count, frozenset(held)) for count, held in found]
 
@@ -160,7 +179,7 @@ class Reader:
         match = expression(wanted)
         if match is None:
             return frozenset()
-        with translated(self.path):
+        with understood(self.path):
             return frozenset(keywords.held(self._connection, match, chunk_ids)[1])
 
     def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> list[Ranked]:
@@ -219,10 +238,10 @@ class Reader:
         with understood(self.path):
             scores = self._scores(chunk_ids, legs)
             parts = self._parts(chunk_ids, legs)
-            found = self._rows(
-                f"SELECT {excerpts.select(excerpts.ABOUT, _CANDIDATE)}"
-                " FROM chunks c JOIN documents d ON d.id = c.document_id"
-                f" WHERE c.id IN ({excerpts.marks(chunk_ids)})"
+            found = typed_rows(
+                self._connection,
+                (*excerpts.ABOUT.values(), *_CANDIDATE.values()),
+                f"{excerpts.CHUNKS} WHERE c.id IN ({excerpts.marks(chunk_ids)})"
                 " ORDER BY d.source, d.path, c.ordinal",
                 chunk_ids,
             )
@@ -294,11 +313,11 @@ class Reader:
             return lineage.confidences(self._connection)
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with translated(self.path):
+        with understood(self.path):
             return rows(self._connection, sql, bindings)
 
     def _vec_table(self) -> str | None:
-        with translated(self.path):
+        with understood(self.path):
             behind = self.vec_problem or documents.meta(self._connection, "vec_behind") == "1"
             return None if behind else documents.meta(self._connection, "vec_table")
 
@@ -313,9 +332,10 @@ class Reader:
 
     def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:
         """List the parts of chunks with their cosines, of which some are known."""
-        found = self._rows(
-            'SELECT chunk_id, hash, start_line, end_line, start, "end" FROM parts'
-            f" WHERE chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY id",
+        found = typed_rows(
+            self._connection,
+            _PARTS,
+            f"FROM parts WHERE chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY id",
             chunk_ids,
         )
         scores = {near.hash: near.cosine for near in legs.near}

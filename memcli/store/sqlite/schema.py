@@ -150,6 +150,11 @@ def shape(connection: apsw.Connection) -> str:
 def migrate(connection: apsw.Connection, path: str) -> None:
     """Bring the file to the newest schema, one transaction a step."""
     while (found := version(connection)) < len(MIGRATIONS):
+        if found < 0:
+            raise DamagedError(
+                f"the index {path} has a version that memcli did not write: {found}",
+                hint="memcli index --full",
+            )
         connection.execute("BEGIN IMMEDIATE")
         try:
             if version(connection) == found:
@@ -162,6 +167,7 @@ def migrate(connection: apsw.Connection, path: str) -> None:
                 connection.execute(f"PRAGMA user_version = {found + 1}")
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already
+                connection.execute("ROLLBACK")
             raise
     check(connection, path)

@@ -48,6 +48,13 @@ class SqliteStore:
         """Tell whether the file is there."""
         return os.path.exists(self.path)
 
+    def has_unfolded(self) -> bool:
+        """Tell that changes lie beside the file, deleted text among them."""
+        try:
+            return os.path.getsize(self.path + WAL_SUFFIX) > 0
+        except OSError:
+            return False
+
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
         """Hold one state; IndexMissingError where there is no file."""

@@ -18,7 +18,7 @@ from memcli.store.records import Counts, Facts, Key, Pending, Stamp
 from memcli.store.sqlite import documents, driver, integrity, keywords, lineage, pending, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
-from memcli.store.sqlite.driver import Opened, connect, rows, set_aside, translated
+from memcli.store.sqlite.driver import Opened, connect, rows, set_aside, translated, understood
 from memcli.store.sqlite.network import MOUNTS
 from memcli.types import Document, Known, SourceLines
 
@@ -47,25 +47,39 @@ class Writer:
         notices: Sequence[str] = (),
     ) -> None:
         """Wrap an open, migrated connection."""
-        self.path, self.now_ns, self.mounts, self.notices = path, now_ns, mounts, notices
+        self.path, self.now_ns, self.mounts = path, now_ns, mounts
+        self.notices = [*notices]
+        self._has_dropped = False
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
         self._file = os.stat(path)
 
     @classmethod
     def open(cls, path: str, now_ns: Clock, *, mounts: str = MOUNTS) -> Writer:
-        """Open or create the index; a damaged file is set aside and named in the notices."""
-        try:
-            return cls(path, open_migrated(path, mounts), now_ns, mounts=mounts)
-        except DamagedError as error:
-            notice = f"{error.message}; it is kept as {set_aside(path)} and the index is built anew"
-        return cls(path, open_migrated(path, mounts), now_ns, mounts=mounts, notices=(notice,))
+        """Open or create the index; a damaged file is set aside and named in the notices.
+
+        A read that fails once looks like damage, so the file is opened a second time first.
+        """
+        for _ in range(2):
+            try:
+                return cls(path, open_migrated(path, mounts), now_ns, mounts=mounts)
+            except DamagedError as error:
+                fault = error.message
+        notice = _kept(fault, set_aside(path))
+        writer = cls(path, open_migrated(path, mounts), now_ns, mounts=mounts, notices=(notice,))
+        writer._take_over_vectors()
+        return writer
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and close; what cannot be folded stays in it."""
         with suppress(apsw.Error):
             self.connection.set_busy_timeout(CLOSE_TIMEOUT_MS)
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            ((is_busy, *_),) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if is_busy and self._has_dropped:
+                self.notices.append(
+                    f"another process is reading {self.path}: what was deleted leaves the file"
+                    " with the next search or run"
+                )
         with translated(self.path):
             self.connection.close(True)
 
@@ -100,7 +114,7 @@ class Writer:
     @property
     def facts(self) -> Facts:
         """Give what the index remembers of itself."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.read_facts(self.connection)
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -109,12 +123,12 @@ class Writer:
 
     def known(self) -> dict[Key, Known]:
         """Give what is remembered of every document."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.read_known(self.connection)
 
     def counts(self) -> Counts:
         """Count documents, chunks, parts and embedded parts."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.read_counts(self.connection)
 
     def integrity(self) -> str:
@@ -144,7 +158,7 @@ class Writer:
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts without a vector, newest documents first, each text once."""
-        with translated(self.path):
+        with understood(self.path):
             return pending.read_pending(self.connection, fingerprint, limit)
 
     def unembedded(self, fingerprint: str) -> int:
@@ -229,7 +243,7 @@ class Writer:
 
     def unchecked(self) -> list[SourceLines]:
         """List the lines of lineage whose file is not the one they were looked up in."""
-        with translated(self.path):
+        with understood(self.path):
             return lineage.unchecked(self.connection)
 
     def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
@@ -241,7 +255,13 @@ class Writer:
         """Merge the keyword index after a batch of changes until deleted words are gone."""
         if self.meta(WORDS_LEFT) != "1":
             return
-        driver.remove_files(self.path + driver.NEXT_SUFFIX)  # it may hold what is deleted now
+        beside = self.path + driver.NEXT_SUFFIX  # it may hold what is deleted now
+        try:
+            driver.remove_files(beside)
+        except OSError as error:
+            self.notices.append(
+                f"{beside} cannot be removed: {error.strerror}; it may hold deleted text"
+            )
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
                 self.put_meta(WORDS_LEFT, "0")
@@ -260,13 +280,36 @@ class Writer:
             return self.connection.changes()
 
     def start_over(self, fault: str) -> str:
-        """Set a damaged index aside and go on with an empty one; say so."""
+        """Go on with a sound index: this one, if a second look finds it so, else an empty one.
+
+        A damaged file is set aside; the vectors that can be read in it are taken over.
+        """
+        with suppress(apsw.Error):
+            self.connection.close(True)
+        with suppress(DamagedError):
+            self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
+            self._file = os.stat(self.path)
+            if self.integrity() == "ok":
+                self.known()
+                return f"{fault}, but a second look found it whole"
         with suppress(apsw.Error):
             self.connection.close(True)
         aside = set_aside(self.path)
         self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
         self._file = os.stat(self.path)
-        return f"{fault}; it is kept as {aside} and the index is built anew"
+        self._take_over_vectors()
+        return _kept(fault, aside)
+
+    def _take_over_vectors(self) -> None:
+        from memcli.store.sqlite.salvage import readable_vectors
+
+        aside = self.path + driver.DAMAGED_SUFFIX
+        with self.transaction(revise=False):
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
+                " VALUES (?, ?, ?, ?)",
+                ((*row, self.now) for row in readable_vectors(aside)),
+            )
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
         """Build an index anew beside this one, or go on where that was left."""
@@ -289,7 +332,7 @@ class Writer:
 
     def meta(self, key: str) -> str | None:
         """Read a `meta` value."""
-        with translated(self.path):
+        with understood(self.path):
             return documents.meta(self.connection, key)
 
     def put_meta(self, key: str, value: str) -> None:
@@ -322,19 +365,24 @@ class Writer:
         )
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with translated(self.path):
+        with understood(self.path):
             return rows(self.connection, sql, bindings)
 
     def _drop_chunks(self, key: Key) -> list[bytes]:
         gone = documents.drop_chunks(self.connection, *key)
         if gone:
+            self._has_dropped = True
             self.put_meta(WORDS_LEFT, "1")
         return gone
+
+
+def _kept(fault: str, aside: str) -> str:
+    return f"{fault}; it is kept as {aside} and the index is built anew"
 
 
 def open_migrated(path: str, mounts: str = MOUNTS) -> Opened:
     """Open or create an index with the newest tables; DamagedError where it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
-    with translated(path):
+    with understood(path):
         schema.migrate(opened.connection, path)
     return opened

@@ -1,0 +1,38 @@
+"""A question as it was asked: its text, its day, the days it names and the terms it is made of."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import NamedTuple
+
+from memcli.errors import UsageError
+from memcli.search.dates import DateSpan, find_dates
+from memcli.search.query import ParsedQuery, parse
+from memcli.workspace.dating import age_days
+
+
+class Question(NamedTuple):
+    """What is asked, and on which day: yesterday is another day tomorrow."""
+
+    text: str
+    today: date
+    dates: tuple[DateSpan, ...]
+    query: ParsedQuery
+
+    @classmethod
+    def read(cls, text: str, today: date) -> Question:
+        """Read a question; words that name a day count as stop words of the query.
+
+        UsageError where it holds no letter and no digit.
+        """
+        dates = tuple(find_dates(text, today))
+        query = parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates])
+        if query.is_empty:
+            raise UsageError(
+                "the query holds nothing to search for", hint='memcli search "some words"'
+            )
+        return cls(text, today, dates, query)
+
+    def age_days(self, day: str) -> int:
+        """Count the calendar days from an ISO date to the day of the question."""
+        return age_days(day, self.today.isoformat())
