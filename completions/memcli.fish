@@ -50,7 +50,7 @@ complete -c memcli -n '__memcli_is index' -l wait -x -d 'Wait for another writer
 complete -c memcli -n '__memcli_is index' -l watch -d 'Stay, and index whatever changes; Ctrl-C ends it'
 complete -c memcli -n '__memcli_is index' -l debounce -x -d 'With --watch; quiet before a run'
 complete -c memcli -n '__memcli_is index' -l interval -x -d 'With --watch; time between full looks'
-complete -c memcli -n '__memcli_is index' -l encoder -x -a 'bundled multilingual onnx openai none hashing' -d 'bundled, multilingual, onnx, openai, none'
+complete -c memcli -n '__memcli_is index' -l encoder -x -a 'bundled multilingual onnx openai none' -d 'bundled, multilingual, onnx, openai, none'
 complete -c memcli -n '__memcli_is index' -l json -d 'Write one JSON object'
 complete -c memcli -n '__memcli_is index' -s w -l workspace -x -a '(__fish_complete_directories)' -d 'The workspace'
 complete -c memcli -n '__memcli_is index' -s q -l quiet -d 'No messages, only data'

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.hashing import register
+
+register()
 settings.register_profile("long", max_examples=4000)
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"

@@ -7,6 +7,7 @@ from typing import Any
 
 from memcli.bench.gates import newly_missed, told_move
 from memcli.bench.rows import HEADLINE, drop, moves, quality_of, rows_of
+from memcli.embedding.models import model_name
 
 KEPT = 90  # receipts: three months of nights
 FAILURES = 10  # worst questions a receipt lists
@@ -80,4 +81,4 @@ def _causes(before: Receipt, after: Receipt) -> str:
 
 
 def _model(quality: Receipt) -> str:
-    return (quality["index"]["fingerprint"] or "none").split(";", 1)[0]
+    return model_name(quality["index"]["fingerprint"] or "none")

@@ -18,7 +18,7 @@ from memcli.workspace.locate import locate
 
 if TYPE_CHECKING:
     from memcli.embedding.choice import Choice, Remembered
-    from memcli.embedding.registry import Opened
+    from memcli.embedding.opener import Opened
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store

@@ -9,7 +9,7 @@ from memcli.cli.context import Context
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
-    from memcli.embedding.registry import Opened
+    from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Progress, Report
     from memcli.store.port import Change
 
@@ -55,19 +55,21 @@ class Vectors:
     @property
     def may_come_back(self) -> bool:
         """Tell that a server refuses, or is away: that passes without a change of settings."""
-        return not self.can_embed and "openai" in self._context.encoders().names
+        from memcli.embedding.registry import may_come_back
+
+        return not self.can_embed and may_come_back(self._context.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
         """Embed what is new, or learn why that cannot be; what was made before a fault is kept."""
         from memcli.embedding.choice import Remembered
-        from memcli.embedding.query import is_verified, remember
-        from memcli.embedding.registry import Opened, configured_fingerprint
+        from memcli.embedding.opener import Opened
+        from memcli.embedding.registry import configured_fingerprint, is_verified, remember
         from memcli.indexing.indexer import embed, settle_vectors
 
         choice = self._context.encoders()
         facts = change.facts
         known = Remembered(facts.model, facts.fingerprint)
-        if is_verified(choice, known) and settle_vectors(
+        if is_verified(choice.names[0], choice, known) and settle_vectors(
             change, configured_fingerprint(choice, known)
         ):
             return
@@ -75,7 +77,7 @@ class Vectors:
             self._opened = self._context.open_encoder()
         if self._opened.encoder is None:
             return
-        change.remember({"model": remember(choice, self._opened.encoder)})
+        change.remember({"model": remember(choice, self._opened)})
         before = self.made
 
         def count(stage: str, done: int, total: int) -> None:

@@ -51,6 +51,8 @@ def _days(context: Context) -> list[str]:
 
 
 def _lines(record: dict[str, Any], context: Context) -> list[str]:
+    from memcli.embedding.models import model_name
+
     store, vectors, changes = record["store"], record["vectors"], record["changes"]
     lines = [
         f"workspace  {record['workspace']}",
@@ -70,7 +72,7 @@ def _lines(record: dict[str, Any], context: Context) -> list[str]:
         )
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
-        + (f" ({vectors['fingerprint'].split(';')[0]})" if vectors["fingerprint"] else "")
+        + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
     )
     lines += _days(context)

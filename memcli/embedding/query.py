@@ -1,4 +1,4 @@
-"""Embed one query in the quickest way there is, falling back to the ordinary one.
+"""Embed queries in the quickest way there is, falling back to the ordinary one.
 
 The quick way rests on a model file that was verified when the index was made; a file that has
 changed since is verified again before its vectors are believed.
@@ -6,14 +6,16 @@ changed since is verified again before its vectors are believed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from threading import Lock
+from typing import NamedTuple, Protocol
 
 from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.models import Located, fingerprint, locate, verify
-from memcli.embedding.registry import fingerprint_of, open_encoder
-from memcli.embedding.wordpiece import SPECIAL_TOKENS, query_ids
+from memcli.embedding.opener import Quick, QuickError
+from memcli.embedding.registry import fingerprint_of, is_verified, open_encoder, open_quick
 from memcli.errors import LegMissingError
 from memcli.types import Encoder
+
+KEPT = 1000  # vectors of the texts asked for last: some 2 MB
 
 
 class Embedded(NamedTuple):
@@ -26,65 +28,137 @@ class Embedded(NamedTuple):
     tokens: int  # of the text, without the special ones
 
 
-def remember(choice: Choice, encoder: Encoder) -> str:
-    """Name the model's files for `meta`: while these stay the same, they are not read again."""
-    if encoder.fingerprint.startswith("onnx:"):
-        from memcli.embedding.local import local_identity
+class QueryEncoder:
+    """Embeds queries by that encoder of the configuration which has made the index.
 
-        return f"{local_identity(choice.local)}\n{encoder.fingerprint}"
-    for name in ("bundled", "multilingual"):
-        if fingerprint_of(name, choice) == encoder.fingerprint:
-            return _pinned(name)
-    return ""
+    The encoder is opened for the first query and kept for the next, as the vectors of the last
+    texts are, until the index is one of another model. After a failure it is opened anew.
+    Threads may share one: it embeds one text at a time.
+    """
+
+    def __init__(self, choice: Choice) -> None:
+        """Take the configured encoders; nothing is opened."""
+        self._choice = choice
+        self._lock = Lock()
+        self._index: Remembered | None = None  # which the way and the vectors are for
+        self._way: _Way | None = None
+        self._made: dict[str, Embedded] = {}  # by text; the one asked for last stands last
+
+    def encode_query(self, text: str, index: Remembered) -> Embedded:
+        """Embed a query for an index, or say why that cannot be."""
+        with self._lock:
+            if index != self._index:
+                self._free()
+                self._index = index
+            found = self._made.pop(text, None) or self._embed(text, index)
+            if found.vector is None:
+                self._free()
+                return found
+            self._made[text] = found
+            if len(self._made) > KEPT:
+                del self._made[next(iter(self._made))]
+            return found
+
+    def close(self) -> None:
+        """Free the model, which a process about to end need not; a later query opens it anew."""
+        with self._lock:
+            self._free()
+
+    def _embed(self, text: str, index: Remembered) -> Embedded:
+        if self._way is None:
+            self._way = _open(self._choice, index)
+        return self._way.embed(text)
+
+    def _free(self) -> None:
+        way, self._way = self._way, None
+        if way is not None:
+            way.close()
+        self._made.clear()
 
 
-def _pinned(name: str) -> str:
-    """Name place, size and time of the pinned file of an encoder; empty where it is not here."""
-    found: tuple[Located, ...] = ()
-    if name == "bundled":
-        found = locate()
-    elif name == "multilingual":
-        from memcli.embedding.multilingual import E5
+class _Way(Protocol):
+    """A way from a text to its vector."""
 
-        found = locate(models=(E5,))
-    return _identity(found[0]) if found else ""
+    def embed(self, text: str) -> Embedded: ...
+
+    def close(self) -> None: ...
 
 
-def is_verified(choice: Choice, remembered: Remembered) -> bool:
-    """Tell that the wanted encoder's files are those that the index was made with."""
-    name = choice.names[0]
-    if name in ("bundled", "multilingual"):
-        return _pinned(name) == remembered.model
-    if name == "onnx":
-        from memcli.embedding.local import local_identity
+class _NoWay:
+    """Says why there is none."""
 
-        files = (remembered.model or "").rpartition("\n")[0]
-        return files != "" and files == local_identity(choice.local)
-    return True
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def embed(self, text: str) -> Embedded:
+        return Embedded(None, "", self._reason, "", 0)
+
+    def close(self) -> None:
+        pass
 
 
-def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
-    """Embed a query by that encoder of the configuration which has made the index."""
-    name = _name_for(choice, remembered)
-    if name is None:  # nothing is opened or sent in vain
-        told = "the index holds vectors of another model. Try: memcli index"
-        return Embedded(None, "", told, "", 0)
-    if name == "bundled":
-        found = locate()
-        if found and (_identity(found[0]) == remembered.model or verify(found[0])):
-            from memcli.embedding.quick import QuickError, encode_ids
+class _ByPackage:
+    """Asks the encoder that also makes the index; the reason tells why not in the quick way."""
 
-            model = found[0].model
-            ids = query_ids(text, model.max_tokens)
+    def __init__(self, encoder: Encoder, reason: str) -> None:
+        self._encoder, self._reason = encoder, reason
+
+    def embed(self, text: str) -> Embedded:
+        from memcli.embedding.wordpiece import SPECIAL_TOKENS
+
+        try:
+            vector = self._encoder.encode_query(text)
+        except LegMissingError as error:
+            return Embedded(None, "", error.message, "", 0)
+        tokens = self._encoder.count(text) - SPECIAL_TOKENS
+        return Embedded(vector, self._encoder.fingerprint, self._reason, "package", tokens)
+
+    def close(self) -> None:
+        pass  # it goes with its last reference
+
+
+class _Quickly:
+    """Asks the quick way, and from its first fault on the encoder."""
+
+    def __init__(self, quick: Quick, choice: Choice, index: Remembered) -> None:
+        self._quick, self._choice, self._index = quick, choice, index
+        self._instead: _Way | None = None
+
+    def embed(self, text: str) -> Embedded:
+        if self._instead is None:
             try:
-                vector = encode_ids(ids, found[0])
-                return Embedded(vector, fingerprint(model), "", "quick", len(ids) - SPECIAL_TOKENS)
+                vector, tokens = self._quick.embed(text)
             except QuickError as error:
-                only = choice._replace(names=(name,))
-                return _by_package(only, text, remembered, check=False, why=str(error))
+                self._quick.close()
+                self._instead = _open_package(self._choice, self._index, reason=str(error))
+            else:
+                return Embedded(vector, self._quick.fingerprint, "", "quick", tokens)
+        return self._instead.embed(text)
+
+    def close(self) -> None:
+        self._quick.close()
+
+
+def _open(choice: Choice, index: Remembered) -> _Way:
+    name = _name_for(choice, index)
+    if name is None:  # nothing is opened or sent in vain
+        return _NoWay("the index holds vectors of another model. Try: memcli index")
     only = choice._replace(names=(name,))
-    check = name == "bundled" or (name == "multilingual" and _pinned(name) != remembered.model)
-    return _by_package(only, text, remembered, check=check, why="")
+    check = not is_verified(name, choice, index)
+    try:
+        quick = open_quick(name, choice, index, check=check)
+    except QuickError as error:
+        return _open_package(only, index, reason=str(error))
+    return _Quickly(quick, only, index) if quick else _open_package(only, index, check=check)
+
+
+def _open_package(
+    choice: Choice, index: Remembered, *, check: bool = False, reason: str = ""
+) -> _Way:
+    opened = open_encoder(choice, check=check, remembered=index)
+    if opened.encoder is None:
+        return _NoWay(opened.reason or reason)
+    return _ByPackage(opened.encoder, reason)
 
 
 def _name_for(choice: Choice, remembered: Remembered) -> str | None:
@@ -99,22 +173,3 @@ def _name_for(choice: Choice, remembered: Remembered) -> str | None:
         if fingerprint_here == remembered.fingerprint:
             return name
     return next((name for name, fingerprint_here in found if fingerprint_here is None), None)
-
-
-def _by_package(
-    choice: Choice, text: str, remembered: Remembered, *, check: bool, why: str
-) -> Embedded:
-    opened = open_encoder(choice, check=check, remembered=remembered)
-    if opened.encoder is None:
-        return Embedded(None, "", opened.reason or why, "", 0)
-    encoder = opened.encoder
-    try:
-        vector = encoder.encode_query(text)
-    except LegMissingError as error:
-        return Embedded(None, "", error.message, "", 0)
-    tokens = encoder.count(text) - SPECIAL_TOKENS
-    return Embedded(vector, encoder.fingerprint, why, "package", tokens)
-
-
-def _identity(located: Located) -> str:
-    return f"{located.path}|{located.size}|{located.mtime_ns}"

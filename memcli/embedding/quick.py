@@ -1,4 +1,4 @@
-"""One query to a vector through the runtime's C API, importing neither it nor numpy.
+"""Queries to vectors through the runtime's C API, importing neither it nor numpy.
 
 Starting the `onnxruntime` package costs a process three times what this does. The vectors
 are those of `onnx`: bit for bit with the int8 model, within 1e-6 a component with fp32, whose sums
@@ -17,9 +17,10 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
 from typing import Any
 
-from memcli.embedding.models import Located, package_folders, read_graph
+from memcli.embedding.models import Located, fingerprint, package_folders, read_graph
+from memcli.embedding.opener import QuickError
 from memcli.embedding.session import FATAL, settings
-from memcli.embedding.wordpiece import query_ids
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 
@@ -36,12 +37,8 @@ _RELEASE_OPTIONS, _ADD_ENTRY = 100, 130
 _INT64 = 7  # ONNXTensorElementDataType
 _DEVICE_ALLOCATOR, _DEFAULT_MEMORY = 0, 0
 
-# Laying weights out anew pays from some ten runs on, and this makes one.
+# Laying weights out anew pays from some ten runs on, and most processes make one.
 _ONE_RUN = (("session.disable_prepacking", "1"),)
-
-
-class QuickError(Exception):
-    """This way is not open here; the `onnxruntime` package may still be."""
 
 
 class _ApiBase(ctypes.Structure):
@@ -120,7 +117,10 @@ def _as_quick_error() -> Iterator[None]:
 
 
 class QuickModel:
-    """A model opened for a few queries."""
+    """A model opened for queries; satisfies `Quick`.
+
+    One thread at a time: `close` waits for no run.
+    """
 
     def __init__(
         self, located: Located, *, library: str | None = None, exact: bool | None = None
@@ -130,6 +130,7 @@ class QuickModel:
         if path is None:
             raise QuickError("the library of onnxruntime was not found")
         self._model = located.model
+        self._words = QueryWords()
         self._session: c_void_p | None = None
         with _as_quick_error():
             self._runtime = _runtime(path)
@@ -161,14 +162,19 @@ class QuickModel:
         finally:
             runtime.release(_RELEASE_OPTIONS, options)
 
-    def encode_query(self, text: str) -> bytes:
-        """Embed a query; words beyond the model's maximum are left out."""
-        return self.encode_ids(query_ids(text, self._model.max_tokens))
+    @property
+    def fingerprint(self) -> str:
+        """Name the vectors, as `OnnxEncoder` does."""
+        return fingerprint(self._model)
 
-    def encode_ids(self, ids: list[int]) -> bytes:
-        """Embed the tokens of a query, special ones included."""
+    def embed(self, text: str) -> tuple[bytes, int]:
+        """Give a query's vector and its tokens without the special ones.
+
+        Words beyond the model's maximum are left out. Raises QuickError.
+        """
+        ids = self._words.ids(text, self._model.max_tokens)
         with _as_quick_error():
-            return self._run(ids)
+            return self._run(ids), len(ids) - SPECIAL_TOKENS
 
     def _run(self, ids: list[int]) -> bytes:
         if self._session is None:
@@ -215,10 +221,3 @@ class QuickModel:
         session, self._session = self._session, None
         if session is not None:
             self._runtime.release(_RELEASE_SESSION, session)
-
-
-def encode_ids(
-    ids: list[int], located: Located, *, library: str | None = None, exact: bool | None = None
-) -> bytes:
-    """Embed the tokens of one query and leave freeing the model to the end of the process."""
-    return QuickModel(located, library=library, exact=exact).encode_ids(ids)

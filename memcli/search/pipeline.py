@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.embedding.known import known
 from memcli.embedding.registry import is_readable
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
@@ -31,10 +32,6 @@ from memcli.types import Filters
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
 FERTILITY_LIMIT = 1.7
-# How far the cosines of a model are believed beside words, where that is not the whole weight.
-# multilingual-e5-small puts all texts close together (0.75 to 0.93) and ranks long chats badly:
-# of weights 0.1 to 0.6, 0.3 was the one that harmed none of four collections (see the README).
-BELIEF = {"multilingual-e5-small-q4": 0.5}
 # Below this share of embedded parts the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
@@ -222,7 +219,7 @@ def leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> We
     if not options.has("fertility"):
         return options.weights
     trust = min(1.0, FERTILITY_LIMIT / vector.fertility)
-    trust *= BELIEF.get(vector.fingerprint.split(";", 1)[0], 1.0)
+    trust *= known(vector.fingerprint).belief
     return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
 
 

@@ -9,7 +9,8 @@ from memcli.errors import LegMissingError
 from memcli.search.pipeline import Vector
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, Remembered
+    from memcli.embedding.choice import Remembered
+    from memcli.embedding.query import QueryEncoder
     from memcli.types import Encoder
 
 
@@ -27,18 +28,18 @@ def vector_of(encoder: Encoder, text: str) -> Vector:
 
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
     """Tell how well an English vocabulary knows a query; other models have others."""
-    from memcli.embedding.registry import reads_latin_only
+    from memcli.embedding.known import known
     from memcli.embedding.script import fertility
 
-    return fertility(tokens, text) if reads_latin_only(fingerprint) else 1.0
+    return fertility(tokens, text) if known(fingerprint).latin_only else 1.0
 
 
 class QueryVector:
     """The vector of one query, made in the background once `start` was called."""
 
-    def __init__(self, choice: Choice, text: str, index: Remembered) -> None:
-        """Take the configured encoders, the natural text, and what the index says of its model."""
-        self._choice, self._text, self._index = choice, text, index
+    def __init__(self, encoder: QueryEncoder, text: str, index: Remembered) -> None:
+        """Take the encoder of queries, the natural text, and what the index says of its model."""
+        self._encoder, self._text, self._index = encoder, text, index
         self._thread: Thread | None = None
         self._vector = Vector(None, "", "the query could not be embedded", 1.0)
 
@@ -56,8 +57,6 @@ class QueryVector:
         return self._vector
 
     def _embed(self) -> None:
-        from memcli.embedding.query import embed_query
-
-        found = embed_query(self._choice, self._text, self._index)
+        found = self._encoder.encode_query(self._text, self._index)
         cut = _fertility(found.fingerprint, found.tokens, self._text)
         self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)

@@ -21,9 +21,8 @@ ENTRY = "from memcli.cli.main import main; main()"  # what an installed command 
 BARE = (
     "import os, sys\n"
     "from memcli.embedding.models import locate\n"
-    "from memcli.embedding.quick import encode_ids\n"
-    "from memcli.embedding.wordpiece import query_ids\n"
-    "encode_ids(query_ids(sys.argv[1], 256), locate()[0])\n"
+    "from memcli.embedding.quick import QuickModel\n"
+    "QuickModel(locate()[0]).embed(sys.argv[1])\n"
     "os._exit(0)\n"
 )
 

@@ -26,7 +26,8 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from tests.benchmarks.watch_speed import COMMAND, save_atomically
+from tests.benchmarks.watch_speed import save_atomically
+from tests.cli.processes import COMMAND
 
 FILES, SECTIONS = 12, 3
 # They keep sections from being near-duplicates, which a search folds into one.

@@ -25,9 +25,9 @@ from pathlib import Path
 
 from memcli.errors import MemcliError
 from memcli.store.sqlite.driver import connect, rows
+from tests.cli.processes import COMMAND
 from tests.store_check import assert_sound, dump
 
-REPOSITORY = Path(__file__).parents[2]
 WORDS = ("pool", "train", "fox", "coffee", "deploy", "river", "engine", "ledger", "harbour")
 EVERY = "everywhere"  # a word of each document
 REBUILT_EVERY = 10
@@ -45,7 +45,6 @@ class Run:
             "MEMCLI_EMBEDDING_ENCODER": "hashing",
             "MEMCLI_WORKSPACE": str(self.root),
             "XDG_CONFIG_HOME": str(base / "config"),
-            "PYTHONPATH": str(REPOSITORY),
         }
         self.numbers = iter(range(10**6))
         for _ in range(documents):
@@ -71,7 +70,7 @@ class Run:
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", "memcli", *shlex.split(command)],
+            [*COMMAND, *shlex.split(command)],
             env=self.environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

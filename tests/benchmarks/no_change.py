@@ -18,7 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+from tests.cli.processes import COMMAND
+
 GOAL = 3.0
 WALK = """
 import os, sys
@@ -67,14 +68,12 @@ def main() -> None:
         "MEMCLI_WORKSPACE": str(root),
         "MEMCLI_EMBEDDING_ENCODER": wanted.encoder,
         "XDG_CONFIG_HOME": str(base / "config"),
-        "PYTHONPATH": str(REPOSITORY),
     }
-    memcli = [sys.executable, "-c", "from memcli.cli.main import main; main()"]
     commands = {
         "nothing": [sys.executable, "-c", "pass"],
         "walk": [sys.executable, "-c", WALK, str(root)],
-        "search": [*memcli, "search", "4242", "--mode", "lexical", "--no-sync"],
-        "index": [*memcli, "index"],
+        "search": [*COMMAND, "search", "4242", "--mode", "lexical", "--no-sync"],
+        "index": [*COMMAND, "index"],
     }
     cpu_seconds(commands["index"], environ)
     taken: dict[str, list[float]] = {name: [] for name in commands}

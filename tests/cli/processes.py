@@ -1,4 +1,7 @@
-"""Run memcli as processes of its own, in pipes and on a pseudo-terminal."""
+"""Run memcli as processes of its own, in pipes and on a pseudo-terminal.
+
+They know the encoder of the tests, `hashing`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import os
 import pty
 import subprocess
 import sys
+from pathlib import Path
 
-COMMAND = (sys.executable, "-c", "from memcli.cli.main import main; main()")
+COMMAND = (sys.executable, str(Path(__file__).parents[1] / "launch.py"))
 
 
 def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:

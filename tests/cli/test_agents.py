@@ -15,6 +15,7 @@ import pytest
 
 import memcli
 from memcli.cli.commands.help_command import page
+from tests.cli.processes import COMMAND
 
 PAGE = page("agents")
 
@@ -31,8 +32,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """A workspace to stand in, with `memcli` on the PATH as an installation has it."""
     program = tmp_path / "bin" / "memcli"
     program.parent.mkdir()
-    code = "from memcli.cli.main import main; main()"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{code}" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(Path(memcli.__file__).parents[1]))

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.config.keys import ENCODERS, KEYS
-from memcli.embedding.choice import NAMES
+from memcli.config.keys import KEYS
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, embedded, loopback
 
 KEY = "sk-very-secret-7f3a"
@@ -69,10 +68,6 @@ def desk(
 def server() -> Iterator[Loopback]:
     with loopback() as found:
         yield found
-
-
-def test_the_configuration_and_the_registry_know_the_same_names() -> None:
-    assert ENCODERS == NAMES
 
 
 def test_index_and_search_by_an_endpoint(desk: Desk, server: Loopback) -> None:

@@ -21,6 +21,7 @@ PLACES = {
     "file name": "xnameword", "folder": "zfolderword", "date word": "rjdatedword",
 }  # fmt: skip
 WIDE = "蘭亭序"
+REPOSITORY = Path(__file__).parents[2]
 OTHERS = (WIDE, "sumbodyword", "zzlineageword")
 NOTE = f"""---
 title: {PLACES["title"]}
@@ -116,6 +117,9 @@ def test_nor_of_a_text_that_was_replaced(notes: Path, tmp_path: Path, change: st
 VICTIM = """
 import os, signal, sys
 from contextlib import contextmanager
+sys.path.insert(0, sys.argv.pop(1))
+from tests.hashing import register
+register()
 from memcli.store.sqlite.writer import Writer
 real, left = Writer.transaction, int(sys.argv[1])
 @contextmanager
@@ -134,7 +138,8 @@ sys.exit(run(sys.argv[2:]))
 
 def killed(how: str, commits: int, notes: Path, store: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", VICTIM, str(commits), *how.split(), "-w", str(notes)],
+        [sys.executable, "-c", VICTIM, str(REPOSITORY), str(commits), *how.split(),
+         "-w", str(notes)],
         env={**os.environ, "MEMCLI_STORE": str(store), "MEMCLI_EMBEDDING_ENCODER": "hashing"},
         capture_output=True, check=False,
     )  # fmt: skip

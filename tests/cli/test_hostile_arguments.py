@@ -16,6 +16,7 @@ from tests.cli.processes import COMMAND, run
 from tests.store_check import assert_sound
 from tests.support import write
 
+REPOSITORY = Path(__file__).parents[2]
 BUGS = (ExitCode.BUG, ExitCode.INTERRUPTED)
 QUERIES = (
     "", " ", "\t\n", "the of and", "?!.,;:", "\x00", "a\x00b", "\x1b[31m", "\u202epool",
@@ -144,6 +145,9 @@ def test_a_workspace_cannot_reach_out_or_run_anything(notes: Path) -> None:
 # Interrupts itself when a function is called for the n-th time, as Ctrl-C would there.
 VICTIM = """
 import importlib, os, signal, sys
+sys.path.insert(0, sys.argv.pop(1))
+from tests.hashing import register
+register()
 where, name, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
 module = importlib.import_module(where)
 owner = module
@@ -166,7 +170,7 @@ PHASES = {
     "reading": ("memcli.workspace.openat", "read_bytes", 5, "index"),
     "parsing": ("memcli.markdown.parse", "split", 5, "index"),
     "writing rows": ("memcli.store.sqlite.documents", "put_document", 4, "index"),
-    "vectors": ("memcli.embedding.hashing", "HashingEncoder.encode", 1, "index"),
+    "vectors": ("tests.hashing", "HashingEncoder.encode", 1, "index"),
     "storing vectors": ("memcli.store.sqlite.writer", "Writer.put_vectors", 1, "index"),
     "merging words": ("memcli.store.sqlite.writer", "Writer.settle", 1, "index"),
     "full run": ("memcli.store.sqlite.documents", "put_document", 4, "index --full"),
@@ -187,7 +191,8 @@ def test_ctrl_c_anywhere_leaves_a_sound_store(notes: Path, tmp_path: Path, phase
     for number in range(3):
         write(notes, f"memory/2025-02-0{number + 1}.md", f"# New {number}\n\nthe pool {number}\n")
     done = subprocess.run(
-        [sys.executable, "-c", VICTIM, module, name, str(at), *line.split(), "-w", str(notes)],
+        [sys.executable, "-c", VICTIM, str(REPOSITORY), module, name, str(at), *line.split(),
+         "-w", str(notes)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "memcli: interrupted; what was done is kept\n")

@@ -8,10 +8,10 @@ from memcli.compaction.draft import Draft, Settings
 from memcli.compaction.plan import Plan, make_plan
 from memcli.compaction.records import Log
 from memcli.compaction.summaries import Summary, judged
-from memcli.embedding.hashing import HashingEncoder
 from memcli.markdown.lineage import read_lineage
 from memcli.markdown.parse import parse
 from memcli.types import Lineage
+from tests.hashing import HashingEncoder
 
 NOW = "2026-02-20T00:00:00"
 FOLDER = "memory/summaries/"

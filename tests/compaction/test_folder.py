@@ -155,6 +155,8 @@ def test_a_file_in_the_way_is_left(notes: Path) -> None:
 VICTIM = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
+from tests.hashing import register
+register()
 left = int(sys.argv[2])
 
 def mortal(name):

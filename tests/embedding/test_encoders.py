@@ -15,8 +15,10 @@ import pytest
 from memcli.embedding import models, quick
 from memcli.embedding.models import FP32, INT8, Located, locate
 from memcli.embedding.onnx import OnnxEncoder
-from memcli.embedding.quick import QuickError, QuickModel
+from memcli.embedding.opener import Quick, QuickError
+from memcli.embedding.quick import QuickModel
 from memcli.embedding.session import settings, sums_exactly
+from memcli.embedding.wordpiece import SPECIAL_TOKENS
 from memcli.errors import LegMissingError
 from memcli.types import Encoder
 
@@ -103,18 +105,23 @@ def test_the_longest_text_has_256_tokens(encoder: OnnxEncoder) -> None:
 
 
 def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
-    model = QuickModel(installed(INT8))
-    assert [model.encode_query(text) for text in TEXTS] == vectors
+    model: Quick = QuickModel(installed(INT8))
+    encoder = OnnxEncoder(installed(INT8))
+    assert model.fingerprint == encoder.fingerprint
+    assert [model.embed(text) for text in TEXTS] == [
+        (vector, encoder.count(text) - SPECIAL_TOKENS)
+        for text, vector in zip(TEXTS, vectors, strict=True)
+    ]
     model.close()
     with pytest.raises(QuickError, match="closed"):
-        model.encode_query("text")
+        model.embed("text")
 
 
 def test_what_the_cpu_is_known_for_changes_no_vector() -> None:
     located = installed(INT8)
     chosen = OnnxEncoder(located).encode(TEXTS[:3])  # fast where sums are exact, else careful
     assert OnnxEncoder(located, exact=False).encode(TEXTS[:3]) == chosen
-    assert QuickModel(located, exact=False).encode_query(TEXTS[0]) == chosen[0]
+    assert QuickModel(located, exact=False).embed(TEXTS[0])[0] == chosen[0]
 
 
 if FP32 in INSTALLED:
@@ -123,18 +130,14 @@ if FP32 in INSTALLED:
         located = installed(FP32)
         batch, model = OnnxEncoder(located), QuickModel(located)
         for text in TEXTS:
-            pairs = zip(
-                floats(model.encode_query(text)), floats(batch.encode_query(text)), strict=True
-            )
+            pairs = zip(floats(model.embed(text)[0]), floats(batch.encode_query(text)), strict=True)
             assert max(abs(a - b) for a, b in pairs) < 1e-6
 
 
 def test_quick_works_in_a_thread(vectors: list[bytes]) -> None:
     results: list[bytes] = []
     located = installed(INT8)
-    thread = threading.Thread(
-        target=lambda: results.append(QuickModel(located).encode_query(TEXTS[0]))
-    )
+    thread = threading.Thread(target=lambda: results.append(QuickModel(located).embed(TEXTS[0])[0]))
     thread.start()
     thread.join()
     assert results == vectors[:1]
@@ -145,7 +148,7 @@ def test_quick_imports_nothing_heavy(vectors: list[bytes]) -> None:
         "import sys\n"
         "from memcli.embedding import models, quick\n"
         "located = models.locate(models=(models.INT8,))[0]\n"
-        f"print(quick.QuickModel(located).encode_query({TEXTS[0]!r}).hex())\n"
+        f"print(quick.QuickModel(located).embed({TEXTS[0]!r})[0].hex())\n"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'pathlib', 'hashlib'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

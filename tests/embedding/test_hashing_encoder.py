@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.types import Encoder
+from tests.hashing import HashingEncoder
 
 ENCODER: Encoder = HashingEncoder()
 

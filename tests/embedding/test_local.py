@@ -13,8 +13,13 @@ import pytest
 
 from memcli.embedding.choice import Choice, LocalModel, Remembered
 from memcli.embedding.local import LocalEncoder
-from memcli.embedding.query import embed_query, is_verified, remember
-from memcli.embedding.registry import configured_fingerprint, open_encoder
+from memcli.embedding.query import QueryEncoder
+from memcli.embedding.registry import (
+    configured_fingerprint,
+    is_verified,
+    open_encoder,
+    remember,
+)
 from memcli.errors import LegMissingError
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "query", "fox", "pool", "train", "東京")
@@ -165,8 +170,8 @@ def test_files_that_an_index_remembers_are_not_hashed_again(folder: Path) -> Non
     choice = Choice(names=("onnx",), local=local(folder))
     opened = open_encoder(choice)
     assert opened.encoder is not None
-    index = Remembered(remember(choice, opened.encoder), opened.encoder.fingerprint)
-    assert is_verified(choice, index)
+    index = Remembered(remember(choice, opened), opened.encoder.fingerprint)
+    assert is_verified("onnx", choice, index)
     model = folder / "model.onnx"
     seen = model.stat()
     model.write_bytes(b"x" * seen.st_size)
@@ -176,13 +181,13 @@ def test_files_that_an_index_remembers_are_not_hashed_again(folder: Path) -> Non
     other = choice._replace(local=choice.local._replace(pooling="cls"))
     assert configured_fingerprint(other, index) != index.fingerprint
     os.utime(model, ns=(seen.st_atime_ns, seen.st_mtime_ns + 1))
-    assert not is_verified(choice, index)
+    assert not is_verified("onnx", choice, index)
     assert configured_fingerprint(choice, index) != index.fingerprint
 
 
 def test_a_query_is_embedded_like_a_text(folder: Path) -> None:
     choice = Choice(names=("onnx",), local=local(folder))
-    found = embed_query(choice, "fox pool", Remembered(None, None))
+    found = QueryEncoder(choice).encode_query("fox pool", Remembered(None, None))
     assert found.vector == LocalEncoder(choice.local).encode(["fox pool"])[0]
     assert (found.way, found.reason, found.tokens) == ("package", "", 2)
 

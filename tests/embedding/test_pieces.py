@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.embedding.pieces import InPieces, halves, mean, pieces, unit
+from tests.hashing import HashingEncoder
 
 
 @given(st.text(min_size=1), st.integers(min_value=1, max_value=20))

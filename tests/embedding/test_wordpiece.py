@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from memcli.embedding import wordpiece
-from memcli.embedding.wordpiece import FIRST, LAST, UNKNOWN, VOCABULARY, WordPiece, query_ids
+from memcli.embedding.wordpiece import FIRST, LAST, UNKNOWN, VOCABULARY, QueryWords, WordPiece
 
 PIECES = Path(VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def query_ids(text: str, limit: int) -> list[int]:
+    return QueryWords().ids(text, limit)
 
 
 def _reference() -> Tokenizer:
@@ -98,6 +102,12 @@ def test_every_piece_keeps_its_line_number() -> None:
         assert query_ids(word, 256) == [FIRST, words[word], LAST]
 
 
+def test_a_tokenizer_of_queries_may_be_kept() -> None:
+    kept = QueryWords()
+    for piece in PIECES[::500]:
+        assert kept.ids(f"the {piece} unbelievably", 256) == WORDS.ids(f"the {piece} unbelievably")
+
+
 def test_vocabulary_is_the_official_one() -> None:
     digest = hashlib.sha256(Path(VOCABULARY).read_bytes()).hexdigest()
     assert digest == wordpiece.VOCABULARY_SHA256
@@ -156,7 +166,8 @@ def test_the_memo_stays_bounded() -> None:
 
 def test_a_short_query_needs_no_heavy_import() -> None:
     code = (
-        "import sys; from memcli.embedding.wordpiece import query_ids; query_ids('hello é', 256)\n"
+        "import sys; from memcli.embedding.wordpiece import QueryWords\n"
+        "QueryWords().ids('hello é', 256)\n"
         "print({'numpy', 'tokenizers', 'pathlib'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memcli.config import settings as config
-from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
@@ -30,6 +29,7 @@ from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Filters, Source
 from memcli.workspace.dating import age_days
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, touch, write
 

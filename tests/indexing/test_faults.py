@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import Report, embed, index
@@ -24,6 +23,7 @@ from memcli.store.sqlite.writer import Writer
 from memcli.types import Source, Term
 from memcli.workspace.discover import discover
 from memcli.workspace.locate import default_source
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import FAR_FUTURE_NS, make_settings, write
 
@@ -32,6 +32,8 @@ REPOSITORY = Path(__file__).parents[2]
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+from tests.hashing import register
+register()
 from memcli.cli.main import run
 sys.exit(run(sys.argv[2:]))
 """
@@ -43,6 +45,8 @@ class Header(ctypes.Structure):
 libc = ctypes.CDLL(None)
 if hasattr(libc, "capset"):
     libc.capset(ctypes.byref(Header(0x20080522, 0)), (ctypes.c_uint32 * 6)())
+from tests.hashing import register
+register()
 from memcli.cli.main import run
 sys.exit(run(sys.argv[2:]))
 """

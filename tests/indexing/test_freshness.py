@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import embed
@@ -15,6 +14,7 @@ from memcli.store.sqlite.lock import writer_lock
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Counts, Writer
 from memcli.types import Encoder
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_limits, make_settings, write
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Term
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_settings, write
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index
 from memcli.store.sqlite.driver import connect, rows
 from memcli.types import Source
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, touch, write
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings
 
@@ -18,7 +18,7 @@ import os, signal, sys
 from contextlib import contextmanager
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from memcli.embedding.hashing import HashingEncoder
+from tests.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite.writer import Writer
 from tests.support import make_settings

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.indexing.indexer import Report, embed, index, settle_vectors
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import STALE_NS, rebuild, sweep_stale
@@ -16,6 +15,7 @@ from memcli.store.sqlite.beside import age_ns, path_beside
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Source, Term
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, make_settings, write
 
@@ -27,7 +27,7 @@ import os, signal, sys
 from contextlib import contextmanager
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from memcli.embedding.hashing import HashingEncoder
+from tests.hashing import HashingEncoder
 from memcli.indexing.indexer import embed
 from memcli.indexing.rebuild import rebuild
 from memcli.store.sqlite import beside

@@ -9,7 +9,7 @@ import pytest
 from memcli.config.settings import load
 from memcli.embedding.multilingual import e5_fingerprint
 from memcli.search.options import Options, options_of
-from memcli.search.pipeline import BELIEF, FERTILITY_LIMIT, Vector, leg_weights
+from memcli.search.pipeline import FERTILITY_LIMIT, Vector, leg_weights
 from memcli.types import Filters
 
 
@@ -41,7 +41,3 @@ def test_what_a_model_is_believed(
 def test_a_leg_alone_counts_whole(options: Options) -> None:
     assert leg_weights(options, vector(e5_fingerprint()), lexical=False) == (1.0, 0.0)
     assert leg_weights(options, None, lexical=True) == (0.0, 1.0)
-
-
-def test_the_models_of_the_table_exist() -> None:
-    assert set(BELIEF) == {e5_fingerprint().split(";")[0]}

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.embedding.known import Calibration
 from memcli.search.decay import apply_decay, factor
-from memcli.search.floor import Calibration, apply_floor, judge, verdict
+from memcli.search.floor import apply_floor, judge, verdict
 from memcli.search.focus import SoughtTerm, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit

@@ -10,7 +10,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import StoreError
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite import driver, schema
@@ -19,6 +18,7 @@ from memcli.store.sqlite.integrity import first_fault
 from memcli.store.sqlite.reader import Legs, Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Filters, Term, Wanted
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, write
 

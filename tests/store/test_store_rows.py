@@ -8,7 +8,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.embedding.hashing import HashingEncoder
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
@@ -17,6 +16,7 @@ from memcli.store.sqlite.driver import DamagedError, connect, rows
 from memcli.store.sqlite.reader import Legs, Reader
 from memcli.store.sqlite.writer import Stamp, Writer
 from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term, Wanted
+from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_limits
 

@@ -15,7 +15,7 @@ from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from memcli.cli.index_run import Done
-    from memcli.embedding.registry import Opened
+    from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Report
 
 
@@ -146,7 +146,9 @@ def _say_encoder(opened: Opened | None, context: Context) -> None:
         return
     terminal = context.terminal
     if opened.encoder is not None:
-        name = opened.encoder.fingerprint.split(";", 1)[0]
+        from memcli.embedding.models import model_name
+
+        name = model_name(opened.encoder.fingerprint)
         terminal.warn(f"{opened.reason}; {name} stands in")
         return
     terminal.warn(f"vectors are off: {opened.reason}; search goes by keywords")

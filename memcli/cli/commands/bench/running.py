@@ -15,7 +15,7 @@ from memcli.types import Filters, Skip
 if TYPE_CHECKING:
     from memcli.bench.metrics import LineCosts
     from memcli.bench.queries import Query
-    from memcli.embedding.registry import Opened
+    from memcli.embedding.opener import Opened
     from memcli.search.pipeline import Answer, Vector
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory

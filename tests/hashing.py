@@ -1,7 +1,8 @@
 """An encoder of hashed words for tests: plain Python, explainable, no model.
 
 Each word adds +1 or -1 to one component, so the cosine of two texts is about the share of
-words they have in common. It knows no meaning and is never a default.
+words they have in common. It knows no meaning. `register` makes it an encoder that a
+configuration may name "hashing", in place of the bundled one: it reads Latin alone as that does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ import math
 import struct
 from collections.abc import Sequence
 from zlib import crc32
+
+from memcli.embedding import encoders
+from memcli.embedding.encoders import EncoderRecord
+from memcli.embedding.known import KnownModel
+from memcli.embedding.opener import Opened, Opener
 
 DIMENSION = 64
 MAX_TOKENS = 256
@@ -71,3 +77,15 @@ class HashingEncoder:
 def _words(text: str) -> list[str]:
     kept = (character if character.isalnum() else " " for character in text.casefold())
     return "".join(kept).split()
+
+
+OPENER = Opener(
+    fingerprint=lambda choice, remembered, folders: HashingEncoder().fingerprint,
+    open=lambda choice, opening: Opened(HashingEncoder()),
+)
+
+
+def register() -> None:
+    """Let configurations of this process name the encoder."""
+    record = EncoderRecord("hashing", lambda: OPENER, model="hashing")
+    encoders.register(record, KnownModel("hashing", latin_only=True))

@@ -1,0 +1,47 @@
+"""What has been measured of models: the scripts they read, and how far they are believed.
+
+One record a model, asked for by the fingerprint of its vectors. Of a model without a record
+nothing is assumed: it may read every script, is believed, and gives no confidence.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memcli.embedding.models import E5, FP32, INT8, model_name
+
+
+class Calibration(NamedTuple):
+    """The constants of the logistic that makes a confidence of cosine and coverage."""
+
+    bias: float
+    cosine: float
+    coverage: float
+
+
+class KnownModel(NamedTuple):
+    """What is known of one model."""
+
+    name: str  # the first field of its fingerprints
+    latin_only: bool = False  # it has learnt English; another script says nothing to it
+    belief: float = 1.0  # of its cosines beside words, as a share of their weight
+    calibration: Calibration | None = None  # see `search.floor`
+
+
+_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32)
+KNOWN: dict[str, KnownModel] = {
+    model.name: model
+    for model in (
+        KnownModel(INT8.name, latin_only=True, calibration=_MINILM),
+        KnownModel(FP32.name, latin_only=True, calibration=_MINILM),
+        # It puts all texts close together (0.75 to 0.93) and ranks long chats badly: of weights
+        # 0.1 to 0.6, 0.3 was the one that harmed none of four collections (see the README).
+        KnownModel(E5.name, belief=0.5),
+    )
+}
+
+
+def known(fingerprint: str) -> KnownModel:
+    """Tell what is known of the model behind a fingerprint."""
+    name = model_name(fingerprint)
+    return KNOWN.get(name) or KnownModel(name)

@@ -1,0 +1,70 @@
+"""What the module of an encoder gives to `registry`: how it is found, named and opened.
+
+Types alone, so that a module can fill in its `Opener` without knowing who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from memcli.embedding.choice import Choice, Remembered
+from memcli.types import Encoder
+
+Folders = tuple[str, ...]  # that packages are imported from
+
+
+class Opened(NamedTuple):
+    """An encoder, or why there is none; with one, a reason tells what was passed over."""
+
+    encoder: Encoder | None
+    reason: str = ""
+    hint: str = ""
+    name: str = ""  # of the encoder in the configuration
+
+
+class Opening(NamedTuple):
+    """How an encoder is to be opened; see `registry.open_encoder`."""
+
+    folders: Folders
+    check: bool
+    wanted: str | None
+    sleep: Callable[[float], None] | None
+    remembered: Remembered
+
+
+class QuickError(Exception):
+    """The quick way is not open here; the ordinary one may still be."""
+
+
+class Quick(Protocol):
+    """A model opened for queries alone, in less time than the encoder takes."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the vectors, as the encoder does."""
+        ...
+
+    def embed(self, text: str) -> tuple[bytes, int]:
+        """Give a query's vector and its tokens without the special ones; raises QuickError."""
+        ...
+
+    def close(self) -> None:
+        """Free the model."""
+        ...
+
+
+class Opener(NamedTuple):
+    """The functions of one kind of encoder."""
+
+    # Names the vectors without opening anything, None where the encoder is not there.
+    fingerprint: Callable[[Choice, Remembered, Folders], str | None]
+    # Opens the encoder or raises LegMissingError.
+    open: Callable[[Choice, Opening], Opened]
+    # Names places, sizes and times of the model's files, which need not be read again while
+    # these stay; empty where they are not there. None: there is nothing to read.
+    files: Callable[[Choice], str] | None = None
+    # Opens the quick way for queries: None without the right file; raises QuickError.
+    quick: Callable[[Choice, Opening], Quick | None] | None = None
+    # Tells that `open` looks for the `wanted` fingerprint among several models itself.
+    has_several: bool = False
