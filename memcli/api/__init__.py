@@ -1,0 +1,1 @@
+"""What can be done with a workspace, for every skin: the command line, scripts, servers."""
