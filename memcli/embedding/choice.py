@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memcli.errors import Reason
+
 NAMES = ("bundled", "multilingual", "onnx", "openai", "none", "hashing")  # as `config.ENCODERS`
 
 
@@ -52,3 +54,7 @@ class Remembered(NamedTuple):
 
     model: str | None  # see `query.remember`
     fingerprint: str | None
+
+
+# A query is never compared with vectors that another model has made.
+OTHER_MODEL = Reason("other-model", "the index holds vectors of another model", "memcli index")

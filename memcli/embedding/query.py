@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.models import Located, fingerprint, locate, verify
 from memcli.embedding.registry import fingerprint_of, open_encoder
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, query_ids
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 from memcli.types import Encoder
 
 
@@ -21,7 +21,7 @@ class Embedded(NamedTuple):
 
     vector: bytes | None
     fingerprint: str
-    reason: str
+    reason: Reason | None  # with a vector: why it was not made the quick way
     way: str  # quick | package | "" without a vector
     tokens: int  # of the text, without the special ones
 
@@ -67,8 +67,7 @@ def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
     """Embed a query by that encoder of the configuration which has made the index."""
     name = _name_for(choice, remembered)
     if name is None:  # nothing is opened or sent in vain
-        told = "the index holds vectors of another model. Try: memcli index"
-        return Embedded(None, "", told, "", 0)
+        return Embedded(None, "", OTHER_MODEL, "", 0)
     if name == "bundled":
         found = locate()
         if found and (_identity(found[0]) == remembered.model or verify(found[0])):
@@ -78,13 +77,16 @@ def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
             ids = query_ids(text, model.max_tokens)
             try:
                 vector = encode_ids(ids, found[0])
-                return Embedded(vector, fingerprint(model), "", "quick", len(ids) - SPECIAL_TOKENS)
+                tokens = len(ids) - SPECIAL_TOKENS
+                return Embedded(vector, fingerprint(model), None, "quick", tokens)
             except QuickError as error:
                 only = choice._replace(names=(name,))
-                return _by_package(only, text, remembered, check=False, why=str(error))
+                return _by_package(
+                    only, text, remembered, check=False, why=Reason("quick", str(error))
+                )
     only = choice._replace(names=(name,))
     check = name == "bundled" or (name == "multilingual" and _pinned(name) != remembered.model)
-    return _by_package(only, text, remembered, check=check, why="")
+    return _by_package(only, text, remembered, check=check, why=None)
 
 
 def _name_for(choice: Choice, remembered: Remembered) -> str | None:
@@ -102,7 +104,7 @@ def _name_for(choice: Choice, remembered: Remembered) -> str | None:
 
 
 def _by_package(
-    choice: Choice, text: str, remembered: Remembered, *, check: bool, why: str
+    choice: Choice, text: str, remembered: Remembered, *, check: bool, why: Reason | None
 ) -> Embedded:
     opened = open_encoder(choice, check=check, remembered=remembered)
     if opened.encoder is None:
@@ -111,7 +113,7 @@ def _by_package(
     try:
         vector = encoder.encode_query(text)
     except LegMissingError as error:
-        return Embedded(None, "", error.message, "", 0)
+        return Embedded(None, "", error.reason, "", 0)
     tokens = encoder.count(text) - SPECIAL_TOKENS
     return Embedded(vector, encoder.fingerprint, why, "package", tokens)
 

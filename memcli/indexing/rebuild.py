@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves
+from memcli.indexing.indexer import Progress, Report, bring_in_step, index
 from memcli.indexing.lineage import check_lineage
+from memcli.indexing.planning import pair_moves
 from memcli.store.sqlite import beside
 from memcli.store.sqlite.driver import DamagedError
 from memcli.types import Known, Listing, shown

