@@ -1,11 +1,13 @@
 """The errors a user can meet, each with its exit code, and the table of exit codes.
 
-An error says what happened to which thing; its hint is the next command to run.
+An error says what happened to which thing; its hint is the next command to run. A reason says the
+same where work goes on: an answer without vectors, an index that is behind.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class ExitCode(IntEnum):
@@ -22,6 +24,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+class Reason(NamedTuple):
+    """Why something is less than it could be; `render.reasons` joins text and hint."""
+
+    code: str  # what programs compare; the text may be worded anew
+    text: str  # neither a capital nor a full stop: it stands within a line
+    hint: str = ""  # the next command to run
+
+
 class MemcliError(Exception):
     """Base of every expected failure."""
 
@@ -33,6 +43,11 @@ class MemcliError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    @property
+    def reason(self) -> Reason:
+        """Say it where work goes on all the same."""
+        return Reason(self.code, self.message, self.hint)
 
 
 class UsageError(MemcliError):

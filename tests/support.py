@@ -9,9 +9,11 @@ from itertools import count
 from pathlib import Path
 
 from memcli.embedding.wordpiece import WordPiece
+from memcli.errors import Reason
 from memcli.indexing.planning import Settings
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
+from memcli.render.reasons import sentence
 from memcli.types import Chunk, Limits, Source
 from memcli.workspace.dating import heading_date
 
@@ -68,3 +70,8 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
 def touch(file: Path) -> None:
     tick = next(_ticks)
     os.utime(file, ns=(tick, tick))
+
+
+def told(reason: Reason | None) -> str:
+    """Give a reason as a person reads it; empty for none."""
+    return sentence(reason) if reason else ""

@@ -31,7 +31,7 @@ def write(found: Found, wanted: Wanted, context: Context, *, form: str, explain:
 
 
 def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> dict[str, Any]:
-    from memcli.render.jsonio import legs
+    from memcli.render.jsonio import freshness_of, legs
 
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
@@ -40,7 +40,7 @@ def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) ->
         "now": context.now,
         "budget": wanted.budget,
         "tokens": assembled.tokens,
-        "freshness": {"state": found.freshness.state, "pending": found.freshness.pending},
+        "freshness": freshness_of(found.freshness),
         "verdict": answer.verdict if answer else None,
         "legs": legs(answer) if answer else None,
         "parts": [_part(part) for part in assembled.parts],

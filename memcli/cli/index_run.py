@@ -87,7 +87,7 @@ class Vectors:
         try:
             embed(change, self._opened.encoder, most=most, on_progress=count)
         except LegMissingError as error:
-            self._opened = Opened(None, error.message, error.hint)
+            self._opened = Opened(None, error.reason)
 
     def pending(self, change: Change) -> int:
         """Count the texts that have no vector of the encoder, else of the index's own."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from memcli.errors import Reason
+from memcli.render.reasons import sentence
+from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Leg
+
+NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
 
 Shown = list[tuple[int, "Hit", Snippet]]
 
@@ -109,7 +114,7 @@ def _say(found: Found, context: Context, *, explain: bool) -> None:
     answer, terminal = found.answer, context.terminal
     if not say_freshness(found.freshness, terminal):
         if found.freshness.state == "empty":
-            terminal.say("This workspace holds no documents yet. Try: memcli status")
+            terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
     if not answer.hits:
@@ -120,7 +125,7 @@ def _say(found: Found, context: Context, *, explain: bool) -> None:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
     if (explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
-        terminal.say(f"words: {answer.lexical.reason}")
+        terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
@@ -130,29 +135,37 @@ def _say(found: Found, context: Context, *, explain: bool) -> None:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
 
 
-def say_freshness(freshness: Freshness, terminal: Terminal) -> bool:
-    """Say how far the index is behind; tell whether there was anything to ask."""
+def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this answer") -> bool:
+    """Say how far the index is behind an answer; tell whether there was anything to ask."""
     for notice in freshness.notices:
-        terminal.warn(notice)
-    if freshness.state == "empty":
+        terminal.advise(notice)
+    if freshness.state in ("empty", "not_indexed"):
+        if freshness.reason is not None:
+            terminal.advise(freshness.reason)
         return False
-    if freshness.state == "not_indexed":
-        terminal.warn(f"nothing is indexed yet ({freshness.reason}). Try: memcli search --sync")
-        return False
-    if freshness.state == "stale":
-        reason = f" ({freshness.reason})" if freshness.reason else ""
-        files = (
-            "1 changed file is"
-            if freshness.pending == 1
-            else (f"{freshness.pending} changed files are")
-        )
-        terminal.warn(f"{files} not in this answer{reason}. Try: memcli index")
+    if freshness.reason is not None:
+        terminal.advise(_behind(freshness.pending, freshness.reason, answer))
     return True
+
+
+def _behind(pending: int, reason: Reason, answer: str) -> Reason:
+    """Put the files that are missing before the reason why they are."""
+    if not pending:
+        return reason
+    files = "1 changed file is" if pending == 1 else f"{pending} changed files are"
+    return reason._replace(text=f"{files} not in {answer} ({reason.text})")
 
 
 def say_dense(dense: Leg, terminal: Terminal) -> None:
     """Say why vectors took no part, or how many are missing."""
-    if not dense.ran and dense.reason != "mode is lexical":
-        terminal.warn(f"by keywords alone: {dense.reason}")
-    elif dense.ran and dense.embedded < dense.total:
-        terminal.warn(f"{dense.embedded} of {dense.total} texts are embedded. Try: memcli index")
+    if not dense.ran:
+        if dense.reason is not None and dense.reason.code != MODE_IS_LEXICAL.code:
+            terminal.advise(by_keywords(dense.reason))
+    elif dense.embedded < dense.total:
+        text = f"{dense.embedded} of {dense.total} texts are embedded"
+        terminal.advise(Reason("not-embedded", text, "memcli index"))
+
+
+def by_keywords(reason: Reason) -> Reason:
+    """Say that vectors take no part."""
+    return reason._replace(text=f"by keywords alone: {reason.text}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.cli.context import Context
+from memcli.cli.index_output import change_names
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
@@ -53,7 +54,7 @@ def _days(context: Context) -> list[str]:
 def _lines(record: dict[str, Any], context: Context) -> list[str]:
     from memcli.embedding.models import model_name
 
-    store, vectors, changes = record["store"], record["vectors"], record["changes"]
+    store, vectors = record["store"], record["vectors"]
     lines = [
         f"workspace  {record['workspace']}",
         f"index      {store['path']} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
@@ -76,8 +77,7 @@ def _lines(record: dict[str, Any], context: Context) -> list[str]:
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
     )
     lines += _days(context)
-    for what in ("added", "changed", "removed"):
-        names = changes[what]
+    for what, names in change_names(record["changes"]):
         for name in names[:SHOWN_SKIPS]:
             lines.append(f"{what:<10} {name}")
         if len(names) > SHOWN_SKIPS:

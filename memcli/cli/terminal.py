@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from memcli.config.sources import nearest
-from memcli.errors import UsageError
+from memcli.errors import Reason, UsageError
+from memcli.render.reasons import sentence
 from memcli.render.sanitize import visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
@@ -109,6 +110,10 @@ class Terminal:
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""
         self.say(f"memcli: {text}")
+
+    def advise(self, reason: Reason) -> None:
+        """Warn of something, and say what to do about it."""
+        self.warn(sentence(reason))
 
     def flush(self) -> None:
         """Hand over what was written so far."""

@@ -6,10 +6,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memcli.cli.index_output import skipped
 from memcli.cli.terminal import Terminal
-from memcli.errors import BusyError, MemcliError
+from memcli.errors import BusyError, MemcliError, Reason
 from memcli.indexing.indexer import Report
+from memcli.indexing.notices import unlisted, without_vectors
 from memcli.render.jsonio import dumps
+from memcli.render.reasons import sentence
+from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
     from memcli.embedding.opener import Opened
@@ -25,8 +29,10 @@ class Log:
     def __init__(self, terminal: Terminal, now_ns: Callable[[], int], *, as_json: bool) -> None:
         """Write to stdout as JSON, else to stderr as text."""
         self._terminal, self._now_ns, self._as_json = terminal, now_ns, as_json
-        self._skips: set[tuple[str, str, str]] = set()
-        self._failure = self._told = self._told_vectors = ""
+        self._folders: dict[tuple[str, str], Skip] = {}  # that the last run could not list
+        self._files: set[Skip] = set()  # that it has passed over
+        self._failure = self._told = ""
+        self._told_vectors: Reason | None = None
 
     def now(self) -> datetime:
         """Give the time of a line."""
@@ -69,38 +75,33 @@ class Log:
 
     def vectors(self, opened: Opened | None) -> None:
         """Say once why there are no vectors, or which encoder stands in; and when that is over."""
-        told, self._told_vectors = self._told_vectors, opened.reason if opened else ""
-        if opened is None or opened.reason == told:
+        reason = without_vectors(opened) if opened else None
+        told, self._told_vectors = self._told_vectors, reason
+        if reason == told:
             return
-        if not opened.reason:
+        if reason is not None:
+            self.advise(reason)
+        elif opened is not None:
             self.notice("vectors are made again")
-        elif opened.encoder is not None:
-            from memcli.embedding.models import model_name
-
-            name = model_name(opened.encoder.fingerprint)
-            self.notice(f"{opened.reason}; {name} stands in")
-        else:
-            hint = f". Try: {opened.hint}" if opened.hint else ""
-            self.notice(f"vectors are off: {opened.reason}; search goes by keywords{hint}")
 
     def failed(self, error: BaseException, retry_seconds: float) -> None:
         """Say why a run failed, once for each reason."""
-        if isinstance(error, MemcliError):
-            code, message, hint = error.code, error.message, error.hint
-        elif isinstance(error, OSError):
-            code, message, hint = "os", error.strerror or str(error), ""
-        else:
-            code, message, hint = "bug", f"internal error: {type(error).__name__}: {error}", ""
-        told, self._failure = self._told, message
-        self._told = code if code == BusyError.code else message  # whoever is busy
+        reason = _why(error)
+        is_busy = reason.code == BusyError.code
+        told, self._failure = self._told, reason.text
+        self._told = reason.code if is_busy else reason.text  # whoever is busy
         if told == self._told:
             return
-        what = "waiting" if isinstance(error, BusyError) else "failed"
-        tail = f". Try: {hint}" if hint and what == "failed" else ""
+        what = "waiting" if is_busy else "failed"
+        text = f"{what}: {reason.text}; trying again in {retry_seconds:g} s"
         self._line(
-            f"{what}: {message}; trying again in {retry_seconds:g} s{tail}",
-            event="failed", code=code, message=message, hint=hint, retry_seconds=retry_seconds,
-        )  # fmt: skip
+            sentence(Reason(reason.code, text, "" if is_busy else reason.hint)),
+            event="failed",
+            code=reason.code,
+            message=reason.text,
+            hint=reason.hint,
+            retry_seconds=retry_seconds,
+        )
 
     @property
     def failure(self) -> str:
@@ -111,27 +112,29 @@ class Log:
         """Say something worth knowing."""
         self._line(message, event="notice", message=message)
 
+    def advise(self, reason: Reason) -> None:
+        """Say something worth knowing, and what to do about it."""
+        hint = {"hint": reason.hint} if reason.hint else {}
+        self._line(sentence(reason), event="notice", message=reason.text, **hint)
+
     def stopped(self, signal: str) -> None:
         """Say that the watcher ends."""
         self._line(f"stopped by {signal}; what was done is kept", event="stopped", signal=signal)
 
     def _tell_skips(self, report: Report) -> None:
-        skips = {
-            (skip.path or ".", f"skipped: {skip.reason}", skip.detail)
-            for skip in report.skips
-            if self._terminal.verbose or skip.reason != "ignored"
-        }
-        skips |= {(s.path or ".", "cannot be listed, its rows stay", s.detail)
-                  for s in report.unlisted}  # fmt: skip
-        fresh, gone = sorted(skips - self._skips), {s for s in self._skips - skips if s[2]}
-        for path, *_ in sorted(s for s in gone if s[1].startswith("cannot")):
-            self.notice(f"{path} can be listed again")
-        self._skips = skips
+        """Say what is newly passed over, and which folders can be listed again."""
+        folders = {skip[:2]: skip for skip in report.unlisted}
+        files = {s for s in report.skips if self._terminal.verbose or s.reason != "ignored"}
+        for source, path in sorted(self._folders.keys() - folders.keys()):
+            self.notice(f"{shown(source, path or '.')} can be listed again")
+        fresh = [unlisted(folders[key]) for key in sorted(folders.keys() - self._folders.keys())]
+        fresh += [skipped(skip) for skip in sorted(files - self._files)]
+        self._folders, self._files = folders, files
         if len(fresh) > SHOWN_SKIPS and not self._terminal.verbose:
             self.notice(f"{len(fresh)} files are skipped; memcli status says why")
             return
-        for path, what, detail in fresh:
-            self.notice(f"{path} {what}" + (f" ({detail})" if detail else ""))
+        for reason in fresh:
+            self.advise(reason)
         for path in report.damaged[:SHOWN_SKIPS]:
             self.notice(f"{path}: some bytes are not UTF-8 and were replaced")
 
@@ -148,6 +151,15 @@ class Log:
             raise
         except OSError:  # a full disk under the log costs lines, not the watcher
             return
+
+
+def _why(error: BaseException) -> Reason:
+    """Say why a run failed; what nobody expected is named as it is."""
+    if isinstance(error, MemcliError):
+        return error.reason
+    if isinstance(error, OSError):
+        return Reason("os", error.strerror or str(error))
+    return Reason("bug", f"internal error: {type(error).__name__}: {error}")
 
 
 def _changes(report: Report) -> str:

@@ -12,8 +12,8 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from memcli.cli.commands.index_command import Options, file_lists
 from memcli.cli.context import Context
+from memcli.cli.index_output import file_lists
 from memcli.cli.index_run import Done, Job, Vectors, make_vectors, run_once
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
@@ -39,12 +39,17 @@ SURVIVED = (MemcliError, OSError, ValueError, RuntimeError, MemoryError)
 Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
 
 
-def watch(wanted: Options, context: Context, reload: Callable[[], Context]) -> int:
-    """Watch the workspace; `reload` settles the configuration anew for each run."""
+def watch(context: Context, reload: Callable[[], Context], *, full: bool, as_json: bool) -> int:
+    """Watch the workspace; `reload` settles the configuration anew for each run.
+
+    With `full` the first run builds the index anew.
+    """
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     stop = Stop(lambda: inbox.put((context.monotonic(), "")))
     with stopped_by_signals(stop), ExitStack() as lock:
-        session = _Session(wanted, context, reload, inbox, stop, lock)
+        log = Log(context.terminal, context.index_settings().now_ns, as_json=as_json)
+        job = Job(full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
+        session = _Session(context, reload, job, log, inbox, stop, lock)
         try:
             session.stay()
         except Stopped:
@@ -59,20 +64,19 @@ class _Session:
 
     def __init__(
         self,
-        wanted: Options,
         context: Context,
         reload: Callable[[], Context],
+        job: Job,
+        log: Log,
         inbox: queue.SimpleQueue[Message],
         stop: Stop,
         lock: ExitStack,
     ) -> None:
-        self.job = Job(wanted.full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
+        self.job, self.log = job, log
         self.context, self.reload, self.store = context, reload, context.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
         self.right = lock.enter_context(self.store.watch(sleep=context.sleep))
         self.clock = context.monotonic
-        settings = context.index_settings()
-        self.log = Log(context.terminal, settings.now_ns, as_json=wanted.as_json)
         timing = watcher.Timing(
             debounce=context.config("watch.debounce_ms") / 1000,
             interval=context.config("watch.interval_minutes") * 60,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from memcli.context.assemble import Assembled, tokens
 from memcli.context.parts import Part
+from memcli.errors import Reason
 from memcli.markdown.parts import digest
 from memcli.search import receipt as search_receipt
 from memcli.search.dates import DateSpan
@@ -20,7 +21,7 @@ from memcli.search.query import ParsedQuery, parse
 from memcli.search.receipt import TEXT_CHARS, Asked
 
 SCHEMA = "memcli.context-receipt/1"
-_NOT_ASKED = Leg(False, "nothing is asked", 0, 0)
+_NOT_ASKED = Leg(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 
 class Made(NamedTuple):

@@ -17,7 +17,7 @@ from memcli.embedding.models import (
     verify,
 )
 from memcli.embedding.opener import Folders, Opened, Opener, Opening, Quick
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 
 
 def _fingerprint(_choice: Choice, _remembered: Remembered, folders: Folders) -> str | None:
@@ -47,7 +47,8 @@ def _open(choice: Choice, opening: Opening) -> Opened:
             reasons.append(error.message)
             hint = error.hint
         else:
-            return Opened(encoder, "; ".join(reasons))
+            passed = Reason("misfit", "; ".join(reasons), hint) if reasons else None
+            return Opened(encoder, passed)
     if not reasons and found:
         raise LegMissingError("the index was made with a model that is not installed", hint=hint)
     if not reasons:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memcli.errors import Reason
+
 
 class LocalModel(NamedTuple):
     """A folder with an ONNX model and its tokenizer."""
@@ -50,3 +52,7 @@ class Remembered(NamedTuple):
 
     model: str | None  # see `registry.remember`
     fingerprint: str | None
+
+
+# A query is never compared with vectors that another model has made.
+OTHER_MODEL = Reason("other-model", "the index holds vectors of another model", "memcli index")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from memcli.embedding.choice import Choice, Remembered
+from memcli.errors import Reason
 from memcli.types import Encoder
 
 Folders = tuple[str, ...]  # that packages are imported from
@@ -18,8 +19,7 @@ class Opened(NamedTuple):
     """An encoder, or why there is none; with one, a reason tells what was passed over."""
 
     encoder: Encoder | None
-    reason: str = ""
-    hint: str = ""
+    reason: Reason | None = None
     name: str = ""  # of the encoder in the configuration
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from threading import Lock
 from typing import NamedTuple, Protocol
 
-from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
 from memcli.embedding.registry import fingerprint_of, is_verified, open_encoder, open_quick
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 from memcli.types import Encoder
 
 KEPT = 1000  # vectors of the texts asked for last: some 2 MB
@@ -23,7 +23,7 @@ class Embedded(NamedTuple):
 
     vector: bytes | None
     fingerprint: str
-    reason: str
+    reason: Reason | None  # with a vector: why it was not made the quick way
     way: str  # quick | package | "" without a vector
     tokens: int  # of the text, without the special ones
 
@@ -87,7 +87,7 @@ class _Way(Protocol):
 class _NoWay:
     """Says why there is none."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: Reason | None) -> None:
         self._reason = reason
 
     def embed(self, text: str) -> Embedded:
@@ -100,7 +100,7 @@ class _NoWay:
 class _ByPackage:
     """Asks the encoder that also makes the index; the reason tells why not in the quick way."""
 
-    def __init__(self, encoder: Encoder, reason: str) -> None:
+    def __init__(self, encoder: Encoder, reason: Reason | None) -> None:
         self._encoder, self._reason = encoder, reason
 
     def embed(self, text: str) -> Embedded:
@@ -109,7 +109,7 @@ class _ByPackage:
         try:
             vector = self._encoder.encode_query(text)
         except LegMissingError as error:
-            return Embedded(None, "", error.message, "", 0)
+            return Embedded(None, "", error.reason, "", 0)
         tokens = self._encoder.count(text) - SPECIAL_TOKENS
         return Embedded(vector, self._encoder.fingerprint, self._reason, "package", tokens)
 
@@ -130,9 +130,11 @@ class _Quickly:
                 vector, tokens = self._quick.embed(text)
             except QuickError as error:
                 self._quick.close()
-                self._instead = _open_package(self._choice, self._index, reason=str(error))
+                self._instead = _open_package(
+                    self._choice, self._index, reason=Reason("quick", str(error))
+                )
             else:
-                return Embedded(vector, self._quick.fingerprint, "", "quick", tokens)
+                return Embedded(vector, self._quick.fingerprint, None, "quick", tokens)
         return self._instead.embed(text)
 
     def close(self) -> None:
@@ -142,18 +144,18 @@ class _Quickly:
 def _open(choice: Choice, index: Remembered) -> _Way:
     name = _name_for(choice, index)
     if name is None:  # nothing is opened or sent in vain
-        return _NoWay("the index holds vectors of another model. Try: memcli index")
+        return _NoWay(OTHER_MODEL)
     only = choice._replace(names=(name,))
     check = not is_verified(name, choice, index)
     try:
         quick = open_quick(name, choice, index, check=check)
     except QuickError as error:
-        return _open_package(only, index, reason=str(error))
+        return _open_package(only, index, reason=Reason("quick", str(error)))
     return _Quickly(quick, only, index) if quick else _open_package(only, index, check=check)
 
 
 def _open_package(
-    choice: Choice, index: Remembered, *, check: bool = False, reason: str = ""
+    choice: Choice, index: Remembered, *, check: bool = False, reason: Reason | None = None
 ) -> _Way:
     opened = open_encoder(choice, check=check, remembered=index)
     if opened.encoder is None:

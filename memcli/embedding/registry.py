@@ -13,9 +13,9 @@ from memcli.embedding.encoders import PUBLIC, RECORDS
 from memcli.embedding.known import known
 from memcli.embedding.models import package_folders
 from memcli.embedding.opener import Opened, Opener, Opening, Quick
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 
-NO_VECTORS = "the configuration asks for keywords alone"
+NO_VECTORS = Reason("off", "the configuration asks for keywords alone")
 # Below this share of Latin letters a model that has learnt English says nothing.
 LATIN_LIMIT = 0.5
 NOTHING = Remembered(None, None)
@@ -44,13 +44,12 @@ def open_encoder(
     for name in choice.names:
         record = RECORDS.get(name)
         if record is not None and record.opener is None:
-            opened = Opened(None, NO_VECTORS)
-            return opened._replace(reason=_told([*passed, opened])) if passed else opened
+            return Opened(None, _told([*passed, Opened(None, NO_VECTORS)]))
         opened = _open(name, choice, opening)
         if opened.encoder is not None:
             return opened._replace(reason=_told([*passed, opened]), name=name)
         passed.append(opened)
-    return Opened(None, _told(passed), passed[0].hint)
+    return Opened(None, _told(passed))
 
 
 def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool) -> Quick | None:
@@ -64,22 +63,28 @@ def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool
     return opener.quick(choice, Opening(package_folders(), check, None, None, remembered))
 
 
-def _told(passed: Iterable[Opened]) -> str:
-    return "; ".join(opened.reason for opened in passed if opened.reason)
+def _told(passed: Iterable[Opened]) -> Reason | None:
+    """Join what was passed over; what to do is told of the first, which is the wanted one."""
+    reasons = [opened.reason for opened in passed if opened.reason is not None]
+    if not reasons:
+        return None
+    return reasons[0]._replace(text="; ".join(reason.text for reason in reasons))
 
 
 def _open(name: str, choice: Choice, opening: Opening) -> Opened:
     opener = _opener(name)
     if opener is None:
-        return Opened(None, f"there is no encoder {name!r}", f"choose one of {', '.join(PUBLIC)}")
+        hint = f"choose one of {', '.join(PUBLIC)}"
+        return Opened(None, Reason("no-encoder", f"there is no encoder {name!r}", hint))
     if opening.wanted is not None and not opener.has_several:
         here = opener.fingerprint(choice, opening.remembered, opening.folders)
         if here != opening.wanted:
-            return Opened(None, f"the index was not made with the encoder {name}")
+            text = f"the index was not made with the encoder {name}"
+            return Opened(None, Reason("other-model", text))
     try:
         return opener.open(choice, opening)
     except LegMissingError as error:
-        return Opened(None, error.message, error.hint)
+        return Opened(None, error.reason)
 
 
 def _opener(name: str) -> Opener | None:

@@ -6,7 +6,8 @@ in a bounded number of files and texts: counts, not time, so that answers are re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import (
@@ -15,10 +16,13 @@ from memcli.errors import (
     IncompleteError,
     IndexMissingError,
     LegMissingError,
+    Reason,
     StoreError,
 )
-from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
-from memcli.types import Encoder, FileText, Known, Listing, Skip, shown
+from memcli.indexing.look import Standing, take_stock
+from memcli.indexing.notices import settings_changed, unlisted, unread
+from memcli.indexing.planning import Settings, changed_settings, plan
+from memcli.types import Encoder, Listing
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Report
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
 SETTLE_PAGES = 250  # of the keyword index: 10 to 20 ms
-CHANGED_SETTINGS = "settings that the whole index depends on have changed. Try: memcli index"
+NOT_SYNCED = Reason("not-synced", "not synced", "memcli index")
 
 
 class Bounds(NamedTuple):
@@ -43,9 +47,9 @@ class Freshness(NamedTuple):
     """How far the index is behind the files as the answer is made."""
 
     state: str  # fresh | stale | not_indexed | empty
-    pending: int  # files added, changed or removed that the answer does not know
-    reason: str  # why they are pending
-    notices: tuple[str, ...]
+    pending: int  # files added, changed, moved or removed that the answer does not know
+    reason: Reason | None  # why it is stale or not indexed
+    notices: tuple[Reason, ...]
 
 
 def freshen(
@@ -57,92 +61,67 @@ def freshen(
 ) -> Freshness:
     """Bring the index in step within bounds; `open_encoder` is called only when texts wait."""
     first = not store.exists()
-    if first:
-        planned = plan(settings, {})
-        files = len(planned.listing.files)
-        if files == 0:
-            return _state(planned, False)
-        if files > bounds.first:
-            raise IndexMissingError(
-                f"{files} files are not indexed yet, too many for a search to do in passing",
-                hint="memcli index",
-            )
-    else:
-        try:
-            planned, again, _ = _look(store, settings)
-        except (DamagedError, IncompleteError):
-            planned, again, first = plan(settings, {}), False, True
-        if again and len(planned.listing.files) > bounds.first:
-            return _state(planned, again)
-        if not _behind(planned) and not again:
-            return _state(planned, again)
+    try:
+        standing = take_stock(None, settings, most=0) if first else _stock(store, settings, most=0)
+    except (DamagedError, IncompleteError):
+        standing = take_stock(None, settings, most=0)
+    files = len(standing.listing.files)
+    if first and standing.state == "empty":
+        return _freshness(standing)
+    if first and files == 0:
+        (hidden, *_) = _unseen(standing.listing)
+        raise IndexMissingError(f"nothing is indexed yet, and {hidden.text}", hint="memcli status")
+    if first and files > bounds.first:
+        raise IndexMissingError(
+            f"{files} files are not indexed yet, too many for a search to do in passing",
+            hint="memcli index",
+        )
+    if standing.is_indexed and (
+        standing.state != "stale" or (standing.settings and files > bounds.first)
+    ):
+        if store.has_unfolded():
+            _fold(store, sleep)
+        return _freshness(standing)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            return _bring_in(change, settings, bounds, open_encoder, whole=first or again)
+            found = _bring_in(change, settings, bounds, open_encoder, whole=not standing.is_indexed)
     except (BusyError, StoreError) as error:
-        if first and isinstance(error, StoreError):
+        if not standing.is_indexed and isinstance(error, StoreError):
             raise
-        return _as_it_is(store, settings, len(planned.listing.files), error.message)
+        return _as_it_is(store, settings, files, error.reason)
+    told = tuple(Reason("store", notice) for notice in change.notices)
+    return found._replace(notices=(*told, *found.notices))
 
 
-def _as_it_is(store: Store, settings: Settings, files: int, reason: str) -> Freshness:
+def _fold(store: Store, sleep: Callable[[float], None]) -> None:
+    """Rid the store of deleted text that a reader kept it from folding away, if it is free."""
+    with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
+        pass
+
+
+def _as_it_is(store: Store, settings: Settings, files: int, why: Reason) -> Freshness:
     """Let what there is answer; somebody else may be building the first index just now."""
     try:
         found = look(store, settings)
     except (IndexMissingError, IncompleteError):
-        return Freshness("not_indexed", files, reason, ())
-    return found._replace(reason=reason) if found.pending else found
+        text = f"nothing is indexed yet ({why.text})"
+        return Freshness("not_indexed", files, Reason(why.code, text, "memcli search --sync"), ())
+    return found._replace(reason=why) if found.pending else found
 
 
 def look(store: Store, settings: Settings) -> Freshness:
     """Say how far the index is behind without changing anything."""
-    planned, again, known = _look(store, settings)
-    return _state(settled(planned, known, settings), again)
+    return _freshness(_stock(store, settings, most=LOOKED_AT))
 
 
-def _look(store: Store, settings: Settings) -> tuple[Plan, bool, Mapping[tuple[str, str], Known]]:
-    """Compare the files, and the settings that every stored document depends on."""
+def _stock(store: Store, settings: Settings, *, most: int) -> Standing:
     with store.snapshot() as snapshot:
-        facts, known = snapshot.facts, snapshot.known()
-    again = any(getattr(facts, name) != value for name, value in settings_meta(settings).items())
-    return plan(settings, known, facts.mounts), again, known
+        return take_stock(snapshot, settings, most=most)
 
 
-def _state(planned: Plan, again: bool) -> Freshness:
-    behind, unseen = _behind(planned), _unseen(planned.listing)
-    if again:
-        return Freshness("stale", behind, CHANGED_SETTINGS, unseen)
-    if behind:
-        return Freshness("stale", behind, "not synced", unseen)
-    empty = not planned.listing.files and not planned.listing.unlisted
-    return Freshness("empty" if empty else "fresh", 0, "", unseen)
-
-
-def settled(planned: Plan, known: Mapping[tuple[str, str], Known], settings: Settings) -> Plan:
-    """Hash the files whose stat proves nothing: those with the same bytes have not changed.
-
-    Beyond some hundred the rest stays suspect. What cannot be read is moved to the skips.
-    """
-    if not planned.diff.suspect:
-        return planned
-    changed, unread, same = [], [], 0
-    for at, stat in enumerate(planned.diff.suspect):
-        file = read(settings, stat) if at < LOOKED_AT else None
-        if isinstance(file, Skip) and file.reason == "unreadable":
-            unread.append(file)
-        elif file is not None and _hash(file) == known[stat.source, stat.path].hash:
-            same += 1
-        else:
-            changed.append(stat)
-    unchanged = planned.diff.unchanged + same
-    return planned._replace(
-        listing=planned.listing._replace(skips=(*planned.listing.skips, *unread)),
-        diff=planned.diff._replace(suspect=tuple(changed), unchanged=unchanged),
-    )
-
-
-def _hash(file: FileText | Skip) -> bytes:
-    return b"" if isinstance(file, Skip) else file.hash
+def _freshness(standing: Standing) -> Freshness:
+    reason = settings_changed(standing) or (NOT_SYNCED if standing.pending else None)
+    return Freshness(standing.state, standing.pending, reason, _unseen(standing.listing))
 
 
 def _bring_in(
@@ -155,10 +134,10 @@ def _bring_in(
 ) -> Freshness:
     from memcli.indexing.indexer import apply, embed, index
 
-    notices = [*change.notices]
-    if whole or notices:
+    notices: list[Reason] = []
+    if whole or change.notices or changed_settings(settings, change.facts):
         report = index(change, settings)
-        notices += report.notices
+        notices += [Reason("damaged", told) for told in report.notices]
     else:
         known = change.known()
         planned = plan(settings, known, change.facts.mounts)
@@ -170,21 +149,20 @@ def _bring_in(
             try:
                 embed(change, encoder, most=bounds.parts)
             except LegMissingError as error:
-                notices.append(f"new texts have no vector yet: {error.message}")
-    reason = f"more than {bounds.files} files have changed" if report.deferred else ""
-    state = "stale" if report.deferred else "fresh"
-    return Freshness(state, report.deferred, reason, (*notices, *_unseen(report)))
+                text = f"new texts have no vector yet: {error.message}"
+                notices.append(error.reason._replace(text=text))
+    notices += _unseen(report)
+    if not report.deferred:
+        return Freshness("fresh", 0, None, tuple(notices))
+    why = Reason("bounds", f"more than {bounds.files} files have changed", "memcli index")
+    return Freshness("stale", report.deferred, why, tuple(notices))
 
 
-def _behind(planned: Plan) -> int:
-    found = planned.diff
-    return len(found.added) + len(found.suspect) + len(found.removed)
-
-
-def _unseen(found: Listing | Report) -> tuple[str, ...]:
+def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
     """Say what could not be seen: folders that were not listed, files that were not read."""
-    skips = [*found.unlisted, *(skip for skip in found.skips if skip.reason == "unreadable")]
-    told = [f"{shown(skip.source, skip.path or '.')}: {skip.detail}" for skip in skips[:NOTICES]]
-    if len(skips) > NOTICES:
-        told.append(f"{len(skips) - NOTICES} more cannot be read. Try: memcli status")
+    told = [unlisted(skip) for skip in found.unlisted]
+    told += [unread(skip) for skip in found.skips if skip.reason == "unreadable"]
+    if len(told) > NOTICES:
+        more = Reason("unread", f"{len(told) - NOTICES} more cannot be read", "memcli status")
+        return (*told[:NOTICES], more)
     return tuple(told)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
+from memcli.indexing.planning import (
+    Plan,
+    Settings,
+    changed_settings,
+    pair_moves,
+    plan,
+    read,
+    settings_meta,
+)
 from memcli.markdown.parts import embedded_again
 from memcli.store.records import Pending, Stamp
 from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source, shown
@@ -83,6 +91,8 @@ def apply(
             skips.append(file)
             if file.reason == "not-text":
                 _put_skip(change, sources[stat.source], stat, file, before, indexed_ns)
+                if before and before.hash:  # it was text
+                    changed.append(name)
             continue
         stamp = Stamp(file.stat, file.hash, indexed_ns)
         if before and before.hash == file.hash and not again:
@@ -146,8 +156,7 @@ def bring_in_step(
     wanted = settings_meta(settings)
     if not known:  # a first run that is killed goes on where it was
         change.remember(wanted)
-    facts = change.facts
-    again = any(getattr(facts, name) != value for name, value in wanted.items())
+    again = bool(changed_settings(settings, change.facts))
     if again:
         planned = planned._replace(diff=_everything(planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
@@ -237,17 +246,3 @@ def _everything(planned: Plan, known: Mapping[tuple[str, str], Known]) -> Diff:
         suspect=tuple(f for f in files if (f.source, f.path) in known),
         unchanged=0,
     )
-
-
-def pair_moves(
-    added: Mapping[str, bytes], removed: Mapping[str, bytes]
-) -> tuple[tuple[str, str], ...]:
-    """Pair paths that vanished and appeared with the same bytes."""
-    by_hash: dict[bytes, list[str]] = {}
-    for path in sorted(removed):
-        by_hash.setdefault(removed[path], []).append(path)
-    pairs = []
-    for path in sorted(added):
-        if by_hash.get(added[path]):
-            pairs.append((by_hash[added[path]].pop(0), path))
-    return tuple(pairs)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from memcli.markdown import CHUNKER_VERSION
+from memcli.store.records import Facts
 from memcli.types import (
     MEMORY_SOURCE,
     Diff,
@@ -66,6 +67,12 @@ def settings_meta(settings: Settings) -> dict[str, str]:
     }
 
 
+def changed_settings(settings: Settings, facts: Facts) -> tuple[str, ...]:
+    """Name the settings that all stored documents depend on and that the store has otherwise."""
+    wanted = settings_meta(settings)
+    return tuple(name for name, value in wanted.items() if getattr(facts, name) != value)
+
+
 def plan(
     settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None = None
 ) -> Plan:
@@ -106,3 +113,17 @@ def read(settings: Settings, stat: FileStat) -> FileText | Skip:
         max_bytes=settings.max_bytes,
         follow_symlinks=settings.follow_symlinks,
     )
+
+
+def pair_moves(
+    added: Mapping[str, bytes], removed: Mapping[str, bytes]
+) -> tuple[tuple[str, str], ...]:
+    """Pair paths that vanished and appeared with the same bytes."""
+    by_hash: dict[bytes, list[str]] = {}
+    for path in sorted(removed):
+        by_hash.setdefault(removed[path], []).append(path)
+    pairs = []
+    for path in sorted(added):
+        if by_hash.get(added[path]):
+            pairs.append((by_hash[added[path]].pop(0), path))
+    return tuple(pairs)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from memcli.errors import DamagedError
-from memcli.indexing.indexer import Progress, Report, bring_in_step, index, pair_moves
+from memcli.indexing.indexer import Progress, Report, bring_in_step, index
 from memcli.indexing.lineage import check_lineage
+from memcli.indexing.planning import pair_moves
 from memcli.store.records import Key
 from memcli.types import Known, Listing, shown
 from memcli.workspace.diff import diff

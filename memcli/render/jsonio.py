@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from memcli.errors import Reason
 from memcli.indexing.freshness import Freshness
+from memcli.indexing.look import Standing
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
@@ -70,6 +72,19 @@ def lines(expanded: Expanded) -> dict[str, Any]:
     }
 
 
+def changes(standing: Standing) -> dict[str, Any]:
+    """Describe what a run of `memcli index` would change."""
+    found = standing.changes
+    return {
+        "added": list(found.added),
+        "changed": list(found.changed),
+        "again": list(found.again),
+        "moved": [{"from": old, "to": new} for old, new in found.moved],
+        "removed": list(found.removed),
+        "settings": list(standing.settings),
+    }
+
+
 def search_envelope(
     query: str,
     results: list[dict[str, Any]],
@@ -83,11 +98,17 @@ def search_envelope(
         "query": query,
         "now": now,
         "verdict": answer.verdict,
-        "freshness": {"state": freshness.state, "pending": freshness.pending},
+        "freshness": freshness_of(freshness),
         "legs": legs(answer),
         "results": results,
         "dropped": answer.dropped,
     }
+
+
+def freshness_of(freshness: Freshness) -> dict[str, Any]:
+    """Describe how far the index is behind, and why."""
+    state = {"state": freshness.state, "pending": freshness.pending}
+    return {**state, **_reason(freshness.reason)}
 
 
 def legs(answer: Answer) -> dict[str, Any]:
@@ -96,13 +117,18 @@ def legs(answer: Answer) -> dict[str, Any]:
 
 
 def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
-    record: dict[str, Any] = {"ran": leg.ran}
-    if leg.reason:
-        record["reason"] = leg.reason
+    record: dict[str, Any] = {"ran": leg.ran, **_reason(leg.reason)}
     if counted:
         record["embedded"] = leg.embedded
     record["total"] = leg.total
     return record
+
+
+def _reason(reason: Reason | None) -> dict[str, str]:
+    """Give the fields `reason` and `hint`, each where there is one."""
+    if reason is None:
+        return {}
+    return {"reason": reason.text, **({"hint": reason.hint} if reason.hint else {})}
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.embedding.choice import OTHER_MODEL
 from memcli.embedding.known import known
 from memcli.embedding.registry import is_readable
+from memcli.errors import Reason
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
@@ -37,6 +39,8 @@ EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
 # within both.
 FOCUS_POOL = MMR_POOL = 100
+MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
+MODE_IS_DENSE = Reason("mode", "mode is dense")
 
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ class Leg(NamedTuple):
     """Whether a leg ran, why not or not in full, and on how much."""
 
     ran: bool
-    reason: str
+    reason: Reason | None
     embedded: int
     total: int
 
@@ -67,7 +71,7 @@ class Answer(NamedTuple):
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
 
 
-NOTHING = Answer((), "none", Leg(True, "", 0, 0), Leg(False, "", 0, 0), 0, 0, (), "0")
+NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), "0")
 
 
 class Vector(NamedTuple):
@@ -75,7 +79,7 @@ class Vector(NamedTuple):
 
     blob: bytes | None
     fingerprint: str
-    reason: str
+    reason: Reason | None
     fertility: float  # tokens a word of the query was cut into
 
 
@@ -102,7 +106,7 @@ def search(
     facts, counts = snapshot.facts, snapshot.counts()
     if True:
         dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
-        lexical = Leg(wants_lexical, "" if wants_lexical else "mode is dense", 0, counts.chunks)
+        lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
         found = recall(
             snapshot,
             query,
@@ -115,8 +119,7 @@ def search(
             outside=options.outside,
         )
         if found.common:
-            words = ", ".join(found.common)
-            lexical = lexical._replace(reason=f"not looked for, too many chunks hold it: {words}")
+            lexical = lexical._replace(reason=_common(found.common))
         fingerprint = (facts.fingerprint or "") if dense.ran else ""
         revision = str(facts.revision)
         weights = leg_weights(options, vector, lexical=wants_lexical)
@@ -210,6 +213,12 @@ def _scored(
     return hits
 
 
+def _common(words: Sequence[str]) -> Reason:
+    """Say which words were passed over."""
+    text = f"not looked for, too many chunks hold it: {', '.join(words)}"
+    return Reason("common", text)
+
+
 def leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> Weights:
     """Weigh the legs that ran; what the model can hardly read leans on words."""
     if vector is None:
@@ -232,23 +241,26 @@ def _dense_leg(
 ) -> tuple[Leg, Vector | None]:
     """Decide whether vectors take part; each reason is said to the user."""
 
-    def off(reason: str) -> tuple[Leg, None]:
+    def off(reason: Reason | None) -> tuple[Leg, None]:
         return Leg(False, reason, counts.embedded, counts.parts), None
 
     if options.mode == "lexical":
-        return off("mode is lexical")
+        return off(MODE_IS_LEXICAL)
     if options.encoder == "none":
-        return off("the configuration turns vectors off (embedding.encoder)")
+        text = "the configuration turns vectors off (embedding.encoder)"
+        return off(Reason("off", text))
     index_fingerprint = snapshot.facts.fingerprint
     if not is_readable(query.text, index_fingerprint or options.encoder):
-        return off("the model reads English and the query is in another script")
+        text = "the model reads English and the query is in another script"
+        return off(Reason("script", text))
     if index_fingerprint is None:
-        return off("nothing is embedded yet. Try: memcli index")
+        return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:
-        return off("less than half of the texts are embedded. Try: memcli index")
+        text = "less than half of the texts are embedded"
+        return off(Reason("not-embedded", text, "memcli index"))
     vector = embed_query()
     if vector.blob is None:
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:
-        return off("the index holds vectors of another model. Try: memcli index")
-    return Leg(True, "", counts.embedded, counts.parts), vector
+        return off(OTHER_MODEL)
+    return Leg(True, None, counts.embedded, counts.parts), vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 from memcli.search.pipeline import Vector
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ def vector_of(encoder: Encoder, text: str) -> Vector:
     try:
         blob = encoder.encode_query(text)
     except LegMissingError as error:
-        return Vector(None, "", error.message, 1.0)
+        return Vector(None, "", error.reason, 1.0)
     cut = _fertility(encoder.fingerprint, encoder.count(text) - SPECIAL_TOKENS, text)
-    return Vector(blob, encoder.fingerprint, "", cut)
+    return Vector(blob, encoder.fingerprint, None, cut)
 
 
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
@@ -41,7 +41,8 @@ class QueryVector:
         """Take the encoder of queries, the natural text, and what the index says of its model."""
         self._encoder, self._text, self._index = encoder, text, index
         self._thread: Thread | None = None
-        self._vector = Vector(None, "", "the query could not be embedded", 1.0)
+        failed = Reason("no-vector", "the query could not be embedded")
+        self._vector = Vector(None, "", failed, 1.0)
 
     def start(self) -> None:
         """Begin embedding."""

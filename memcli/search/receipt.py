@@ -84,7 +84,8 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
         }
         for hit in found[:LEG_TOP]
     ]
-    return {"ran": leg.ran, "reason": leg.reason, "found": len(found), "top": top}
+    reason = leg.reason.text if leg.reason else ""
+    return {"ran": leg.ran, "reason": reason, "found": len(found), "top": top}
 
 
 def _candidate(hit: Hit) -> dict[str, Any]:

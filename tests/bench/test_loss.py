@@ -39,7 +39,7 @@ def test_a_file_that_became_shorter_than_the_judged_lines_is_said() -> None:
 
 def test_what_no_leg_found_is_lost_at_recall() -> None:
     given = answer(OTHERS)._replace(
-        lexical=Leg(True, "", 0, 9), candidates=100, unmatched=("heron",)
+        lexical=Leg(True, None, 0, 9), candidates=100, unmatched=("heron",)
     )
     assert _lost(given) == Loss("recall", "no candidate of keywords among 100; in no chunk: heron")
 

@@ -95,7 +95,7 @@ class Workspace:
 
     def vector(self, text: str) -> Vector:
         if self.encoder is None:
-            return Vector(None, "", "", 1.0)
+            return Vector(None, "", None, 1.0)
         if text not in self.vectors:
             self.vectors[text] = vector_of(self.encoder, text)
         return self.vectors[text]

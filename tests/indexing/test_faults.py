@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.errors import StoreError
+from memcli.errors import Reason, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import Report, embed, index
 from memcli.indexing.planning import Settings
@@ -189,12 +189,13 @@ def test_a_file_that_cannot_be_read_keeps_its_rows_and_is_named(place: Place) ->
     place.write("a", "c", text="a train\n")
     for name in "ac":
         (place.root / "memory" / f"{name}.md").chmod(0o000)
-    for flag, pending in (("--no-sync", 1), ("--mode=lexical", 0)):
+    for flag in ("--no-sync", "--mode=lexical"):
         done = place.memcli("search", "fox", "--json", flag)
         answer = json.loads(done.stdout)
         assert {r["path"] for r in answer["results"]} == {"memory/a.md", "memory/b.md"}
-        assert answer["freshness"]["pending"] == pending  # c is new, and nobody has tried it
-        assert "memory/a.md: Permission denied" in done.stderr
+        assert answer["freshness"]["pending"] == 0
+        for name in "ac":
+            assert f"memory/{name}.md cannot be read: Permission denied" in done.stderr
     for command in ("index", "index --full"):
         done = place.memcli(*command.split())
         assert done.returncode == 0
@@ -252,7 +253,8 @@ def test_a_vanished_memory_folder_keeps_its_rows_until_that_is_meant(place: Plac
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("fresh", 0)
     assert answer.notices == look(place.store, place.settings).notices
-    assert answer.notices == (f"memory: {lost.detail}",)
+    text = f"memory cannot be listed: {lost.detail}; its rows stay"
+    assert answer.notices == (Reason("unlisted", text),)
     (place.root.parent / "away").rename(place.root / "memory")
     assert (place.index().unchanged, place.freshen().notices) == (2, ())
     shutil.rmtree(place.root / "memory")

@@ -16,7 +16,7 @@ from memcli.store.sqlite.writer import Counts, Writer
 from memcli.types import Encoder
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
-from tests.support import make_limits, make_settings, write
+from tests.support import make_limits, make_settings, told, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
 
@@ -67,7 +67,7 @@ def place(tmp_path: Path) -> Place:
 
 def test_the_first_search_builds_the_index_and_embeds_a_little(place: Place) -> None:
     place.write("a", "b", "c", "d", "e")
-    assert place.freshen() == Freshness("fresh", 0, "", ())
+    assert place.freshen() == Freshness("fresh", 0, None, ())
     assert place.counts() == Counts(5, 5, 5, 2)
     assert_sound(place.store)
 
@@ -88,8 +88,8 @@ def test_a_search_in_step_opens_no_encoder_and_changes_no_byte(place: Place) -> 
     place.write("a")
     place.freshen()
     before = Path(place.store).read_bytes()
-    assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, "", ())
-    assert look(place.store, place.settings) == Freshness("fresh", 0, "", ())
+    assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
+    assert look(place.store, place.settings) == Freshness("fresh", 0, None, ())
     assert Path(place.store).read_bytes() == before
 
 
@@ -100,9 +100,9 @@ def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) ->
     assert look(place.store, place.settings).pending == 5
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("stale", 2)
-    assert answer.reason == "more than 3 files have changed"
+    assert told(answer.reason) == "more than 3 files have changed. Try: memcli index"
     assert place.counts() == Counts(4, 4, 4, 3)
-    assert place.freshen() == Freshness("fresh", 0, "", ())
+    assert place.freshen() == Freshness("fresh", 0, None, ())
 
 
 def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
@@ -112,7 +112,7 @@ def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
     place.write(*names)
     write(place.root, "j.md", "new text\n")
     assert look(place.store, place.settings).pending == 1
-    assert place.freshen(BOUNDS._replace(files=1)) == Freshness("fresh", 0, "", ())
+    assert place.freshen(BOUNDS._replace(files=1)) == Freshness("fresh", 0, None, ())
     place.write(*(f"{name}{number}" for name in names for number in range(3)))
     answer = place.freshen(BOUNDS._replace(files=1))
     assert (answer.state, answer.pending) == ("stale", 29)
@@ -149,7 +149,7 @@ def test_a_locked_index_answers_stale_at_once(place: Place) -> None:
     with writer_lock(place.store, wait_seconds=0, sleep=no_sleep):
         answer = place.freshen(encoder=no_encoder)
     assert (answer.state, answer.pending) == ("stale", 1)
-    assert "is writing the index" in answer.reason
+    assert "is writing the index" in told(answer.reason)
     assert place.freshen().state == "fresh"
 
 
@@ -176,7 +176,7 @@ def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> 
     assert place.counts() == Counts(1, 1, 1, 1)
     if damage:
         (notice,) = answer.notices
-        assert "is damaged" in notice
+        assert "is damaged" in notice.text
         assert Path(place.store + ".damaged-1").read_bytes() == damage
 
 

@@ -19,7 +19,7 @@ def options(tmp_path: Path) -> Options:
 
 
 def vector(fingerprint: str, fertility: float = 1.0) -> Vector:
-    return Vector(b"", fingerprint, "", fertility)
+    return Vector(b"", fingerprint, None, fertility)
 
 
 @pytest.mark.parametrize(

@@ -154,10 +154,13 @@ def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]
 
 def _embed(context: Context) -> Any:  # noqa: ANN401
     from memcli.compaction.similarity import embedder
+    from memcli.render.reasons import sentence
 
     opened = context.open_encoder()
     if opened.encoder is None:
-        context.terminal.say(f"without vectors ({opened.reason}): by words alone")
+        if opened.reason is not None:
+            text = f"without vectors ({opened.reason.text}): by words alone"
+            context.terminal.say(sentence(opened.reason._replace(text=text)))
         return None
     return embedder(opened.encoder)
 

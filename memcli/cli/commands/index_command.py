@@ -5,18 +5,13 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+from typing import Annotated, NamedTuple, Optional
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from memcli.cli.index_run import Done
-    from memcli.embedding.opener import Opened
-    from memcli.indexing.indexer import Report
 
 
 class Options(NamedTuple):
@@ -94,19 +89,19 @@ def command(
 
     context = make_context(shared, flags)
     pinned = shared._replace(workspace=context.config.workspace)
-    return stay(wanted, context, lambda: make_context(pinned, flags))
+    return stay(context, lambda: make_context(pinned, flags), full=full, as_json=as_json)
 
 
 def run(wanted: Options, context: Context) -> int:
     """Index the workspace and report what was done."""
     if wanted.dry_run:
-        return _dry_run(wanted, context)
+        return _dry_run(context, as_json=wanted.as_json)
 
+    from memcli.cli.index_output import write
     from memcli.cli.index_run import Job, Vectors, run_once
     from memcli.cli.progress import Progress
 
-    terminal = context.terminal
-    with Progress(terminal, context.monotonic) as progress:
+    with Progress(context.terminal, context.monotonic) as progress:
         vectors = Vectors(context, progress.update)
         done = run_once(
             context,
@@ -115,117 +110,15 @@ def run(wanted: Options, context: Context) -> int:
             sleep=context.sleep,
             on_progress=progress.update,
         )
-    _say_encoder(vectors.opened, context)
-    _warn(done.report, context)
-    if wanted.as_json:
-        from memcli.render.jsonio import dumps
-
-        terminal.write(
-            dumps(
-                {
-                    "schema": "memcli.index/1",
-                    "workspace": context.config.workspace,
-                    "store": context.store.describe().address,
-                    "files": file_lists(done.report),
-                    "chunks": done.chunks,
-                    "embedded": done.embedded,
-                    "pending": done.pending,
-                    "pruned": done.pruned,
-                }
-            )
-            + "\n"
-        )
-    else:
-        terminal.say(_summary(done))
+    write(done, vectors.opened, context, as_json=wanted.as_json)
     return ExitCode.OK
 
 
-def _say_encoder(opened: Opened | None, context: Context) -> None:
-    """Say why there are no vectors, or which encoder stands in."""
-    if opened is None or not opened.reason:
-        return
-    terminal = context.terminal
-    if opened.encoder is not None:
-        from memcli.embedding.models import model_name
+def _dry_run(context: Context, *, as_json: bool) -> int:
+    """Say what a run would do, whatever that takes to read."""
+    from memcli.cli.index_output import write_plan
+    from memcli.indexing.look import stand
 
-        name = model_name(opened.encoder.fingerprint)
-        terminal.warn(f"{opened.reason}; {name} stands in")
-        return
-    terminal.warn(f"vectors are off: {opened.reason}; search goes by keywords")
-    if opened.hint:
-        terminal.say(f"Try: {opened.hint}")
-
-
-def _dry_run(wanted: Options, context: Context) -> int:
-    from memcli.indexing.planning import plan
-    from memcli.types import shown
-
-    known: Any = {}
-    if context.store.exists():
-        with context.store.snapshot() as snapshot:
-            known = snapshot.known()
-    planned = plan(context.index_settings(), known)
-    rows = [("added", f.source, f.path) for f in planned.diff.added]
-    rows += [("changed", f.source, f.path) for f in planned.diff.suspect]
-    rows += [("removed", source, path) for source, path in planned.diff.removed]
-    if wanted.as_json:
-        from memcli.render.jsonio import dumps
-
-        record: dict[str, Any] = {"schema": "memcli.index-plan/1", "added": [], "changed": [],
-                                  "removed": []}  # fmt: skip
-        for what, source, path in rows:
-            record[what].append(shown(source, path))
-        context.terminal.write(dumps(record) + "\n")
-    else:
-        for what, source, path in rows:
-            context.terminal.write(f"{what:<8} {context.terminal.safe_line(shown(source, path))}\n")
+    standing = stand(context.store, context.index_settings())
+    write_plan(standing, context.terminal, as_json=as_json)
     return ExitCode.OK
-
-
-def file_lists(report: Report) -> dict[str, Any]:
-    """Describe a run's files as `memcli.index/1` does."""
-    return {
-        "added": list(report.added),
-        "changed": list(report.changed),
-        "moved": [{"from": old, "to": new} for old, new in report.moved],
-        "removed": list(report.removed),
-        "unchanged": report.unchanged,
-        "skipped": [
-            {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
-            for s in (*report.skips, *report.unlisted)
-        ],
-    }
-
-
-def _warn(report: Report, context: Context) -> None:
-    from memcli.types import shown
-
-    terminal = context.terminal
-    for skip in report.unlisted:
-        folder = shown(skip.source, skip.path or ".")
-        terminal.warn(f"{folder} cannot be listed: {skip.detail}; its rows stay")
-    for notice in report.notices:
-        terminal.warn(notice)
-    for path in report.damaged:
-        terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
-    told = [s for s in report.skips if terminal.verbose or s.reason != "ignored"]
-    if terminal.verbose or len(told) <= 5:
-        for skip in told:
-            detail = f" ({skip.detail})" if skip.detail else ""
-            terminal.warn(f"skipped {skip.path}: {skip.reason}{detail}")
-    else:
-        terminal.warn(f"skipped {len(told)} files; memcli index -v or memcli status says why")
-
-
-def _summary(done: Done) -> str:
-    report, pending = done.report, done.pending
-    counts = [
-        (len(report.added), "added"),
-        (len(report.changed), "changed"),
-        (len(report.moved), "moved"),
-        (len(report.removed), "removed"),
-        (report.unchanged, "unchanged"),
-    ]
-    files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
-    tail = f", {pending} texts wait for a vector" if pending else ""
-    return f"Indexed: {files}; {done.chunks} chunks, {done.embedded} texts embedded{tail}."

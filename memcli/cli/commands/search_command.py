@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
@@ -12,6 +12,9 @@ from memcli.cli.context import Context, Shared, make_context
 from memcli.config.sources import SCOPES, TRUSTS, nearest
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.search.pipeline import Leg
 
 FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
@@ -150,10 +153,17 @@ def command(
         record = search_receipt.make(text, found, context, filters, budget=budget, whole=full)
         search_receipt.write(receipt, record, context)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
-        reason, _, hint = found.answer.dense.reason.partition(". Try: ")
-        raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
+        raise _without_dense(found.answer.dense)
     search_output.write(found, context, form=form, full=full, explain=explain)
     return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
+
+
+def _without_dense(dense: Leg) -> LegMissingError:
+    """Say why vectors took no part in the answer, which had to."""
+    text, hint = (
+        (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
+    )
+    return LegMissingError(f"the dense leg did not run: {text}", hint=hint or "memcli status")
 
 
 def _check(option: str, given: list[str] | None, known: Sequence[str]) -> None:

@@ -231,13 +231,11 @@ def _ablation(
 
 
 def _look(context: Context) -> None:
+    from memcli.cli.search_output import say_freshness
     from memcli.indexing.freshness import look
 
     freshness = look(context.store, context.index_settings())
-    if freshness.state == "stale":
-        context.terminal.warn(
-            f"{freshness.pending} changed files are not in the index. Try: memcli index"
-        )
+    say_freshness(freshness, context.terminal, "these answers")
 
 
 def _compared(before: list[Row] | None, rows: list[Row]) -> dict[str, Any]:

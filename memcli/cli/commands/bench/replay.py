@@ -35,6 +35,7 @@ def command(
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
     from memcli.bench import replay
+    from memcli.cli.search_output import say_freshness
     from memcli.render.jsonio import dumps
 
     before = replay.read(
@@ -44,10 +45,7 @@ def command(
     context = make_context(shared, before["flags"])
     again = _context if before["schema"] == replay.CONTEXT_SCHEMA else _search
     freshness, after = again(before, context, no_sync=no_sync)
-    if freshness.state == "stale":
-        context.terminal.warn(
-            f"{freshness.pending} changed files are not in this answer. Try: memcli index"
-        )
+    say_freshness(freshness, context.terminal)
     record = replay.compare(before, after)
     terminal = context.terminal
     if as_json:

@@ -42,6 +42,7 @@ def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
     """Bring the index in step, vectors included, and say what that took."""
     from memcli.cli.index_run import Job, Vectors, run_once
     from memcli.cli.progress import Progress
+    from memcli.indexing.notices import unlisted
 
     terminal = context.terminal
     # Questions that go by words alone need no vectors.
@@ -53,8 +54,8 @@ def bring_in_step(context: Context, *, silent: bool) -> dict[str, int]:
     report = done.report
     for notice in report.notices:
         terminal.warn(notice)
-    for skip in report.unlisted:
-        terminal.warn(f"{skip.path or '.'} cannot be listed: {skip.detail}; its rows stay")
+    for folder in report.unlisted:
+        terminal.advise(unlisted(folder))
     counts = {
         "added": len(report.added),
         "changed": len(report.changed) + len(report.moved),
@@ -78,13 +79,14 @@ class QueryVectors:
 
     def __call__(self, text: str) -> Vector:
         """Embed a question, or say why that cannot be; the user is told once."""
+        from memcli.cli.search_output import by_keywords
         from memcli.search.pipeline import Vector
         from memcli.search.query_vector import vector_of
 
         if self._opened is None:
             self._opened = self._context.open_encoder()
-            if self._opened.encoder is None and self._opened.reason:
-                self._context.terminal.warn(f"by keywords alone: {self._opened.reason}")
+            if self._opened.encoder is None and self._opened.reason is not None:
+                self._context.terminal.advise(by_keywords(self._opened.reason))
         if self._opened.encoder is None:
             return Vector(None, "", self._opened.reason, 1.0)
         if text not in self._made:

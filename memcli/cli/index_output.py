@@ -1,0 +1,120 @@
+"""Say what a run of `memcli index` has done, or would do, and what it could not see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from memcli.errors import Reason
+from memcli.indexing.notices import settings_changed, unlisted, without_vectors
+from memcli.types import Skip, shown
+
+if TYPE_CHECKING:
+    from memcli.cli.context import Context
+    from memcli.cli.index_run import Done
+    from memcli.cli.terminal import Terminal
+    from memcli.embedding.opener import Opened
+    from memcli.indexing.indexer import Report
+    from memcli.indexing.look import Standing
+
+SHOWN_SKIPS = 5  # that are named without -v
+
+
+def write(done: Done, opened: Opened | None, context: Context, *, as_json: bool) -> None:
+    """Write what a run has done; `opened` is the encoder, None where none was needed."""
+    terminal = context.terminal
+    reason = without_vectors(opened) if opened else None
+    if reason is not None:
+        terminal.advise(reason)
+    _warn(done.report, terminal)
+    if not as_json:
+        terminal.say(_summary(done))
+        return
+    from memcli.render.jsonio import dumps
+
+    record = {
+        "schema": "memcli.index/1",
+        "workspace": context.config.workspace,
+        "store": context.store,
+        "files": file_lists(done.report),
+        "chunks": done.chunks,
+        "embedded": done.embedded,
+        "pending": done.pending,
+        "pruned": done.pruned,
+    }
+    terminal.write(dumps(record) + "\n")
+
+
+def file_lists(report: Report) -> dict[str, Any]:
+    """Describe a run's files as `memcli.index/1` does."""
+    return {
+        "added": list(report.added),
+        "changed": list(report.changed),
+        "moved": [{"from": old, "to": new} for old, new in report.moved],
+        "removed": list(report.removed),
+        "unchanged": report.unchanged,
+        "skipped": [
+            {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
+            for s in (*report.skips, *report.unlisted)
+        ],
+    }
+
+
+def _warn(report: Report, terminal: Terminal) -> None:
+    for folder in report.unlisted:
+        terminal.advise(unlisted(folder))
+    for notice in report.notices:
+        terminal.warn(notice)
+    for path in report.damaged:
+        terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
+    told = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
+    if terminal.verbose or len(told) <= SHOWN_SKIPS:
+        for skip in told:
+            terminal.advise(skipped(skip))
+    else:
+        terminal.warn(f"skipped {len(told)} files; memcli index -v or memcli status says why")
+
+
+def skipped(skip: Skip) -> Reason:
+    """Say that a file was passed over, and why."""
+    detail = f" ({skip.detail})" if skip.detail else ""
+    return Reason(skip.reason, f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
+
+
+def _summary(done: Done) -> str:
+    report, pending = done.report, done.pending
+    counts = [
+        (len(report.added), "added"),
+        (len(report.changed), "changed"),
+        (len(report.moved), "moved"),
+        (len(report.removed), "removed"),
+        (report.unchanged, "unchanged"),
+    ]
+    files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
+    tail = f", {pending} texts wait for a vector" if pending else ""
+    return f"Indexed: {files}; {done.chunks} chunks, {done.embedded} texts embedded{tail}."
+
+
+def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Name the files of `changes` for a person, kind by kind."""
+    moved = [f"{pair['from']} -> {pair['to']}" for pair in changes["moved"]]
+    named = {**changes, "moved": moved}
+    return [(what, named[what]) for what in ("added", "changed", "again", "moved", "removed")]
+
+
+def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> None:
+    """Write what a run would do, and say which folders and settings that has to do with."""
+    from memcli.render.jsonio import changes, dumps
+
+    if as_json:
+        terminal.write(dumps({"schema": "memcli.index-plan/1", **changes(standing)}) + "\n")
+    else:
+        for what, names in change_names(changes(standing)):
+            for name in names:
+                terminal.write(f"{what:<8} {terminal.safe_line(name)}\n")
+    terminal.flush()
+    for folder in standing.listing.unlisted:
+        terminal.advise(unlisted(folder))
+    reason = settings_changed(standing)
+    if reason is not None:
+        terminal.advise(reason)

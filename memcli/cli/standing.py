@@ -1,0 +1,285 @@
+"""Tell how a workspace stands: what is indexed, what is behind and why; computed from disk.
+
+Three steps: `gather` reads, `judge` finds what is to be warned of, `record` describes both as
+`memcli.status/1`. Nothing here knows of a command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from memcli.config.settings import Config
+from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
+from memcli.embedding.registry import fingerprint_of, is_readable, open_encoder
+from memcli.errors import LegMissingError, Reason
+from memcli.indexing.look import Standing, take_stock
+from memcli.indexing.notices import settings_changed, unlisted, vectors_off
+from memcli.indexing.planning import Settings
+from memcli.render.jsonio import changes
+from memcli.render.reasons import sentence
+from memcli.store.port import Snapshot, Store
+from memcli.store.records import (
+    Counts,
+    Described,
+    Facts,
+    SourceCounts,
+    VectorSearch,
+    WatchRecord,
+)
+from memcli.types import FileStat, Skip, Source, shown
+
+# A watcher writes its record every 30 seconds, also in the middle of a run.
+SILENT_SECONDS = 120.0
+
+
+class Usability(NamedTuple):
+    """Whether a configured encoder can be used."""
+
+    is_usable: bool
+    fingerprint: str | None
+    reason: Reason | None  # why it cannot
+
+
+class Holdings(NamedTuple):
+    """What an index holds."""
+
+    counts: Counts = Counts(0, 0, 0, 0)
+    by_source: Mapping[str, SourceCounts] = {}
+    skipped: Sequence[Skip] = ()
+    fingerprint: str | None = None  # of the vectors
+    unreadable: int = 0  # chunks in scripts that the model of the vectors has not learnt
+    vectors: VectorSearch = VectorSearch("sqlite-vec", is_exact=True, problem="")
+    integrity: str | None = None  # None: the file was not checked
+
+    @property
+    def pending(self) -> int:
+        """Count the texts without a vector."""
+        return self.counts.parts - self.counts.embedded
+
+
+class Gathered(NamedTuple):
+    """All that a status is made of."""
+
+    config: Config
+    store: Described
+    standing: Standing
+    usability: Usability
+    holdings: Holdings
+    writer_pid: int | None
+    watcher: WatchRecord | None
+    now: float  # seconds since 1970
+
+    @property
+    def is_other_model(self) -> bool:
+        """Tell whether the vectors are those of another model than the one that can be used."""
+        made_by, usable = self.holdings.fingerprint, self.usability
+        return made_by is not None and usable.is_usable and made_by != usable.fingerprint
+
+    @property
+    def is_behind(self) -> bool:
+        """Tell whether something of the memory is not, or may not be, in the index."""
+        is_waiting = self.holdings.pending > 0 and self.config("embedding.encoder") != "none"
+        is_in_step = self.standing.state in ("fresh", "empty")
+        return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
+
+
+def gather(
+    config: Config,
+    store: Store,
+    settings: Settings,
+    choice: Choice,
+    *,
+    sleep: Callable[[float], None],
+    deep: bool,
+) -> Gathered:
+    """Read files, index and encoder; with `deep` also run the model and check the store."""
+    with ExitStack() as held:
+        snapshot = held.enter_context(store.snapshot()) if store.exists() else None
+        standing = take_stock(snapshot, settings)
+        facts = snapshot.facts if snapshot else Facts()
+        index = Remembered(facts.model, facts.fingerprint)
+        usability = _usability(choice, index, sleep=sleep, deep=deep)
+        holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Holdings()
+    owner = store.writer()
+    return Gathered(
+        config=config,
+        store=store.describe(),
+        standing=standing,
+        usability=usability,
+        holdings=holdings,
+        writer_pid=owner.pid if owner else None,
+        watcher=store.watcher(),
+        now=settings.now_ns() / 1e9,
+    )
+
+
+def _usability(
+    choice: Choice, index: Remembered, *, sleep: Callable[[float], None], deep: bool
+) -> Usability:
+    """Look for the model's file, or with `deep` open and run it."""
+    configured = [fingerprint_of(name, choice, index) for name in choice.names]
+    fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
+    if fingerprint is not None and not deep:
+        return Usability(True, fingerprint, None)
+    opened = open_encoder(choice, sleep=sleep)
+    if opened.encoder is None:
+        return Usability(False, None, opened.reason)
+    try:
+        opened.encoder.encode(["the model runs"])
+    except LegMissingError as error:
+        return Usability(False, None, error.reason)
+    return Usability(True, opened.encoder.fingerprint, None)
+
+
+def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Holdings:
+    fingerprint = snapshot.facts.fingerprint
+    model = usability.fingerprint if fingerprint is not None else None
+    return Holdings(
+        counts=snapshot.counts(),
+        by_source=snapshot.by_source(),
+        skipped=snapshot.skipped(),
+        fingerprint=fingerprint,
+        unreadable=sum(not is_readable(text, model) for text in snapshot.texts()) if model else 0,
+        vectors=snapshot.vector_search(),
+        integrity=snapshot.integrity() if deep else None,
+    )
+
+
+def judge(found: Gathered) -> tuple[Reason, ...]:
+    """Find what is to be warned of: files first, then vectors, the store and the watcher."""
+    return (
+        *_of_files(found.standing),
+        *_of_vectors(found),
+        *_of_the_store(found),
+        *_of_a_watcher(found.watcher, found.now),
+    )
+
+
+def _of_files(standing: Standing) -> Iterator[Reason]:
+    yield from map(unlisted, standing.listing.unlisted)
+    if standing.state == "not_indexed":
+        yield Reason("no-index", "there is no index yet", "memcli index")
+        return
+    reason = settings_changed(standing)
+    if reason is not None:
+        yield reason
+    if standing.pending:
+        files = "1 file differs" if standing.pending == 1 else f"{standing.pending} files differ"
+        yield Reason("not-synced", f"{files} from the index", "memcli index")
+
+
+def _of_vectors(found: Gathered) -> Iterator[Reason]:
+    usability, holdings = found.usability, found.holdings
+    if found.is_other_model:
+        yield OTHER_MODEL
+    if usability.reason is not None:
+        yield vectors_off(usability.reason)
+    if holdings.pending and usability.is_usable:
+        texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
+        yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
+    if holdings.unreadable:
+        text = (
+            f"{holdings.unreadable} of {holdings.counts.chunks} chunks are in scripts that the"
+            " model cannot read: they are found by words"
+        )
+        yield Reason("script", text, "memcli help environment")
+
+
+def _of_the_store(found: Gathered) -> Iterator[Reason]:
+    if found.store.set_aside:
+        text = f"a damaged index is kept as {found.store.set_aside}; delete it when you like"
+        yield Reason("damaged", text)
+    if found.holdings.vectors.problem:
+        text = f"{found.holdings.vectors.problem}: vectors are compared one by one"
+        yield Reason("no-vec", text)
+
+
+def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
+    """Say when a watcher lives and yet does not do its work."""
+    if watcher is None:
+        return
+    silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
+    if silent > SILENT_SECONDS:
+        text = f"the watcher (pid {watcher.pid}) has not stirred since {watcher.beat}"
+        yield Reason("silent", text, "end it and run memcli index --watch")
+    if watcher.failure:
+        yield Reason("watcher-failed", f"the watcher's last run failed: {watcher.failure}")
+
+
+def record(found: Gathered, warnings: Sequence[Reason]) -> dict[str, Any]:
+    """Describe a workspace as `memcli.status/1` does."""
+    standing, holdings = found.standing, found.holdings
+    listing = standing.listing
+    return {
+        "schema": "memcli.status/1",
+        "workspace": found.config.workspace,
+        "store": {
+            "path": found.store.address,
+            "bytes": found.store.bytes,
+            "integrity": holdings.integrity,
+            "writer_pid": found.writer_pid,
+        },
+        "watcher": found.watcher and found.watcher._asdict(),
+        "state": standing.state,
+        "sources": [
+            _source(source, listing.files, holdings.by_source.get(source.name))
+            for source in found.config.sources
+        ],
+        "changes": changes(standing),
+        "skipped": [
+            {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
+            for s in (*_skipped(found), *listing.unlisted)
+        ],
+        "unlisted": [shown(s.source, s.path or ".") for s in listing.unlisted],
+        "legs": {"lexical": {"available": True}, "dense": _dense(found)},
+        "vectors": _vectors(found),
+        "warnings": [sentence(warning) for warning in warnings],
+    }
+
+
+def _skipped(found: Gathered) -> list[Skip]:
+    """List what was passed over now, and what the index remembers as no text."""
+    seen = found.standing.listing.skips
+    named = {(skip.source, skip.path) for skip in seen}
+    return [*seen, *(s for s in found.holdings.skipped if (s.source, s.path) not in named)]
+
+
+def _dense(found: Gathered) -> dict[str, Any]:
+    reason = OTHER_MODEL if found.is_other_model else found.usability.reason
+    return {
+        "available": found.usability.is_usable and not found.is_other_model,
+        "reason": reason.text if reason else "",
+        "hint": reason.hint if reason else "",
+    }
+
+
+def _vectors(found: Gathered) -> dict[str, Any]:
+    holdings = found.holdings
+    return {
+        "encoder": found.config("embedding.encoder"),
+        "fingerprint": holdings.fingerprint,
+        "search": holdings.vectors.by,
+        "exact": holdings.vectors.is_exact,
+        "parts": holdings.counts.parts,
+        "embedded": holdings.counts.embedded,
+        "pending": holdings.pending,
+        "unreadable_chunks": holdings.unreadable,
+    }
+
+
+def _source(
+    source: Source, files: Sequence[FileStat], indexed: SourceCounts | None
+) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "path": source.root,
+        "trust": source.trust,
+        "files": sum(file.source == source.name for file in files),
+        "documents": indexed.documents if indexed else 0,
+        "chunks": indexed.chunks if indexed else 0,
+        "first_date": indexed.first_date if indexed else None,
+        "last_date": indexed.last_date if indexed else None,
+    }

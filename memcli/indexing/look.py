@@ -1,0 +1,130 @@
+"""Look how far an index is behind the files and the settings, and change nothing.
+
+This is the one comparison there is: a search, `status`, `index --dry-run` and the bench all tell
+what the next `memcli index` will report, because they read the `Standing` that is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from memcli.indexing.planning import Settings, changed_settings, pair_moves, plan, read
+from memcli.store.records import Facts, Key
+from memcli.types import FileStat, Known, Listing, Skip, shown
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot, Store
+
+NOT_TEXT = b""  # the hash under which the index remembers a file that is not text
+
+
+class Changes(NamedTuple):
+    """What a run of `memcli index` will report, by names as people know them, sorted."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]  # their bytes are others
+    again: tuple[str, ...]  # the same bytes, which changed settings store in another way
+    moved: tuple[tuple[str, str], ...]  # (from, to)
+    removed: tuple[str, ...]
+
+
+class Standing(NamedTuple):
+    """Where the index stands: what one look at settings, files and index has shown."""
+
+    listing: Listing  # with the files that could not be read among its skips
+    known: Mapping[Key, Known]
+    changes: Changes
+    settings: tuple[str, ...]  # by name in `Facts`: those of the whole index that have changed
+    is_indexed: bool
+
+    @property
+    def pending(self) -> int:
+        """Count the files that an answer does not know as they are."""
+        found = self.changes
+        return sum(map(len, (found.added, found.changed, found.moved, found.removed)))
+
+    @property
+    def state(self) -> str:
+        """Say it in a word: fresh, stale, not_indexed or empty."""
+        is_empty = not self.listing.files and not self.listing.unlisted
+        if not self.is_indexed:
+            return "empty" if is_empty else "not_indexed"
+        if self.pending or self.changes.again:
+            return "stale"
+        return "empty" if is_empty else "fresh"
+
+
+def take_stock(
+    snapshot: Snapshot | None, settings: Settings, *, most: int | None = None
+) -> Standing:
+    """Compare files, settings and index; without a snapshot there is no index.
+
+    A file that is new, or whose stat proves nothing, is read: with the same bytes it has not
+    changed, and what cannot be read or is no text is a skip as it is in a run. Of more than
+    `most` such files the rest counts as changed or added; with 0 no file is opened.
+    """
+    facts, known = (snapshot.facts, snapshot.known()) if snapshot else (Facts(), {})
+    planned = plan(settings, known, facts.mounts)
+    altered = changed_settings(settings, facts) if snapshot else ()
+    listing, diff = planned.listing, planned.diff
+    looked = _look_into(settings, (*diff.suspect, *diff.added)[:most])
+
+    changed = {key for key in map(_key, diff.suspect) if _is_stored(looked.get(key), known[key])}
+    skips = {key: found for key, found in looked.items() if isinstance(found, Skip)}
+    again = [
+        key
+        for key in (map(_key, listing.files) if altered else ())
+        if key in known and known[key].hash != NOT_TEXT and key not in changed and key not in skips
+    ]
+    added = [key for key in map(_key, diff.added) if key not in skips]
+    moved = pair_moves(
+        {shown(*key): found for key in added if isinstance(found := looked.get(key), bytes)},
+        {shown(*key): known[key].hash for key in diff.removed},
+    )
+    return Standing(
+        listing=listing._replace(skips=(*listing.skips, *skips.values())),
+        known=known,
+        changes=Changes(
+            added=_names(added, {new for _, new in moved}),
+            changed=_names(changed),
+            again=_names(again),
+            moved=moved,
+            removed=_names(diff.removed, {old for old, _ in moved}),
+        ),
+        settings=altered,
+        is_indexed=snapshot is not None,
+    )
+
+
+def stand(store: Store, settings: Settings) -> Standing:
+    """Compare files, settings and what a store holds, whatever that takes to read."""
+    if not store.exists():
+        return take_stock(None, settings)
+    with store.snapshot() as snapshot:
+        return take_stock(snapshot, settings)
+
+
+def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes | Skip]:
+    """Read files; give the hash of each, or why it has none."""
+    looked = {}
+    for file in files:
+        found = read(settings, file)
+        looked[_key(file)] = found if isinstance(found, Skip) else found.hash
+    return looked
+
+
+def _is_stored(found: bytes | Skip | None, before: Known) -> bool:
+    """Tell whether a run stores a known file anew; None: nobody has read it."""
+    if isinstance(found, Skip):
+        return found.reason == "not-text" and before.hash != NOT_TEXT
+    return found != before.hash
+
+
+def _key(file: FileStat) -> Key:
+    return file.source, file.path
+
+
+def _names(keys: Iterable[Key], without: Container[str] = ()) -> tuple[str, ...]:
+    names = (shown(*key) for key in keys)
+    return tuple(sorted(name for name in names if name not in without))

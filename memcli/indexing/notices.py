@@ -1,0 +1,56 @@
+"""What there is to say of an index that is less than it could be, each thing in one wording.
+
+Reasons are data: how they are shown is left to whoever shows them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcli.embedding.models import model_name
+from memcli.errors import Reason
+from memcli.types import Skip, shown
+
+if TYPE_CHECKING:
+    from memcli.embedding.opener import Opened
+    from memcli.indexing.look import Standing
+
+# By name in `Facts`, what all that is stored depends on.
+SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for the sources"}
+
+
+def unlisted(skip: Skip) -> Reason:
+    """Say that nobody saw what is in a folder, and that nothing is taken for gone."""
+    folder = shown(skip.source, skip.path or ".")
+    return Reason("unlisted", f"{folder} cannot be listed: {skip.detail}; its rows stay")
+
+
+def unread(skip: Skip) -> Reason:
+    """Say that a file was left as the index knows it."""
+    return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
+
+
+def settings_changed(standing: Standing) -> Reason | None:
+    """Say by which settings documents with the same bytes are stored again; None for no such."""
+    again = len(standing.changes.again)
+    if not again:
+        return None
+    what = " and ".join(SETTINGS[name] for name in standing.settings)
+    verb = "has" if len(standing.settings) == 1 else "have"
+    files = "1 file is" if again == 1 else f"{again} files are"
+    return Reason("settings", f"{what} {verb} changed: {files} to be stored again", "memcli index")
+
+
+def without_vectors(opened: Opened) -> Reason | None:
+    """Say why there are no vectors, or which encoder stands in; None where all is as it is set."""
+    if opened.reason is None:
+        return None
+    if opened.encoder is None:
+        return vectors_off(opened.reason)
+    name = model_name(opened.encoder.fingerprint)
+    return opened.reason._replace(text=f"{opened.reason.text}; {name} stands in")
+
+
+def vectors_off(reason: Reason) -> Reason:
+    """Say that no text gets a vector."""
+    return reason._replace(text=f"vectors are off: {reason.text}; search goes by keywords")

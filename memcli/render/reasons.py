@@ -1,0 +1,10 @@
+"""Reasons in words: the one place where a hint is joined to what it is for."""
+
+from __future__ import annotations
+
+from memcli.errors import Reason
+
+
+def sentence(reason: Reason) -> str:
+    """Say why, and what to do. Example: `nothing is embedded yet. Try: memcli index`."""
+    return f"{reason.text}. Try: {reason.hint}" if reason.hint else reason.text
