@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from memcli.bench.bootstrap import paired
 from memcli.bench.metrics import NAMES
-from memcli.search.profiles import PROFILES, STAGES
+from memcli.search.profiles import PROFILES
+from memcli.search.stages import SWITCHES
 
 SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
          "Recall@2000tok")  # fmt: skip
@@ -19,7 +20,7 @@ class Variant(NamedTuple):
 
     name: str
     settings: Mapping[str, str]
-    without: frozenset[str] = frozenset()  # stages of the pipeline
+    without: frozenset[str] = frozenset()  # of `stages.SWITCHES`
 
 
 ABLATIONS = (
@@ -27,7 +28,11 @@ ABLATIONS = (
     Variant("vectors alone", {"search.mode": "dense"}),
     Variant("fusion weighted", {"search.fusion": "weighted"}),
     Variant("fusion rrf", {"search.fusion": "rrf"}),
-    *(Variant(f"without {stage}", {}, frozenset((stage,))) for stage in STAGES),
+    *(
+        Variant(f"without {switch}", {}, frozenset((switch,)))
+        for switch in SWITCHES
+        if switch in PROFILES["default"].stages
+    ),
 )
 BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for name in PROFILES}
 

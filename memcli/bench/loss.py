@@ -1,47 +1,64 @@
 """Name the stage at which the lines that answer a question fell behind; pure.
 
-The stages are those of `search.pipeline`; everything is read from one answer, which is asked
-for `limit` 100 passages, so that what fell out and what ranks too low are told apart.
+Each judged range is followed through the search as `search --why-not` follows lines. It was asked
+for 100 passages, so that what fell out and what came too late are told apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby, pairwise
+from math import inf
 from typing import NamedTuple
 
 from memcli.bench.metrics import Range
 from memcli.search.hits import Hit
-from memcli.search.pipeline import FOCUS_POOL, Answer
+from memcli.search.options import SearchOptions
+from memcli.search.pipeline import Answer
+from memcli.search.why_not import Course, Trail, follow, why
+
+GONE = "files"  # no stage of a search: the lines are in no file any more
 
 
 class Loss(NamedTuple):
     """A stage and what happened there, for a person."""
 
-    stage: str  # files | recall | fuse | focus | mmr | floor | rank
+    stage: str  # of `stages.TABLE`, or GONE
     why: str
 
 
 def lost_at(
-    answer: Answer, relevant: Sequence[Range], *, limit: int, line_count: Callable[[str], int]
+    course: Course,
+    answer: Answer,
+    relevant: Sequence[Range],
+    options: SearchOptions,
+    *,
+    limit: int,
+    line_count: Callable[[str], int],
 ) -> Loss | None:
     """Give where the judged lines were lost; None where the first `limit` passages hold them.
 
-    `line_count` gives the lines of a document, 0 for one that is not in the memory.
+    `course` is that of the search which gave the answer. Of several ranges it is told of the one
+    that came furthest. `line_count` gives the lines of a document, 0 for one that is not in the
+    memory.
     """
-    for rank, hit in enumerate(answer.hits, start=1):
-        if _touches_any(hit, relevant):
-            return None if rank <= limit else _too_low(answer, hit, rank)
+    trails = [follow(course, partial(_touches, wanted)) for wanted in relevant]
+    trail = min(trails, key=_left_behind)
+    if trail.rank is not None:
+        return None if trail.rank <= limit else _too_late(trail, limit)
     if all(wanted.start > line_count(wanted.path) for wanted in relevant):
-        return Loss("files", _gone(relevant[0], line_count(relevant[0].path)))
-    found = [
-        (rank, hit) for rank, hit in enumerate(answer.fused, start=1) if _touches_any(hit, relevant)
-    ]
-    if not found:
-        return Loss("recall", _not_recalled(answer))
-    rank, hit = found[0]
-    if rank > FOCUS_POOL:
-        return Loss("fuse", f"{rank} of {len(answer.fused)}, past the first {FOCUS_POOL} chunks")
-    return _within_the_pool(answer, hit, relevant)
+        return Loss(GONE, _gone(relevant[0], line_count(relevant[0].path)))
+    if not trail.waypoints:
+        return Loss("recall", "the question holds nothing to search for")
+    reason = why(trail, options)
+    return Loss(trail.lost_at, reason + _asked(answer) if trail.lost_at == "recall" else reason)
+
+
+def _left_behind(trail: Trail) -> tuple[float, int]:
+    """Sort what is shown by its rank, then what was lost, the last of it first."""
+    passed = sum(at.rank is not None for at in trail.waypoints)
+    return (inf if trail.rank is None else trail.rank, -passed)
 
 
 def _gone(wanted: Range, lines: int) -> str:
@@ -50,46 +67,26 @@ def _gone(wanted: Range, lines: int) -> str:
     return f"{wanted.path} has {lines} lines, and line {wanted.start} was judged"
 
 
-def _not_recalled(answer: Answer) -> str:
-    legs = [("keywords", answer.lexical.ran), ("vectors", answer.dense.ran)]
-    ran = " and ".join(name for name, has_run in legs if has_run)
-    unmatched = f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else ""
-    return f"no candidate of {ran or 'any leg'} among {answer.candidates}{unmatched}"
+def _asked(answer: Answer) -> str:
+    """Tell what may have kept the legs from finding more."""
+    alone = "" if answer.dense.ran else "; by words alone"
+    alone = alone if answer.lexical.ran else "; by meaning alone"
+    return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
 
 
-def _too_low(answer: Answer, hit: Hit, rank: int) -> Loss:
-    """Tell which stage put a passage behind the first ones."""
-    order = {other.candidate.about.chunk_id: at for at, other in enumerate(answer.fused, start=1)}
-    fused = order.get(hit.about.chunk_id, 0)
-    scores = ", ".join(f"{step.stage} {step.score:.3f}" for step in hit.trace)
-    stage = "focus" if 0 < fused <= rank // 2 else "rank"
-    return Loss(stage, f"chunk {fused} when fused ({scores})")
+def _too_late(trail: Trail, limit: int) -> Loss:
+    """Blame the last stage that put a passage behind the first ones, else the fusion."""
+    # Before the legs are fused there is no order to fall back in.
+    ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
+    stages = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
+    moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
+    told = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
+    return Loss(stages[-1] if stages else "fuse", f"rank {told}")
 
 
-def _within_the_pool(answer: Answer, hit: Hit, relevant: Sequence[Range]) -> Loss:
-    """Tell why a chunk that was looked at gave no passage that holds the lines."""
-    for shown in answer.hits:
-        if any(_cites(citation, relevant) for citation in shown.duplicates):
-            return Loss("mmr", f"folded into {shown.citation}, which says the same")
-    same = [s for s in answer.hits if s.candidate.about.chunk_id == hit.about.chunk_id]
-    if same:
-        return Loss("focus", f"other lines of its chunk were chosen: {same[0].citation}")
-    return Loss("floor", "below min_score, or past the passages that are compared")
-
-
-def _touches_any(hit: Hit, relevant: Sequence[Range]) -> bool:
-    return any(
+def _touches(wanted: Range, hit: Hit) -> bool:
+    return (
         hit.about.path == wanted.path
         and hit.start_line <= wanted.end
         and wanted.start <= hit.end_line
-        for wanted in relevant
-    )
-
-
-def _cites(citation: str, relevant: Sequence[Range]) -> bool:
-    path, _, lines = citation.rpartition(":")
-    start, _, end = lines.partition("-")
-    return any(
-        path == wanted.path and int(start) <= wanted.end and wanted.start <= int(end)
-        for wanted in relevant
     )

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import LineCosts, Range, mean, score
 from memcli.bench.queries import OVERALL, Query
-from memcli.search.pipeline import Answer
+from memcli.search.options import SearchOptions
+from memcli.search.pipeline import Answer, Observer, unobserved
+from memcli.search.why_not import Course
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 
-Search = Callable[[str, str | None], Answer]  # a text, and the day on which it is asked
+
+class Search(Protocol):
+    """Asks one memory, always in the same way."""
+
+    @property
+    def options(self) -> SearchOptions:
+        """Give what every search is asked to do."""
+        ...
+
+    def __call__(self, text: str, day: str | None, observe: Observer = unobserved) -> Answer:
+        """Answer a text, on the day on which it is asked."""
+        ...
 
 
-class Asked(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question with its passages and scores; no scores where nothing is judged."""
 
     query: Query
@@ -31,7 +44,7 @@ def ask(
     search: Search,
     line_costs: LineCosts,
     timer: Callable[[], float],
-) -> list[Asked]:
+) -> list[AskedQuestion]:
     """Ask every question, in order; `timer` counts seconds."""
 
     def lines(path: str) -> int:
@@ -39,12 +52,13 @@ def ask(
 
     asked = []
     for query in queries:
+        course = Course()
         started = timer()
-        answer = search(query.text, query.date)
+        answer = search(query.text, query.date, course)
         milliseconds = (timer() - started) * 1000.0
         results = passages(answer)
         if not query.relevant:
-            asked.append(Asked(query, results, None, milliseconds, None, None))
+            asked.append(AskedQuestion(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
         missed = not scores[f"Hit@{HIT_LIMIT}"]
@@ -52,10 +66,12 @@ def ask(
         if query.hints and missed:
             helped = passages(search(f"{query.text} {query.hints}", query.date))
             mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{HIT_LIMIT}"])
-        loss = (
-            lost_at(answer, query.relevant, limit=HIT_LIMIT, line_count=lines) if missed else None
-        )
-        asked.append(Asked(query, results, scores, milliseconds, mended, loss))
+        loss = None
+        if missed:
+            loss = lost_at(
+                course, answer, query.relevant, search.options, limit=HIT_LIMIT, line_count=lines
+            )
+        asked.append(AskedQuestion(query, results, scores, milliseconds, mended, loss))
     return asked
 
 
@@ -64,7 +80,7 @@ def passages(answer: Answer) -> tuple[Range, ...]:
     return tuple(Range(h.about.path, h.start_line, h.end_line) for h in answer.hits)
 
 
-def summary(asked: Sequence[Asked]) -> dict[str, dict[str, Any]]:
+def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, Any]]:
     """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
     for each in asked:
@@ -75,7 +91,7 @@ def summary(asked: Sequence[Asked]) -> dict[str, dict[str, Any]]:
     return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
 
 
-def hint_rate(asked: Sequence[Asked]) -> dict[str, float | int | None]:
+def hint_rate(asked: Sequence[AskedQuestion]) -> dict[str, float | int | None]:
     """Count the questions with hints that miss as asked, and those that hit with their hints.
 
     `rate` is the share of all judged questions with hints; None where there are none.
@@ -96,7 +112,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(0, -int(-share * len(ranked) // 1) - 1)] if ranked else 0.0
 
 
-def run_line(asked: Asked) -> dict[str, Any]:
+def run_line(asked: AskedQuestion) -> dict[str, Any]:
     """Describe a question's passages as one line of a run file."""
     return {
         "id": asked.query.id,

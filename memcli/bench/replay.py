@@ -8,6 +8,7 @@ from typing import Any
 
 from memcli.errors import UsageError
 from memcli.search.receipt import SCHEMA
+from memcli.search.stages import current
 
 CONTEXT_SCHEMA = "memcli.context-receipt/1"
 
@@ -131,18 +132,18 @@ def _pairs(
 def _move(old: Passage | None, new: Passage | None, after: Receipt) -> dict[str, Any]:
     stages = {}
     if old is not None and new is not None:
-        scores = {step["stage"]: step["score"] for step in new["trace"]}
-        stages = {
-            step["stage"]: [step["score"], scores[step["stage"]]]
-            for step in old["trace"]
-            if step["stage"] in scores
-        }
+        was, now = _scores(old), _scores(new)
+        stages = {stage: [was[stage], now[stage]] for stage in was if stage in now}
     return {
         "before": _brief(old),
         "after": _brief(new),
         "stages": stages,
         "why": _why_gone(old, after) if old is not None and new is None else "",
     }
+
+
+def _scores(passage: Passage) -> dict[str, float]:
+    return {current(step["stage"]): step["score"] for step in passage["trace"]}
 
 
 def _why_gone(old: Passage, after: Receipt) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
-from memcli.bench.quality import Asked
+from memcli.bench.quality import AskedQuestion
 from memcli.bench.queries import Query
 from memcli.errors import UsageError
 
@@ -36,7 +36,7 @@ class Move(NamedTuple):
     delta: float  # of nDCG@10
 
 
-def row_of(asked: Asked) -> Row | None:
+def row_of(asked: AskedQuestion) -> Row | None:
     """Give what is kept of a question; None where nothing is judged."""
     if asked.scores is None:
         return None

@@ -72,7 +72,19 @@ def exit_code_table() -> str:
     return "\n".join(["| code | meaning |", "|---|---|", *rows]) + "\n"
 
 
-TABLES = {"settings": settings_table, "exit codes": exit_code_table}
+def stages_table() -> str:
+    """Draw the way of a search, and say what each of its stages does."""
+    from memcli.search.profiles import PROFILES
+    from memcli.search.stages import STAGES, TABLE, switch_of
+
+    usual = PROFILES["default"].stages | {""}
+    way = " -> ".join(stage for stage in STAGES if switch_of(stage) in usual)
+    rows = [f"| `{row.name}` | {row.does} |" for row in TABLE]
+    drawn = ["```text", f"query -> {way} -> answer", "```"]
+    return "\n".join([*drawn, "", "| stage | what it does |", "|---|---|", *rows]) + "\n"
+
+
+TABLES = {"settings": settings_table, "exit codes": exit_code_table, "stages": stages_table}
 
 
 def filled(text: str) -> str:

@@ -20,12 +20,13 @@ def make(
 ) -> dict[str, Any]:
     """Describe a search that was answered."""
     from memcli.search.dates import find_dates
-    from memcli.search.receipt import Asked, receipt
+    from memcli.search.receipt import Inquiry, receipt
 
     settings = side_files.settings_of(context)
     flags = _flags(context, settings)
-    asked = Asked(text, context.now, filters, budget, whole, flags, settings)
-    return receipt(asked, found.query, find_dates(text, context.today), found.answer)
+    asked = Inquiry(text, context.now, filters, budget, flags, settings)
+    dates = find_dates(text, context.today)
+    return receipt(asked, found.query, dates, found.answer, whole=whole)
 
 
 def make_of_context(
@@ -34,11 +35,11 @@ def make_of_context(
     """Describe a context that was assembled."""
     from memcli.context.receipt import Made, receipt
     from memcli.search.dates import find_dates
-    from memcli.search.receipt import Asked
+    from memcli.search.receipt import Inquiry
 
     settings = side_files.settings_of(context, "context.")
     flags = _flags(context, settings)
-    asked = Asked(text, context.now, filters, budget, False, flags, settings)
+    asked = Inquiry(text, context.now, filters, budget, flags, settings)
     dates = find_dates(text, context.today)
     return receipt(asked, Made(made.query, dates, made.answer, made.assembled, made.revision))
 

@@ -7,41 +7,45 @@ from typing import Any
 from memcli.cli import targets
 from memcli.cli.context import Context
 from memcli.search.options import options_of
-from memcli.search.why_not import Place, Trail, verdict
-from memcli.types import Filters
+from memcli.search.stages import STAGES
+from memcli.search.why_not import Course, Followed, follow, verdict
+from memcli.types import Filters, cite
+
+_WIDTH = max(map(len, STAGES))
 
 
-def trail_of(ref: str, context: Context) -> Trail:
+def lines_of(ref: str, context: Context) -> Followed:
     """Read what is pointed at; NotFoundError where it is no document of the memory."""
     settings = context.index_settings()
     target = targets.resolve(ref, settings)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
-    return Trail(Place(target.source, target.path, first, last))
+    return Followed(target.source, target.path, first, last)
 
 
-def write(trail: Trail, context: Context, *, as_json: bool) -> None:
+def write(lines: Followed, course: Course, context: Context, *, as_json: bool) -> None:
     """Write the stages and the verdict."""
-    terminal, place = context.terminal, trail.place
+    terminal, trail = context.terminal, follow(course, lines.are_in)
     told = verdict(trail, options_of(context.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import dumps
 
         record: dict[str, Any] = {
             "schema": "memcli.why-not/1",
-            "source": place.source,
-            "path": place.path,
-            "start_line": place.first,
-            "end_line": place.last,
+            "source": lines.source,
+            "path": lines.path,
+            "start_line": lines.first,
+            "end_line": lines.last,
             "verdict": told,
-            "stages": [each._asdict() for each in trail.standings],
+            "stages": [each._asdict() for each in trail.waypoints],
         }
         terminal.write(dumps(record) + "\n")
         return
-    lines = [f"{place.path}:{place.first}-{place.last}: {told}"]
-    for each in trail.standings:
-        if each.rank is None:
-            lines.append(f"    {each.stage:<6} not among {each.hits}")
+    drawn = [f"{cite(*lines)}: {told}"]
+    for at in trail.waypoints:
+        if at.rank is None:
+            drawn.append(f"    {at.stage:<{_WIDTH}} not among {at.hits}")
         else:
-            where = f"{each.rank} of {each.hits}"
-            lines.append(f"    {each.stage:<6} {where:<12} {each.score:.3f}  {each.citation}")
-    terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in lines))
+            where = f"{at.rank} of {at.hits}"
+            score = "-" if at.score is None else f"{at.score:.3f}"
+            drawn.append(f"    {at.stage:<{_WIDTH}} {where:<12} {score:<5}  {at.citation}")
+    terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in drawn))

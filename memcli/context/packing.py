@@ -8,11 +8,10 @@ What does not fit gives way to smaller ones behind it.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memcli.context.parts import Part, join
-from memcli.search.pack import fitting
 
 Place = tuple[str, str]  # (source, path)
 Ranked = tuple[int, Part]  # rank of the best passage of a part
@@ -28,18 +27,18 @@ class Packed(NamedTuple):
 def packed(found: Iterable[Part], fixed: Sequence[Part], room: float, *, by_lines: bool) -> Packed:
     """Pack parts into `room` tokens; what `fixed` or a better part shows is not shown again."""
     page = _Page(fixed, by_lines=by_lines)
-    offered: list[Part] = []
-
-    def costs() -> Iterator[float]:
-        for part in found:
-            if not page.shows(part):
-                offered.append(part)
-                yield page.price(len(offered) - 1, part)
-
-    kept = set(fitting(costs(), room, skip=True, take=lambda _: page.put()))
+    refused: list[Part] = []
+    for rank, part in enumerate(found):
+        if page.shows(part):
+            continue
+        offer = page.price(rank, part)
+        if offer.cost <= room:
+            page.take(offer)
+            room -= offer.cost
+        else:
+            refused.append(part)
     # What had no room may have come to be shown between two others.
-    left = [p for at, p in enumerate(offered) if at not in kept and not page.shows(p)]
-    return Packed(page.parts(), left)
+    return Packed(page.parts(), [part for part in refused if not page.shows(part)])
 
 
 class _Document(NamedTuple):
@@ -50,12 +49,13 @@ class _Document(NamedTuple):
     parts: list[Ranked]
 
 
-class _Joint(NamedTuple):
-    """A part with the neighbours that it would join."""
+class _Offer(NamedTuple):
+    """What showing a part would cost, and how it would stand on the page it was made for."""
 
+    cost: float  # tokens it adds
     document: _Document
-    neighbours: slice
-    ranked: Ranked
+    neighbours: slice  # parts of the document that it joins
+    whole: Ranked  # with them
 
 
 class _Page:
@@ -64,7 +64,6 @@ class _Page:
     def __init__(self, fixed: Sequence[Part], *, by_lines: bool) -> None:
         self._by_lines = by_lines
         self._documents: dict[Place, _Document] = {}
-        self._next: _Joint | None = None
         for part in fixed:
             self._document(part).fixed.append(part)
 
@@ -76,8 +75,8 @@ class _Page:
         others = (*document.fixed, *near)
         return any(part.overlaps(other, by_lines=self._by_lines) for other in others)
 
-    def price(self, rank: int, part: Part) -> float:
-        """Count the tokens that a part adds, and remember how."""
+    def price(self, rank: int, part: Part) -> _Offer:
+        """Offer to show a part; the offer holds until another is taken."""
         document = self._document(part)
         first = end = bisect(document.positions, _position(part))
         whole = part
@@ -85,18 +84,16 @@ class _Page:
             whole, first = joint, first - 1
         if end < len(document.parts) and (joint := self._joint(whole, document.parts[end][1])):
             whole, end = joint, end + 1
-        taken = document.parts[first:end]
-        best, leader = min(taken, default=(rank, part), key=_rank)
+        joined = document.parts[first:end]
+        best, leader = min(joined, default=(rank, part), key=_rank)
         whole = whole._replace(score=leader.score, via=leader.via)
-        self._next = _Joint(document, slice(first, end), (best, whole))
-        return whole.cost - sum(neighbour.cost for _, neighbour in taken)
+        cost = whole.cost - sum(neighbour.cost for _, neighbour in joined)
+        return _Offer(cost, document, slice(first, end), (best, whole))
 
-    def put(self) -> None:
-        """Show the part whose price was asked last."""
-        if self._next is not None:
-            document, neighbours, ranked = self._next
-            document.parts[neighbours] = [ranked]
-            document.positions[neighbours] = [_position(ranked[1])]
+    def take(self, offer: _Offer) -> None:
+        """Show the part of an offer."""
+        offer.document.parts[offer.neighbours] = [offer.whole]
+        offer.document.positions[offer.neighbours] = [_position(offer.whole[1])]
 
     def parts(self) -> list[Part]:
         """Give what is shown beside what is fixed, best first."""

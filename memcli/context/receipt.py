@@ -13,12 +13,11 @@ from memcli.context.assemble import Assembled, tokens
 from memcli.context.parts import Part
 from memcli.errors import Reason
 from memcli.markdown.parts import digest
-from memcli.search import receipt as search_receipt
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer, Leg
 from memcli.search.query import ParsedQuery, parse
-from memcli.search.receipt import TEXT_CHARS, Asked
+from memcli.search.receipt import TEXT_CHARS, Inquiry, grounds, steps
 
 SCHEMA = "memcli.context-receipt/1"
 _NOT_ASKED = Leg(False, Reason("not-asked", "nothing is asked"), 0, 0)
@@ -34,17 +33,14 @@ class Made(NamedTuple):
     revision: str
 
 
-def receipt(asked: Asked, made: Made) -> dict[str, Any]:
+def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     """Describe a context as `memcli.context-receipt/1` does."""
     answer = made.answer or NOTHING._replace(revision=made.revision)
     if made.query is None:
         answer = answer._replace(lexical=_NOT_ASKED, dense=_NOT_ASKED)
     parts = made.assembled.parts
-    record = search_receipt.receipt(
-        asked, made.query or parse(""), made.dates, answer._replace(hits=())
-    )
-    del record["whole"]
-    return record | {
+    return {
+        **grounds(asked, made.query or parse(""), made.dates, answer),
         "schema": SCHEMA,
         "query": asked.text if made.query else None,
         "verdict": answer.verdict if made.query else None,
@@ -72,9 +68,7 @@ def _passage(rank: int, part: Part, hits: Sequence[Hit]) -> dict[str, Any]:
         "via": part.via,
         "text": part.text[:TEXT_CHARS],
         "text_hash": digest(part.text).hex(),
-        "trace": [
-            {"stage": step.stage, "score": step.score, **dict(step.inputs)} for step in trace
-        ],
+        "trace": steps(trace),
     }
 
 

@@ -13,7 +13,7 @@ from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
-from memcli.search.options import Options
+from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.two_pass import SECOND
@@ -61,7 +61,7 @@ def find(
     snapshot: Snapshot,
     query: ParsedQuery,
     dates: Sequence[DateSpan],
-    options: Options,
+    options: SearchOptions,
     fixed: Fixed,
     *,
     roots: Mapping[str, str],
@@ -72,9 +72,8 @@ def find(
 
     `roots` are the folders of the sources by name.
     """
-    wide = options._replace(
-        limit=MMR_POOL, budget=None, outside=fixed.chunk_ids, keep_share=KEEP_SHARE
-    )
+    inner = Inner(keep_share=KEEP_SHARE, outside=fixed.chunk_ids)
+    wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in answer.hits}))
     found = [_part(hit, chunks[hit.about.chunk_id]) for hit in answer.hits]

@@ -36,5 +36,7 @@ def score_convex(hits: Sequence[Hit], *, age_days: Callable[[str], int]) -> list
         recency = exp(-DECAY_PER_SECOND.get(candidate.about.scope, 2e-6) * age * SECONDS_A_DAY)
         scope = SCOPES.get(candidate.about.scope, SCOPES["global"])
         score = ALPHA * sim + BETA * recency + GAMMA * scope
-        scored.append(hit.moved(score, "convex", sim=sim, recency=recency, scope=scope))
+        scored.append(
+            hit.moved(score, "score", formula="convex", sim=sim, recency=recency, scope=scope)
+        )
     return ordered(scored)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memcli.markdown.tokens import estimate
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
-from memcli.search.options import Options
+from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
@@ -32,7 +32,7 @@ def search_expanded(
     snapshot: Snapshot,
     query: ParsedQuery,
     dates: Sequence[DateSpan],
-    options: Options,
+    options: SearchOptions,
     *,
     tokens: int,
     embed_query: Callable[[], Vector],
@@ -42,7 +42,7 @@ def search_expanded(
 
     With a budget the added lines take what the passages leave of it.
     """
-    wide = options._replace(limit=MMR_POOL, budget=None, spread=True)
+    wide = options._replace(limit=MMR_POOL, budget=None, inner=Inner(also=frozenset(("spread",))))
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     kept, dropped = pack(answer.hits[: options.limit], budget=options.budget)
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
@@ -61,7 +61,7 @@ def search_expanded(
             limit=MMR_POOL,
             budget=None,
             min_score=0.0,
-            passage_lines=PASSAGE_LINES,
+            inner=Inner(passage_lines=PASSAGE_LINES),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),

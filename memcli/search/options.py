@@ -9,10 +9,21 @@ from memcli.errors import ConfigError
 from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
+from memcli.search.stages import switch_of
 from memcli.types import Filters
 
 
-class Options(NamedTuple):
+class Inner(NamedTuple):
+    """What one caller inside memcli needs of a search; no user can ask for it."""
+
+    passage_lines: int = PASSAGE_LINES
+    keep_share: float = KEEP_SHARE  # of the best part, from which a neighbour joins a passage
+    outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
+    also: frozenset[str] = frozenset()  # stages switched on beside those of the profile
+    without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
+
+
+class SearchOptions(NamedTuple):
     """What a search is asked to do."""
 
     limit: int
@@ -30,20 +41,20 @@ class Options(NamedTuple):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
-    passage_lines: int = PASSAGE_LINES
-    keep_share: float = KEEP_SHARE  # of the best part, from which a neighbour joins a passage
-    spread: bool = False  # one passage of what a summary says of a document
-    outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
-    without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
+    inner: Inner = Inner()
 
-    def has(self, stage: str) -> bool:
-        """Tell whether a stage of `profiles.STAGES` takes part."""
-        return stage in self.profile.stages and stage not in self.without
+    def has(self, name: str) -> bool:
+        """Tell whether a stage of `stages.TABLE`, or a part of one, takes part."""
+        switch = switch_of(name)
+        if not switch:
+            return True
+        is_on = switch in self.profile.stages or switch in self.inner.also
+        return is_on and switch not in self.inner.without
 
 
 def options_of(
     config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
-) -> Options:
+) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set."""
     profile = PROFILES[config("search.profile")]
 
@@ -54,7 +65,7 @@ def options_of(
     limit, universe = setting("search.limit"), setting("search.universe")
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
-    return Options(
+    return SearchOptions(
         limit=limit,
         mode=config("search.mode"),
         profile=profile,

@@ -1,12 +1,14 @@
-"""The one path of a search: recall, fuse, focus, floor, decay, diversify, pack.
+"""The one path of a search: through the stages of `stages.TABLE`, in their order.
 
-Explanations, the bench and every output read the same hits; nothing is computed twice. What an
-observer sees are the hits as each stage left them.
+What touches the store stands in `_gather`, what follows is pure. Explanations, the bench and every
+output read the same hits; nothing is computed twice. What an observer sees are the hits as each
+stage left them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.embedding.choice import OTHER_MODEL
@@ -16,12 +18,12 @@ from memcli.errors import Reason
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
-from memcli.search.focus import focus
-from memcli.search.fusion import Weights, fuse, text_share
+from memcli.search.focus import Tokens, focus
+from memcli.search.fusion import Weights, fuse, text_share, unscored
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
-from memcli.search.options import Options
+from memcli.search.options import SearchOptions
 from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
@@ -30,6 +32,9 @@ from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
 from memcli.store.records import Counts, Support
 from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
@@ -41,10 +46,6 @@ EMBEDDED_LIMIT = 0.5
 FOCUS_POOL = MMR_POOL = 100
 MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
-
-
-if TYPE_CHECKING:
-    from memcli.store.port import Snapshot
 
 
 class Leg(NamedTuple):
@@ -84,112 +85,92 @@ class Vector(NamedTuple):
 
 
 Observer = Callable[[str, Sequence[Hit]], None]
+_Step = tuple[str, Callable[[list[Hit]], list[Hit]]]  # name of a stage, what it makes of hits
 
 
 def unobserved(stage: str, hits: Sequence[Hit]) -> None:
-    """Look away."""
+    """Take no notice: the observer of a search that nobody follows."""
+
+
+class Gathered(NamedTuple):
+    """What one look into the index gave for a query: all that the later stages need."""
+
+    hits: list[Hit]  # those worth a closer look
+    fused: tuple[Hit, ...]  # all of them
+    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
+    found: Recalled
+    spans: Sequence[tuple[str, str]]  # dates that the query names
+    weights: Weights
+    text_share: float
+    lexical: Leg
+    dense: Leg
+    revision: str
+    fingerprint: str
 
 
 def search(
     snapshot: Snapshot,
     query: ParsedQuery,
     dates: Sequence[DateSpan],
-    options: Options,
+    options: SearchOptions,
     *,
     embed_query: Callable[[], Vector],
     age_days: Callable[[str], int],
     observe: Observer = unobserved,
 ) -> Answer:
-    """Answer a query from one state of the index."""
+    """Answer a query from one state of the index; `observe` is told what each stage left."""
+    gathered = _gather(snapshot, query, dates, options, embed_query, observe)
+    return _rank(gathered, options, age_days, observe)
+
+
+def _gather(
+    snapshot: Snapshot,
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: SearchOptions,
+    embed_query: Callable[[], Vector],
+    observe: Observer,
+) -> Gathered:
+    """Read whatever an answer takes from the index."""
     spans = [(span.start, span.end) for span in dates] if options.has("date") else []
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
-    if True:
-        dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
-        lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
-        found = recall(
-            snapshot,
-            query,
-            total=counts.chunks,
-            lexical=wants_lexical,
-            vector=vector.blob if vector else None,
-            universe=options.universe,
-            reach=reach_of(options.filters, _supports(snapshot, options.filters)),
-            dates=spans,
-            outside=options.outside,
-        )
-        if found.common:
-            lexical = lexical._replace(reason=_common(found.common))
-        fingerprint = (facts.fingerprint or "") if dense.ran else ""
-        revision = str(facts.revision)
-        weights = leg_weights(options, vector, lexical=wants_lexical)
-        believed = text_share(found.coverage) if options.has("coverage") else 1.0
-        hits = fuse(
-            found.candidates,
-            found.coverage,
-            method=options.fusion,
-            weights=weights,
-            text_share=believed,
-        )
-        fused = tuple(hits)
-        observe("fuse", hits)
-        if options.has("focus"):
-            hits = nearest_first(hits, spans, FOCUS_POOL)
-            observe("pool", hits)
-            tokens = part_tokens(snapshot, [hit.candidate for hit in hits])
-            hits = focus(
-                hits,
-                tokens,
-                found.terms,
-                weights=weights,
-                text_share=believed,
-                whole=options.whole,
-                most_lines=options.passage_lines,
-                keep_share=options.keep_share,
-            )
-            observe("focus", hits)
-    hits = _scored(hits, found, options, age_days)
-    hits = judge(hits, calibration(fingerprint), rarity=found.rarity)
-    hits = apply_proximity(hits, spans=spans)
-    hits = apply_quality(hits, found.qualities)
-    observe("score", hits)
-    hits = apply_floor(hits, min_score=options.min_score, on_score=options.profile.floor_on_score)
-    observe("floor", hits)
-    answer_verdict = verdict(hits)
-    if options.has("decay"):
-        hits = apply_decay(
-            hits,
-            age_days=age_days,
-            half_life_days=options.half_life_days,
-            floor=options.decay_floor,
-        )
-        observe("decay", hits)
-    if options.has("newer"):
-        hits = newer_first(hits)
-        observe("newer", hits)
-    hits = spread(hits) if options.spread else hits
-    if options.has("mmr"):
-        hits = diversify(
-            hits[:MMR_POOL],
-            lambda_=options.mmr_lambda,
-            least=options.mmr_min,
-            limit=options.limit,
-            fold=options.has("fold"),
-        )
-        observe("mmr", hits)
-    kept, dropped = pack(hits[: options.limit], budget=options.budget)
-    observe("pack", kept)
-    return Answer(
-        hits=tuple(kept),
-        verdict=answer_verdict,
+    dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
+    lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
+    found = recall(
+        snapshot,
+        query,
+        total=counts.chunks,
+        lexical=wants_lexical,
+        vector=vector.blob if vector else None,
+        universe=options.universe,
+        reach=reach_of(options.filters, _supports(snapshot, options.filters)),
+        dates=spans,
+        outside=options.inner.outside,
+    )
+    if found.common:
+        lexical = lexical._replace(reason=_common(found.common))
+    weights = leg_weights(options, vector, lexical=wants_lexical)
+    believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
+    join = partial(fuse, method=options.fusion, weights=weights, text_share=believed)
+    choose = partial(nearest_first, spans=spans, limit=FOCUS_POOL)
+    recalled = unscored(found.candidates, found.coverage)
+    observe("recall", recalled)
+    fused = _through([("fuse", join)], recalled, options, observe)
+    hits = _through([("pool", choose)], fused, options, observe)
+    chunks = [hit.candidate for hit in hits] if options.has("focus") else []
+    return Gathered(
+        hits=hits,
+        fused=tuple(fused),
+        tokens=part_tokens(snapshot, chunks),
+        found=found,
+        spans=spans,
+        weights=weights,
+        text_share=believed,
         lexical=lexical,
         dense=dense,
-        candidates=len(found.candidates),
-        dropped=dropped,
-        unmatched=found.unmatched,
-        revision=revision,
-        fingerprint=fingerprint,
-        fused=fused,
+        revision=str(facts.revision),
+        fingerprint=(facts.fingerprint or "") if dense.ran else "",
     )
 
 
@@ -198,34 +179,120 @@ def _supports(snapshot: Snapshot, filters: Filters) -> Sequence[Support]:
     return () if filters.view == "all" else snapshot.supports()
 
 
-def _scored(
-    hits: list[Hit], found: Recalled, options: Options, age_days: Callable[[str], int]
-) -> list[Hit]:
-    """Score anew where the profile has a formula of its own."""
-    if options.profile.score == "convex":
-        from memcli.search.convex import score_convex
-
-        return score_convex(hits, age_days=age_days)
-    if options.profile.score == "two-pass":
-        from memcli.search.two_pass import two_pass
-
-        return two_pass(hits, found.matched, age_days=age_days)
-    return hits
-
-
 def _common(words: Sequence[str]) -> Reason:
     """Say which words were passed over."""
     text = f"not looked for, too many chunks hold it: {', '.join(words)}"
     return Reason("common", text)
 
 
-def leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> Weights:
+def _rank(
+    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
+) -> Answer:
+    """Make an answer of what the index gave; pure."""
+    judged = _through(_judging(gathered, options, age_days), gathered.hits, options, observe)
+    ranked = _through(_ordering(options, age_days), judged, options, observe)[: options.limit]
+    fit: _Step = ("pack", lambda hits: pack(hits, budget=options.budget)[0])
+    shown = _through([fit], ranked, options, observe)
+    return Answer(
+        hits=tuple(shown),
+        verdict=verdict(judged),
+        lexical=gathered.lexical,
+        dense=gathered.dense,
+        candidates=len(gathered.found.candidates),
+        dropped=len(ranked) - len(shown),
+        unmatched=gathered.found.unmatched,
+        revision=gathered.revision,
+        fingerprint=gathered.fingerprint,
+        fused=gathered.fused,
+    )
+
+
+def _through(
+    steps: Iterable[_Step], hits: list[Hit], options: SearchOptions, observe: Observer
+) -> list[Hit]:
+    """Take hits through those steps whose stages take part."""
+    for stage, step in steps:
+        if options.has(stage):
+            hits = step(hits)
+            observe(stage, hits)
+    return hits
+
+
+def _judging(
+    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int]
+) -> list[_Step]:
+    """List the stages that score passages and tell how sure they are."""
+    passages = partial(
+        focus,
+        tokens=gathered.tokens,
+        terms=gathered.found.terms,
+        weights=gathered.weights,
+        text_share=gathered.text_share,
+        whole=options.whole,
+        most_lines=options.inner.passage_lines,
+        keep_share=options.inner.keep_share,
+    )
+    return [
+        ("focus", passages),
+        ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
+        ("date", partial(apply_proximity, spans=gathered.spans)),
+        ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
+        ("floor", partial(_floored, gathered, options)),
+    ]
+
+
+def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_Step]:
+    """List the stages that set the order of passages whose confidence is known."""
+    fade = partial(
+        apply_decay,
+        age_days=age_days,
+        half_life_days=options.half_life_days,
+        floor=options.decay_floor,
+    )
+    return [
+        ("decay", fade),
+        ("newer", newer_first),
+        ("spread", spread),
+        ("mmr", partial(_diversified, options)),
+    ]
+
+
+def _scored(
+    found: Recalled, formula: str, age_days: Callable[[str], int], hits: list[Hit]
+) -> list[Hit]:
+    """Score anew by the formula of a profile."""
+    if formula == "convex":
+        from memcli.search.convex import score_convex
+
+        return score_convex(hits, age_days=age_days)
+    from memcli.search.two_pass import two_pass
+
+    return two_pass(hits, found.matched, age_days=age_days)
+
+
+def _floored(gathered: Gathered, options: SearchOptions, hits: list[Hit]) -> list[Hit]:
+    constants = calibration(gathered.fingerprint)
+    judged = judge(hits, constants, rarity=gathered.found.rarity)
+    return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+
+
+def _diversified(options: SearchOptions, hits: list[Hit]) -> list[Hit]:
+    return diversify(
+        hits[:MMR_POOL],
+        lambda_=options.mmr_lambda,
+        least=options.mmr_min,
+        limit=options.limit,
+        fold=options.has("mmr.fold"),
+    )
+
+
+def leg_weights(options: SearchOptions, vector: Vector | None, *, lexical: bool) -> Weights:
     """Weigh the legs that ran; what the model can hardly read leans on words."""
     if vector is None:
         return Weights(0.0, 1.0)
     if not lexical:
         return Weights(1.0, 0.0)
-    if not options.has("fertility"):
+    if not options.has("fuse.fertility"):
         return options.weights
     trust = min(1.0, FERTILITY_LIMIT / vector.fertility)
     trust *= known(vector.fingerprint).belief
@@ -235,7 +302,7 @@ def leg_weights(options: Options, vector: Vector | None, *, lexical: bool) -> We
 def _dense_leg(
     snapshot: Snapshot,
     query: ParsedQuery,
-    options: Options,
+    options: SearchOptions,
     embed_query: Callable[[], Vector],
     counts: Counts,
 ) -> tuple[Leg, Vector | None]:

@@ -6,23 +6,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-# The stages that can be switched, in the order of the pipeline.
-STAGES = ("fertility", "coverage", "focus", "date", "decay", "newer", "mmr", "fold")
+from memcli.search.stages import SWITCHES
 
 
 class Profile(NamedTuple):
     """A way to rank."""
 
     settings: Mapping[str, float | int | str]  # where the user has not set them
-    score: str  # fusion | convex | two-pass
-    stages: frozenset[str]
+    stages: frozenset[str]  # of `stages.SWITCHES`
     by_limit: bool  # candidates a leg: limit * search.candidate_multiplier, not search.universe
     floor_on_score: bool  # search.min_score judges the fused score, not the confidence
+    formula: str = ""  # of stage `score`: convex | two-pass
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
-        "default": Profile({}, "fusion", frozenset(STAGES), False, False),
+        "default": Profile({}, frozenset(SWITCHES) - {"score", "spread"}, False, False),
         "classic": Profile(
             {
                 "search.fusion": "weighted",
@@ -34,12 +33,11 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 "search.mmr_lambda": 0.7,
                 "search.min_score": 0.35,
             },
-            "fusion",
             frozenset(("decay", "mmr")),
             True,
             True,
         ),
-        "convex": Profile({}, "convex", frozenset(), False, False),
-        "two-pass": Profile({"search.limit": 8}, "two-pass", frozenset(), False, False),
+        "convex": Profile({}, frozenset(("score",)), False, False, "convex"),
+        "two-pass": Profile({"search.limit": 8}, frozenset(("score",)), False, False, "two-pass"),
     }
 )

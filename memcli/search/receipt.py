@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memcli.markdown.parts import digest
 from memcli.search.dates import DateSpan
-from memcli.search.hits import Hit
+from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.query import ParsedQuery
 from memcli.types import Filters
@@ -21,29 +21,38 @@ TEXT_CHARS = 700  # as much as a snippet shows
 LEG_TOP = 50  # of each leg; the fused list holds every candidate
 
 
-class Asked(NamedTuple):
-    """The question of a search and everything that went with it."""
+class Inquiry(NamedTuple):
+    """What was asked, and everything that went with it."""
 
     text: str
     now: str  # ISO time
     filters: Filters
     budget: int | None
-    whole: bool
     flags: Mapping[str, Any]  # settings given on the command line
     settings: Mapping[str, Any]  # all that an answer depends on, flags included
 
 
 def receipt(
-    asked: Asked, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
+    asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer, *, whole: bool
 ) -> dict[str, Any]:
-    """Describe a search as `memcli.search-receipt/1` does."""
+    """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks."""
     return {
         "schema": SCHEMA,
+        "whole": whole,
+        **grounds(asked, parsed, dates, answer),
+        "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+    }
+
+
+def grounds(
+    asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
+) -> dict[str, Any]:
+    """Describe what was asked and what the legs found, as the receipts of contexts do too."""
+    return {
         "query": asked.text,
         "now": asked.now,
         "filters": asked.filters._asdict(),
         "budget": asked.budget,
-        "whole": asked.whole,
         "flags": dict(asked.flags),
         "settings": dict(asked.settings),
         "parsed": {
@@ -59,8 +68,12 @@ def receipt(
             "dense": _leg(answer.dense, answer.fused, "dense_rank"),
         },
         "fused": [_candidate(hit) for hit in answer.fused],
-        "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
     }
+
+
+def steps(trace: Sequence[Step]) -> list[dict[str, Any]]:
+    """Describe how a score came about, stage by stage."""
+    return [{"stage": step.stage, "score": step.score, **dict(step.inputs)} for step in trace]
 
 
 def filters_of(record: Mapping[str, Any]) -> Filters:
@@ -101,7 +114,5 @@ def _passage(rank: int, hit: Hit) -> dict[str, Any]:
         "confidence": hit.confidence,
         "text": hit.text[:TEXT_CHARS],
         "text_hash": digest(hit.text).hex(),
-        "trace": [
-            {"stage": step.stage, "score": step.score, **dict(step.inputs)} for step in hit.trace
-        ],
+        "trace": steps(hit.trace),
     }

@@ -36,7 +36,9 @@ def two_pass(
         omega = authority(age_days(date) if date else None, candidate.authority)
         share = matched.get(candidate.about.chunk_id, 0.0)
         score = omega * sim * (1.0 + KAPPA * share) / (1.0 + KAPPA)
-        scored.append(hit.moved(score, "two-pass", sim=sim, authority=omega, matched=share))
+        scored.append(
+            hit.moved(score, "score", formula="two-pass", sim=sim, authority=omega, matched=share)
+        )
     return ordered(scored)[:SECOND]
 
 

@@ -1,27 +1,21 @@
-"""Follow some lines of a document through a search and say at which stage they fell out; pure.
+"""Follow lines of a document through a search and say at which stage they fell out; pure.
 
-It watches the one path there is: the pipeline tells an observer what each stage left.
+They are followed on the one path there is: the pipeline tells an observer what each stage left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from memcli.search.fusion import by_leg
 from memcli.search.hits import Hit
-from memcli.search.options import Options
-
-# What it means to be gone after a stage.
-LOST = {
-    "fuse": "no leg has it among its {universe} best, or a filter leaves it out",
-    "pool": "its chunk is past those that are looked at part by part",
-    "floor": "its confidence is below search.min_score, {min_score:g}",
-    "mmr": "it stood at {before}, and --limit is {limit}",
-    "pack": "it stood at {before}, and --limit is {limit}",
-}
+from memcli.search.options import SearchOptions
+from memcli.search.pipeline import FOCUS_POOL
+from memcli.search.stages import LOST
 
 
-class Place(NamedTuple):
+class Followed(NamedTuple):
     """Lines of a document, both ends included."""
 
     source: str
@@ -29,58 +23,98 @@ class Place(NamedTuple):
     first: int
     last: int
 
+    def are_in(self, hit: Hit) -> bool:
+        """Tell whether a hit holds one of the lines."""
+        return (
+            hit.about.document == (self.source, self.path)
+            and hit.start_line <= self.last
+            and self.first <= hit.end_line
+        )
 
-class Standing(NamedTuple):
-    """Where the best hit that holds one of the lines stood after a stage."""
+
+class Course:
+    """An observer that keeps what each stage of one search left, to be read when it is over.
+
+    It takes no time worth speaking of, so that a search may be timed and observed at once.
+    """
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, Sequence[Hit]]] = []
+
+    def __call__(self, stage: str, hits: Sequence[Hit]) -> None:
+        """Keep the hits; no stage changes those of another."""
+        self.stages.append((stage, hits))
+
+
+class Waypoint(NamedTuple):
+    """Where the best hit that holds some lines stood after a stage."""
 
     stage: str
     hits: int
     rank: int | None  # from 1; None: no hit holds them
-    score: float | None
+    score: float | None  # None where nothing is scored yet
     citation: str | None
 
 
-class Trail:
-    """An observer of one search."""
+class Trail(NamedTuple):
+    """How some lines fared, stage by stage; empty where nothing was searched."""
 
-    def __init__(self, place: Place) -> None:
-        """Watch for the lines of a place."""
-        self.place = place
-        self.standings: list[Standing] = []
-        self.folded_into: str | None = None
+    waypoints: tuple[Waypoint, ...]
+    folded_into: str | None  # citation of the passage that says the same
 
-    def __call__(self, stage: str, hits: Sequence[Hit]) -> None:
-        """Note where the lines stand."""
-        for rank, hit in enumerate(hits, start=1):
-            if _holds(hit, self.place):
-                self.standings.append(Standing(stage, len(hits), rank, hit.score, hit.citation))
-                return
-        last = self.standings[-1].citation if self.standings else None
-        into = (hit.citation for hit in hits if last is not None and last in hit.duplicates)
-        self.folded_into = self.folded_into or next(into, None)
-        self.standings.append(Standing(stage, len(hits), None, None, None))
+    @property
+    def rank(self) -> int | None:
+        """Give the rank in the end, None where they are not shown."""
+        return self.waypoints[-1].rank if self.waypoints else None
+
+    @property
+    def lost_at(self) -> str:
+        """Name the stage, or the part of one, that left them out; "" where they are shown."""
+        gone = next((at.stage for at in self.waypoints if at.rank is None), "")
+        return "mmr.fold" if gone and self.folded_into else gone
 
 
-def verdict(trail: Trail, options: Options) -> str:
+def follow(course: Course, are_in: Callable[[Hit], bool]) -> Trail:
+    """Read what became of some lines; `are_in` tells which hits hold one of them."""
+    waypoints: list[Waypoint] = []
+    folded_into = None
+    for stage, hits in course.stages:
+        # Recall ranks by each leg alone.
+        ranked = by_leg(hits) if stage == "recall" else hits
+        found = next(((r, h) for r, h in enumerate(ranked, start=1) if are_in(h)), None)
+        if found is not None:
+            rank, hit = found
+            score = hit.score if hit.trace else None
+            waypoints.append(Waypoint(stage, len(hits), rank, score, hit.citation))
+            continue
+        last = waypoints[-1].citation if waypoints else None
+        if last is not None:
+            folded_into = next((hit.citation for hit in hits if last in hit.duplicates), None)
+        waypoints.append(Waypoint(stage, len(hits), None, None, None))
+    return Trail(tuple(waypoints), folded_into)
+
+
+def verdict(trail: Trail, options: SearchOptions) -> str:
     """Say in one sentence where the lines ended."""
-    ranks = [each.rank for each in trail.standings]
-    if None not in ranks:
-        return f"shown, rank {ranks[-1]} of {trail.standings[-1].hits}"
-    lost = trail.standings[ranks.index(None)]
-    if trail.folded_into is not None:
-        return f"lost at {lost.stage}: folded into {trail.folded_into}, which says the same"
-    why = LOST.get(lost.stage, "the stage left it out").format(
+    if not trail.waypoints:
+        return "not searched: nothing is indexed yet"
+    if not trail.lost_at:
+        return f"shown, rank {trail.rank} of {trail.waypoints[-1].hits}"
+    return f"lost at {trail.lost_at}: {why(trail, options)}"
+
+
+def why(trail: Trail, options: SearchOptions) -> str:
+    """Say what it means to be lost where the lines were."""
+    ranks = [at.rank for at in trail.waypoints]
+    gone = ranks.index(None)
+    return LOST[trail.lost_at].format(
         universe=options.universe,
+        pool=FOCUS_POOL,
+        judged="score" if options.profile.floor_on_score else "confidence",
         min_score=options.min_score,
+        mmr_min=options.mmr_min,
         limit=options.limit,
-        before=ranks[ranks.index(None) - 1],
-    )
-    return f"lost at {lost.stage}: {why}"
-
-
-def _holds(hit: Hit, place: Place) -> bool:
-    return (
-        (hit.about.source, hit.about.path) == (place.source, place.path)
-        and hit.start_line <= place.last
-        and place.first <= hit.end_line
+        budget="none" if options.budget is None else options.budget,
+        into=trail.folded_into,
+        before=ranks[gone - 1] if gone else None,
     )

@@ -22,7 +22,7 @@ def hit(path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5) 
         dense_rank=None, literal=False, parts=(PartScore(start, end, 0, 9, None),),
     )  # fmt: skip
     made = Hit(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
-    return made.moved(score, "fuse:scaled", bm25=1.0, lexical_rank=1)
+    return made.moved(score, "fuse", method="scaled", bm25=1.0, lexical_rank=1)
 
 
 def answer(hits: list[Hit], fused: list[Hit] | None = None) -> Answer:

@@ -1,68 +1,124 @@
-"""Every stage that can lose the judged lines is told apart."""
+"""The stage that lost the judged lines is read off the search, never guessed."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range
-from memcli.search.pipeline import FOCUS_POOL, Answer, Leg
-from tests.bench.makers import answer, hit
+from memcli.config.settings import load
+from memcli.search.hits import Hit
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.pipeline import NOTHING, Answer, Leg
+from memcli.search.why_not import Course
+from memcli.types import Filters
+from tests.bench.makers import hit
 
-WANTED = [Range("a.md", 3, 4)]
-OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 101)]
+WANTED = Range("a.md", 3, 4)
+OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 131)]
 HELD = hit("a.md", 4, 6, chunk=500)
-BESIDE = hit("a.md", 9, 9, chunk=500)
+ANSWER = NOTHING._replace(lexical=Leg(True, "", 0, 9), dense=Leg(True, "", 9, 9))
 
 
-def _lost(given: Answer, *, lines: int = 9) -> Loss | None:
-    return lost_at(given, WANTED, limit=5, line_count=lambda path: lines)
+@pytest.fixture
+def options(tmp_path: Path) -> SearchOptions:
+    wanted = options_of(load(str(tmp_path), {}, {}), filters=Filters())
+    return wanted._replace(limit=100, min_score=0.25)
 
 
-def test_nothing_is_lost_when_the_first_passages_hold_the_lines() -> None:
-    assert _lost(answer([*OTHERS[:4], HELD])) is None
+def _course(**stages: list[Hit]) -> Course:
+    course = Course()
+    for stage, hits in stages.items():
+        scored = stage != "recall"
+        course(stage, [hit if scored else hit._replace(trace=()) for hit in hits])
+    return course
 
 
-def test_a_passage_too_low_is_blamed_on_the_stage_that_put_it_there() -> None:
-    sixth = answer([*OTHERS[:5], HELD], fused=[*OTHERS[:5], HELD])
-    assert _lost(sixth) == Loss("rank", "chunk 6 when fused (fuse:scaled 0.500)")
-    first_when_fused = answer([*OTHERS[:5], HELD], fused=[HELD, *OTHERS[:5]])
-    assert _lost(first_when_fused) == Loss("focus", "chunk 1 when fused (fuse:scaled 0.500)")
+def _lost(
+    options: SearchOptions,
+    course: Course,
+    *relevant: Range,
+    answer: Answer = ANSWER,
+    lines: int = 9,
+) -> Loss | None:
+    judged = relevant or (WANTED,)
+    return lost_at(course, answer, judged, options, limit=5, line_count=lambda path: lines)
 
 
-def test_a_file_that_is_gone_is_said_before_all() -> None:
-    assert _lost(answer(OTHERS), lines=0) == Loss("files", "a.md is not in the memory")
+def test_nothing_is_lost_when_the_first_passages_hold_the_lines(options: SearchOptions) -> None:
+    course = _course(fuse=[*OTHERS[:9], HELD], pack=[*OTHERS[:4], HELD])
+    assert _lost(options, course) is None
 
 
-def test_a_file_that_became_shorter_than_the_judged_lines_is_said() -> None:
-    cut = _lost(answer(OTHERS), lines=2)
+@pytest.mark.parametrize(
+    ("fused", "focused", "chosen", "expected"),
+    [
+        (0, 7, 9, Loss("focus", "rank 1 at fuse, 8 at focus, 10 at mmr")),
+        (2, 3, 6, Loss("mmr", "rank 3 at fuse, 4 at focus, 7 at mmr")),
+        (8, 1, 5, Loss("mmr", "rank 9 at fuse, 2 at focus, 6 at mmr")),
+        (8, 8, 6, Loss("fuse", "rank 9 at fuse, 7 at mmr")),
+    ],
+)
+def test_what_comes_too_late_is_blamed_on_the_last_stage_that_put_it_there(
+    options: SearchOptions, fused: int, focused: int, chosen: int, expected: Loss
+) -> None:
+    def at(place: int) -> list[Hit]:
+        return [*OTHERS[:place], HELD, *OTHERS[place:20]]
+
+    course = _course(recall=at(0), fuse=at(fused), focus=at(focused), mmr=at(chosen))
+    assert _lost(options, course) == expected
+
+
+def test_a_file_that_is_gone_is_said_before_all(options: SearchOptions) -> None:
+    course = _course(recall=OTHERS, pack=OTHERS[:100])
+    assert _lost(options, course, lines=0) == Loss("files", "a.md is not in the memory")
+    cut = _lost(options, course, lines=2)
     assert cut == Loss("files", "a.md has 2 lines, and line 3 was judged")
 
 
-def test_what_no_leg_found_is_lost_at_recall() -> None:
-    given = answer(OTHERS)._replace(
-        lexical=Leg(True, None, 0, 9), candidates=100, unmatched=("heron",)
-    )
-    assert _lost(given) == Loss("recall", "no candidate of keywords among 100; in no chunk: heron")
-
-
-def test_a_candidate_past_the_pool_is_lost_at_fusion() -> None:
-    given = answer(OTHERS, fused=[*OTHERS[:FOCUS_POOL], HELD])
-    assert _lost(given) == Loss("fuse", "101 of 101, past the first 100 chunks")
-
-
-def test_other_lines_of_the_chunk_are_lost_at_focus() -> None:
-    assert _lost(answer([BESIDE], fused=[HELD])) == Loss(
-        "focus", "other lines of its chunk were chosen: a.md:9-9"
+def test_what_no_leg_found_is_lost_at_recall(options: SearchOptions) -> None:
+    course = _course(recall=OTHERS, fuse=OTHERS)
+    answer = ANSWER._replace(dense=Leg(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
+    assert _lost(options, course, answer=answer) == Loss(
+        "recall",
+        "no leg has it among its 200 best, or a filter leaves it out; by words alone; "
+        "in no chunk: heron",
     )
 
 
-def test_a_folded_passage_is_lost_at_mmr() -> None:
-    shown = OTHERS[0]._replace(duplicates=("a.md:4-6",))
-    assert _lost(answer([shown], fused=[HELD])) == Loss(
-        "mmr", "folded into b.md:1-1, which says the same"
+def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -> None:
+    """The last chunk of 131 is past the pool; what stood 120th is none of 100."""
+    all_of_them = [*OTHERS, HELD]
+    assert _lost(options, _course(fuse=all_of_them, pool=OTHERS[:100])) == Loss(
+        "pool", "it stood at 131, and 100 chunks are looked at part by part"
+    )
+    late = [*OTHERS[:119], HELD]
+    assert _lost(options, _course(focus=late, floor=OTHERS[:9])) == Loss(
+        "floor", "its confidence is below search.min_score, 0.25"
+    )
+    assert _lost(options, _course(floor=late, mmr=OTHERS[:100])) == Loss(
+        "mmr", "it stood at 120; --limit is 100 and search.mmr_min -1"
+    )
+    assert _lost(options, _course(floor=late, pack=OTHERS[:100])) == Loss(
+        "pack", "it stood at 120; --limit is 100 and --budget none"
     )
 
 
-def test_what_no_other_stage_explains_fell_below_the_floor_or_out_of_the_pool() -> None:
-    found = _lost(answer(OTHERS, fused=[HELD]))
-    assert found
-    assert found.stage == "floor"
+def test_a_folded_passage_is_lost_at_a_part_of_mmr(options: SearchOptions) -> None:
+    folding = OTHERS[0]._replace(duplicates=("a.md:4-6",))
+    course = _course(floor=[OTHERS[0], HELD], mmr=[folding], pack=[folding])
+    assert _lost(options, course) == Loss("mmr.fold", "folded into b.md:1-1, which says the same")
+
+
+def test_of_several_ranges_the_one_that_came_furthest_is_told(options: SearchOptions) -> None:
+    second, other = Range("c.md", 1, 1), hit("c.md", 1, 2, chunk=600)
+    gone_late = _course(recall=[HELD, other], floor=[HELD, *OTHERS[:9]], mmr=OTHERS[:9])
+    assert _lost(options, gone_late, second, WANTED) == _lost(options, gone_late, WANTED)
+    shown = _course(recall=[HELD, other], floor=[HELD, other], mmr=[*OTHERS[:9], other])
+    assert _lost(options, shown, WANTED, second) == Loss("mmr", "rank 2 at floor, 10 at mmr")
+
+
+def test_a_question_without_words_is_lost_before_the_first_stage(options: SearchOptions) -> None:
+    assert _lost(options, Course()) == Loss("recall", "the question holds nothing to search for")

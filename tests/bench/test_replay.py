@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from memcli.bench.replay import compare, lines, read
 from memcli.errors import UsageError
+from memcli.search.hits import Hit
 from memcli.search.query import parse
-from memcli.search.receipt import Asked, filters_of, receipt
+from memcli.search.receipt import Inquiry, filters_of, receipt
 from memcli.types import Filters
 from tests.bench.makers import answer, hit
 
@@ -16,9 +18,9 @@ FILTERS = Filters(since="2026-01-01", paths=("memory/*",), undated=True)
 
 
 def _receipt(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
-    asked = Asked("why", "2026-02-20T00:00:00+00:00", FILTERS, None, False, {}, {"search.limit": 2})
+    asked = Inquiry("why", "2026-02-20T00:00:00+00:00", FILTERS, None, {}, {"search.limit": 2})
     given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
-    return {**receipt(asked, parse("why"), (), given), **changes}
+    return {**receipt(asked, parse("why"), (), given, whole=False), **changes}
 
 
 def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
@@ -51,9 +53,29 @@ def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
         " 1 ->  -  1.md:1-2  gone: its record is number 3 of 3 when fused, behind the passages "
         "shown",
         " 2 ->  1  2.md:1-2",
-        "          | fuse:scaled  0.5000 -> 0.7500  +0.2500",
+        "          | fuse         0.5000 -> 0.7500  +0.2500",
         " - ->  2  3.md:1-2  new",
     ]
+
+
+def test_the_receipt_of_an_earlier_version_is_held_against_the_stages_of_today() -> None:
+    """They named the way of fusing, and the profile, in place of the stage."""
+    before = _receipt(FIRST, SECOND)
+    after = _receipt(*(_scored(each) for each in (FIRST, SECOND)))
+    (fuse, *_), (_, *_) = (passage["trace"] for passage in before["passages"])
+    assert fuse.pop("method") == "scaled"
+    fuse["stage"] = "fuse:scaled"
+    before["passages"][0]["trace"].append({"stage": "two-pass", "score": 0.25, "sim": 0.5})
+    before["passages"][1]["trace"].append({"stage": "convex", "score": 0.5, "sim": 0.5})
+    found = compare(read(json.dumps(before), "old.json"), after)
+    assert [passage["stages"] for passage in found["passages"]] == [
+        {"fuse": [0.5, 0.5], "score": [0.25, 0.5]},
+        {"fuse": [0.5, 0.5], "score": [0.5, 0.5]},
+    ]
+
+
+def _scored(given: Hit) -> Hit:
+    return given.moved(0.5, "score", formula="convex", sim=0.5)
 
 
 def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:

@@ -22,7 +22,7 @@ from memcli.context.assemble import Wanted, assemble, fix
 from memcli.context.retrieve import find
 from memcli.errors import BudgetError
 from memcli.search.dates import find_dates
-from memcli.search.options import Options, options_of
+from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, Vector, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
@@ -58,11 +58,11 @@ class Asker:
         self.workspace = workspace
         self.reader = ContextReader(workspace.store)
 
-    def options(self, profile: str, limit: int) -> Options:
+    def options(self, profile: str, limit: int) -> SearchOptions:
         options = options_of(self.workspace.config, filters=Filters())
         return options._replace(profile=PROFILES[profile], limit=limit)
 
-    def search(self, options: Options) -> Row:
+    def search(self, options: SearchOptions) -> Row:
         rows = []
         for query in self.workspace.queries:
             answer = self._search(query, options)
@@ -71,7 +71,7 @@ class Asker:
             rows.append(Row(recall(query, places), tokens, len(places)))
         return mean(rows)
 
-    def _search(self, query: Query, options: Options) -> Answer:
+    def _search(self, query: Query, options: SearchOptions) -> Answer:
         today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
         spans = find_dates(query.text, today)
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
@@ -81,7 +81,7 @@ class Asker:
             age_days=lambda day: age_days(day, today.isoformat()),
         )  # fmt: skip
 
-    def context(self, options: Options, wanted: Wanted) -> Row:
+    def context(self, options: SearchOptions, wanted: Wanted) -> Row:
         rows = []
         for query in self.workspace.queries:
             today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)

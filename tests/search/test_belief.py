@@ -8,13 +8,13 @@ import pytest
 
 from memcli.config.settings import load
 from memcli.embedding.multilingual import e5_fingerprint
-from memcli.search.options import Options, options_of
+from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import FERTILITY_LIMIT, Vector, leg_weights
 from memcli.types import Filters
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> Options:
+def options(tmp_path: Path) -> SearchOptions:
     return options_of(load(str(tmp_path), {}, {}), filters=Filters())
 
 
@@ -32,12 +32,12 @@ def vector(fingerprint: str, fertility: float = 1.0) -> Vector:
     ],
 )
 def test_what_a_model_is_believed(
-    options: Options, fingerprint: str, fertility: float, expected: float
+    options: SearchOptions, fingerprint: str, fertility: float, expected: float
 ) -> None:
     weights = leg_weights(options, vector(fingerprint, fertility), lexical=True)
     assert weights == pytest.approx((expected, 1 - expected))
 
 
-def test_a_leg_alone_counts_whole(options: Options) -> None:
+def test_a_leg_alone_counts_whole(options: SearchOptions) -> None:
     assert leg_weights(options, vector(e5_fingerprint()), lexical=False) == (1.0, 0.0)
     assert leg_weights(options, None, lexical=True) == (0.0, 1.0)

@@ -13,7 +13,8 @@ from memcli.search.convex import score_convex
 from memcli.search.decay import apply_decay
 from memcli.search.fusion import Weights
 from memcli.search.mmr import diversify
-from memcli.search.profiles import PROFILES, STAGES
+from memcli.search.profiles import PROFILES
+from memcli.search.stages import SWITCHES
 from memcli.search.two_pass import two_pass
 from tests.search.makers import candidate, fused, scores
 
@@ -126,6 +127,8 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
         assert authority(30, hit.candidate.authority) <= 1.0
 
 
-def test_the_default_takes_part_in_every_stage() -> None:
-    assert PROFILES["default"].stages == set(STAGES)
-    assert all(profile.stages <= set(STAGES) for profile in PROFILES.values())
+def test_the_default_takes_part_in_every_stage_but_two() -> None:
+    """One is for formulas of other profiles, one for `--expand`."""
+    assert PROFILES["default"].stages == set(SWITCHES) - {"score", "spread"}
+    assert all(profile.stages <= set(SWITCHES) for profile in PROFILES.values())
+    assert [name for name, p in PROFILES.items() if ("score" in p.stages) != bool(p.formula)] == []

@@ -180,12 +180,15 @@ def _why_not(
     ref: str, text: str, context: Context, filters: Filters, *, as_json: bool, no_sync: bool
 ) -> int:
     from memcli.cli import why_not
+    from memcli.cli.search_output import say_freshness
     from memcli.cli.search_run import answer
+    from memcli.search.why_not import Course
 
-    trail = why_not.trail_of(ref, context)
-    answer(text, context, filters, budget=None, whole=False, expand=False, sync=False,
-           no_sync=no_sync, observe=trail)  # fmt: skip
-    why_not.write(trail, context, as_json=as_json)
+    lines, course = why_not.lines_of(ref, context), Course()
+    found = answer(text, context, filters, budget=None, whole=False, expand=False, sync=False,
+                   no_sync=no_sync, observe=course)  # fmt: skip
+    why_not.write(lines, course, context, as_json=as_json)
+    say_freshness(found.freshness, context.terminal)
     return ExitCode.OK
 
 

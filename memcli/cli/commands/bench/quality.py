@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memcli.bench.ablation import Variant
     from memcli.bench.gates import Gates
     from memcli.bench.metrics import LineCosts
-    from memcli.bench.quality import Asked
+    from memcli.bench.quality import AskedQuestion
     from memcli.bench.rows import Row
 
 Word = Optional[str]  # noqa: UP045  # Typer reads the annotation at run time
@@ -150,7 +150,7 @@ class Measured(NamedTuple):
     """The figures of a run, and what they are made of."""
 
     record: dict[str, Any]
-    asked: list[Asked]
+    asked: list[AskedQuestion]
     rows: list[Row]
     line_costs: LineCosts
     synced: dict[str, int]  # what bringing the index in step took
@@ -206,7 +206,7 @@ def _ablation(
     context: Context,
     vectors: running.QueryVectors,
     variants: Sequence[Variant],
-    asked: Sequence[Asked],
+    asked: Sequence[AskedQuestion],
     line_costs: LineCosts,
 ) -> list[dict[str, Any]]:
     """Ask the judged questions again in other ways; the first row is the way it is set."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memcli.bench.metrics import LineCosts
     from memcli.bench.queries import Query
     from memcli.embedding.opener import Opened
-    from memcli.search.pipeline import Answer, Vector
+    from memcli.search.pipeline import Answer, Observer, Vector
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
 RUN_DEPTH = 100
@@ -106,16 +106,16 @@ class Searcher:
         without: frozenset[str] = frozenset(),
     ) -> None:
         """Open the store; `without` names stages to leave out."""
-        from memcli.search.options import options_of
+        from memcli.search.options import Inner, options_of
 
         self._context, self._vectors = context, vectors
         wanted = options_of(context.config, filters=Filters())
-        self._options = wanted._replace(limit=limit, without=without)
+        self.options = wanted._replace(limit=limit, inner=Inner(without=without))
 
-    def __call__(self, text: str, day: str | None) -> Answer:
+    def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day on which it is asked."""
         from memcli.search.dates import find_dates
-        from memcli.search.pipeline import NOTHING, search
+        from memcli.search.pipeline import NOTHING, search, unobserved
         from memcli.search.query import parse
         from memcli.workspace.dating import age_days
 
@@ -130,9 +130,10 @@ class Searcher:
                 snapshot,
                 parsed,
                 spans,
-                self._options,
+                self.options,
                 embed_query=lambda: self._vectors(parsed.text),
                 age_days=lambda day: age_days(day, today.isoformat()),
+                observe=observe or unobserved,
             )
 
     def index(self) -> dict[str, Any]:

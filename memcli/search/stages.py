@@ -1,0 +1,124 @@
+"""The stages of a search, in their order: the one table of their names.
+
+Profiles and the bench switch stages by these names, the trace of a hit, observers, `--why-not` and
+the bench's report of what was lost speak of them, and README and `memcli help ranking` explain
+them. A name with a dot is that of a part of a stage which is switched alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Stage(NamedTuple):
+    """A stage, or a part of one that is switched alone."""
+
+    name: str
+    does: str  # as a sentence without its subject
+    # What it means to be gone after it, with the fields of `why_not.verdict`; "": it loses nothing.
+    lost: str = ""
+    # The name that profiles and the bench switch it by: its own, that of the stage which it
+    # prepares, or "" where it always takes part.
+    switch: str = ""
+
+
+TABLE = (
+    Stage(
+        "recall",
+        "takes the best chunks by words (BM25) and the best by meaning (cosine), "
+        "`search.universe` of each, and looks up the score each lacks",
+        "no leg has it among its {universe} best, or a filter leaves it out",
+    ),
+    Stage("fuse", "adds both scores by weight"),
+    Stage(
+        "fuse.fertility",
+        "lets words count for more where the model reads the query badly: other languages, "
+        "identifiers",
+        switch="fuse.fertility",
+    ),
+    Stage(
+        "fuse.coverage",
+        "lets words count for less where no chunk holds many of them",
+        switch="fuse.coverage",
+    ),
+    Stage(
+        "pool",
+        "keeps the best chunks for a closer look, half of the places for those of a named date",
+        "it stood at {before}, and {pool} chunks are looked at part by part",
+        switch="focus",
+    ),
+    Stage(
+        "focus",
+        "cuts each chunk down to the lines that answer (`--full` keeps it whole)",
+        "no passage of its chunk holds it, as a heading that stands apart",
+        switch="focus",
+    ),
+    Stage(
+        "score",
+        "scores anew, in the profiles `convex` and `two-pass`",
+        "it stood at {before}, and is none of the few that the profile keeps",
+        switch="score",
+    ),
+    Stage("date", "raises passages near a date that the query names", switch="date"),
+    Stage("quality", "counts a summary by its confidence"),
+    Stage(
+        "floor",
+        "gives a confidence, and drops what is below `--min-score`; literal matches stay",
+        "its {judged} is below search.min_score, {min_score:g}",
+    ),
+    Stage("decay", "lets dated notes fade, never below `search.decay_floor`", switch="decay"),
+    Stage(
+        "newer",
+        "puts a newer note that tells of a change before the older one it corrects",
+        switch="newer",
+    ),
+    Stage(
+        "spread",
+        "with `--expand`, keeps one passage of what a summary says of a document",
+        "it stood at {before}, behind another passage of the same summary",
+        switch="spread",
+    ),
+    Stage(
+        "mmr",
+        "moves passages that repeat better ones down",
+        "it stood at {before}; --limit is {limit} and search.mmr_min {mmr_min:g}",
+        switch="mmr",
+    ),
+    Stage(
+        "mmr.fold",
+        "folds near-duplicates into one",
+        "folded into {into}, which says the same",
+        switch="mmr.fold",
+    ),
+    Stage(
+        "pack",
+        "keeps the first `--limit`, and of these the longest ranked prefix that fits `--budget`",
+        "it stood at {before}; --limit is {limit} and --budget {budget}",
+    ),
+)
+STAGES = tuple(row.name for row in TABLE if "." not in row.name)
+SWITCHES = tuple(row.name for row in TABLE if row.switch == row.name)
+LOST = {row.name: row.lost for row in TABLE}
+
+_SWITCH_OF = {row.name: row.switch for row in TABLE}
+# As traces of earlier versions name them.
+_FORMERLY = {
+    "fuse:scaled": "fuse",
+    "fuse:weighted": "fuse",
+    "fuse:rrf": "fuse",
+    "convex": "score",
+    "two-pass": "score",
+}
+
+
+def switch_of(name: str) -> str:
+    """Give the name that switches a stage or a part of one; "" where it always takes part.
+
+    KeyError for a name that the table does not hold.
+    """
+    return _SWITCH_OF[name]
+
+
+def current(name: str) -> str:
+    """Give today's name of a stage that a receipt names."""
+    return _FORMERLY.get(name, name)

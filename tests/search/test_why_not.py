@@ -1,0 +1,112 @@
+"""Lines are followed from stage to stage, and where they end is said in one sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.config.settings import load
+from memcli.search.fusion import by_leg, unscored
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.why_not import Course, Followed, Trail, Waypoint, follow, verdict
+from memcli.store.sqlite.lock import writer_lock
+from memcli.types import Filters
+from tests.search.makers import candidate, fused
+from tests.support import write
+
+SECOND = Followed("memory", "2.md", 1, 1)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> SearchOptions:
+    return options_of(load(str(tmp_path), {}, {}), filters=Filters())
+
+
+def test_recall_ranks_by_the_better_leg_and_scores_nothing() -> None:
+    found = [candidate(1, ranks=(3, 9)), candidate(2, ranks=(None, 2)), candidate(3)]
+    hits = unscored(found, {})
+    assert [hit.about.chunk_id for hit in by_leg(hits)] == [2, 1, 3]
+    course = Course()
+    course("recall", hits)
+    assert follow(course, SECOND.are_in).waypoints == (Waypoint("recall", 3, 1, None, "2.md:1-1"),)
+
+
+def test_the_best_hit_that_holds_a_line_is_followed_to_the_end(options: SearchOptions) -> None:
+    first, second = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
+    course = Course()
+    course("fuse", [first, second])
+    course("mmr", [second, first])
+    trail = follow(course, SECOND.are_in)
+    assert [(at.stage, at.rank) for at in trail.waypoints] == [("fuse", 2), ("mmr", 1)]
+    assert (trail.rank, trail.lost_at) == (1, "")
+    assert verdict(trail, options) == "shown, rank 1 of 2"
+
+
+def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchOptions) -> None:
+    first, second = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
+    course = Course()
+    course("floor", [first, second])
+    course("mmr", [first._replace(duplicates=("2.md:1-1",))])
+    course("pack", [first])
+    trail = follow(course, SECOND.are_in)
+    assert (trail.rank, trail.folded_into) == (None, "1.md:1-1")
+    told = "lost at mmr.fold: folded into 1.md:1-1, which says the same"
+    assert verdict(trail, options) == told
+
+
+def test_the_floor_names_what_it_judges(options: SearchOptions) -> None:
+    course = Course()
+    course("fuse", fused(candidate(2)))
+    course("floor", [])
+    on_score = options._replace(profile=options.profile._replace(floor_on_score=True))
+    for given, judged in ((options, "confidence"), (on_score, "score")):
+        told = verdict(follow(course, SECOND.are_in), given)
+        assert told == f"lost at floor: its {judged} is below search.min_score, 0"
+
+
+def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None:
+    trail = follow(Course(), SECOND.are_in)
+    assert trail == Trail((), None)
+    assert (trail.rank, trail.lost_at) == (None, "")
+    assert verdict(trail, options) == "not searched: nothing is indexed yet"
+
+
+def test_while_another_process_builds_the_first_index_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "index.sqlite"
+    monkeypatch.setenv("MEMCLI_STORE", str(store))
+    write(tmp_path / "notes", "MEMORY.md", "# Pool\n\nIt is full.\n")
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        writer_lock(str(store), wait_seconds=0, sleep=lambda seconds: None),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        asked = ("search", "pool", "--why-not", "MEMORY.md:3", "-w", str(tmp_path / "notes"))
+        assert run([*asked, "--mode", "lexical"]) == 0
+    assert out.getvalue() == "MEMORY.md:3-3: not searched: nothing is indexed yet\n"
+    assert "nothing is indexed yet" in err.getvalue()
+
+
+def test_the_lines_of_another_source_are_named_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    root = tmp_path / "notes"
+    write(root, "MEMORY.md", "# Pool\n\nIt is full.\n")
+    write(root, "docs/MEMORY.md", "# Pool\n\nIt is empty.\n")
+    user = tmp_path / "config" / "memcli" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(f'[[source]]\nname = "docs"\npath = "{root}/docs"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert run(["index", "-q", "-w", str(root)]) == 0
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert run(["search", "empty", "--why-not", "docs:MEMORY.md", "-w", str(root)]) == 0
+    assert out.getvalue().startswith("docs:MEMORY.md:1-3: shown, rank 1 of ")
