@@ -28,6 +28,7 @@ ALLOWED = {
     ("render", "search"): "what is shown is a hit",
     ("render", "indexing"): "what is shown is how fresh the answer is",
     ("render", "markdown"): "a shown passage has the hash and the tokens of its lines",
+    ("config", "embedding"): "which encoders can be named, their table says",
     ("config", "workspace"): "the default source is found, not configured",
 }
 Import = tuple[str, str]  # (module that imports, module that is imported)

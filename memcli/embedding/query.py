@@ -15,7 +15,7 @@ from memcli.embedding.registry import fingerprint_of, is_verified, open_encoder,
 from memcli.errors import LegMissingError, Reason
 from memcli.types import Encoder
 
-KEPT = 1000  # vectors of the texts asked for last: some 2 MB
+KEPT = 256  # vectors of the texts asked for last: half a megabyte
 
 
 class Embedded(NamedTuple):

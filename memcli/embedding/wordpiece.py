@@ -7,7 +7,9 @@ text ("[SEP]") is read as the characters it is. Vectors are left to the encoders
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from itertools import chain, count, islice
 
 from memcli.embedding.models import DATA
@@ -20,9 +22,10 @@ SPECIAL_TOKENS = 2  # FIRST and LAST stand round every text
 
 _LONGEST_WORD = 100  # characters; BERT takes a longer word as unknown
 _LONGEST_PIECE = 18  # characters of the longest line of vocab.txt
+_LONGEST_LINE = 4 * (len("##") + _LONGEST_PIECE) + 1  # bytes that may be asked for
 _WORDS_KEPT = 50_000  # about 15 MB; a corpus of English notes has fewer
 _BLOCK = 1 << 16  # characters folded at a time; bounds the memory of a long text
-# A search through the vocabulary's bytes costs 0.1 to 0.2 ms, the dict 10 ms.
+# A search through the vocabulary's bytes costs 0.1 to 0.2 ms; sorting it 10 ms, and then some 10 us.
 _SEARCHES = 30
 
 # As the reference lists them: it starts extension E at 2B920, not at 2B820.
@@ -162,29 +165,54 @@ def _read_ids() -> dict[str, int]:
 
 
 class _Finder:
-    """Looks pieces up in the vocabulary's bytes, and builds the dict only if many are asked."""
+    """Looks pieces up in the vocabulary's bytes, and sorts them only if many are asked for."""
 
     def __init__(self) -> None:
         self._lines = b"\n" + _read_vocabulary()
         self._left = _SEARCHES
-        self._ids: dict[str, int] | None = None
+        self._sorted: _ByLength | None = None
 
     def __call__(self, piece: str) -> int | None:
-        if self._ids is not None:
-            return self._ids.get(piece)
+        sought = piece.encode()
+        if self._sorted is not None:
+            return self._sorted.find(sought)
         if not self._left:
-            self._ids = _read_ids()
-            return self._ids.get(piece)
+            self._sorted = _ByLength(self._lines[1:])
+            self._lines = b""
+            return self._sorted.find(sought)
         self._left -= 1
-        at = self._lines.find(b"\n" + piece.encode() + b"\n")
+        at = self._lines.find(b"\n" + sought + b"\n")
         return None if at < 0 else self._lines.count(b"\n", 0, at)
+
+
+class _ByLength:
+    """The vocabulary as a block of lines for each length of line: 0.3 MB, where a dict takes 4.
+
+    All lines of a block are equally long, so that one can only be found where it begins.
+    """
+
+    def __init__(self, vocabulary: bytes) -> None:
+        self._blocks = [bytearray() for _ in range(_LONGEST_LINE + 1)]
+        self._numbers = [array("H") for _ in self._blocks]
+        # Bound once: this runs for every one of 30,000 lines.
+        extend = [block.extend for block in self._blocks]
+        append = [numbers.append for numbers in self._numbers]
+        for number, line in enumerate(BytesIO(vocabulary)):
+            length = len(line)
+            extend[length](line)
+            append[length](number)
+
+    def find(self, piece: bytes) -> int | None:
+        line = piece + b"\n"
+        at = self._blocks[len(line)].find(line)
+        return None if at < 0 else self._numbers[len(line)][at // len(line)]
 
 
 class QueryWords:
     """The tokenizer for queries: opened in no time, since it does not read the vocabulary in.
 
-    A word longer than any piece, a text of many words and the later of many texts build the
-    dict after all, so the time stays bounded.
+    A word longer than any piece, a text of many words and the later of many texts read it in
+    after all, so the time stays bounded.
     """
 
     def __init__(self) -> None:

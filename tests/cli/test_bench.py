@@ -277,8 +277,11 @@ def test_report_and_compare_read_the_history(bench: Bench) -> None:
     assert "changed: index " in bench("compare", old, new)[0]
 
 
-def test_a_page_without_the_chart_library_names_the_extra(bench: Bench) -> None:
+def test_a_page_without_the_chart_library_names_the_extra(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench.lane(1)
+    monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     target = bench.folder / "report.html"
     program = (
         "import sys; sys.modules['pygal'] = None; from memcli.cli.main import run;"
@@ -292,7 +295,10 @@ def test_a_page_without_the_chart_library_names_the_extra(bench: Bench) -> None:
     assert not target.exists()
 
 
-def test_speed_measures_made_up_notes_beside_the_floors(bench: Bench) -> None:
+def test_speed_measures_made_up_notes_beside_the_floors(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")  # it starts memcli as it is installed
     record = bench.record(
         "memcli.bench-speed", "speed", "--documents", "5", "--runs", "1", "--mode", "lexical"
     )
@@ -301,16 +307,22 @@ def test_speed_measures_made_up_notes_beside_the_floors(bench: Bench) -> None:
     assert min(record["ratios"]["help"], record["cold"]["keyword"]["peak_mb"]) > 0
 
 
-def test_speed_of_the_memory_works_on_a_copy(bench: Bench) -> None:
+def test_speed_of_the_memory_works_on_a_copy(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def contents() -> dict[str, bytes]:
         found = (file for file in bench.notes.rglob("*") if file.is_file())
         return {str(file): file.read_bytes() for file in found}
 
+    monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
+    shutil.rmtree(bench.notes)
+    write(bench.notes, "memory/2025-06-13.md", "# Day\n\nOPS-417 was closed.\n")
     write(bench.notes, "MEMORY.md", "# ***\n\nx\n\n# --dashed title\n\ny\n")
     bench("quality", str(bench.questions), "-q")
     before, store = contents(), (bench.folder / "store" / "index.sqlite").read_bytes()
     out, _ = bench("speed", "--runs", "1")
-    assert "33 documents" in out
+    assert "2 documents" in out
+    assert "hybrid" in out
     assert contents() == before
     assert (bench.folder / "store" / "index.sqlite").read_bytes() == store
 
