@@ -1,17 +1,19 @@
-"""Answer a query: bring the index in step while the query is embedded, then ask the pipeline."""
+"""Answer a question: bring the index in step while it is embedded, then ask the pipeline."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.cli.context import Context
+from memcli.api.memory import Memory
 from memcli.embedding.choice import Remembered
-from memcli.errors import IndexMissingError, StoreError, UsageError
+from memcli.embedding.registry import is_readable
+from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.search.options import options_of
-from memcli.search.pipeline import NOTHING, Answer, Observer, search, unobserved
-from memcli.search.query import ParsedQuery, parse
-from memcli.types import Filters
+from memcli.search.options import SearchOptions
+from memcli.search.pipeline import NOTHING, Answer, Observer, Vector, search, unobserved
+from memcli.search.query_vector import QueryVector
+from memcli.search.question import Question
 
 if TYPE_CHECKING:
     from memcli.search.views import Expanded
@@ -21,10 +23,10 @@ WITHOUT_BOUND = 10**9
 SYNC_WAIT_SECONDS = 60.0
 
 
-class Found(NamedTuple):
-    """The answer to a query, and how far the index stood behind the files."""
+class Answered(NamedTuple):
+    """The answer to a question, and how far the index stood behind the files."""
 
-    query: ParsedQuery
+    question: Question
     freshness: Freshness
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
@@ -36,75 +38,87 @@ class Found(NamedTuple):
         return self.answer.verdict == "none" and known
 
 
-def answer(
-    text: str,
-    context: Context,
-    filters: Filters,
+def ask(
+    memory: Memory,
+    question: Question,
+    options: SearchOptions,
     *,
-    budget: int | None,
-    whole: bool,
-    expand: bool,
-    sync: bool,
-    no_sync: bool,
+    expand: bool = False,
+    sync: bool | None = None,
     observe: Observer = unobserved,
-) -> Found:
-    """Answer `text` from the index of the context's workspace."""
-    from memcli.embedding.query import QueryEncoder
-    from memcli.embedding.registry import is_readable
-    from memcli.search.dates import find_dates
-    from memcli.search.query_vector import QueryVector
+) -> Answered:
+    """Answer a question; `sync` is that of `bring_in_step`.
 
-    spans = find_dates(text, context.today)
-    parsed = parse(text, soft=[(span.at, span.at + len(span.text)) for span in spans])
-    if parsed.is_empty:
-        raise UsageError("the query holds nothing to search for", hint='memcli search "some words"')
-    wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
-    index = remembered(context)
-    vector = QueryVector(QueryEncoder(context.encoders()), parsed.text, index)
-    if wanted.mode != "lexical" and is_readable(parsed.text, index.fingerprint or wanted.encoder):
-        vector.start()
-    freshness = bring_in_step(context, index, wanted.mode, sync=sync, no_sync=no_sync)
+    With `expand` the raw lines behind summaries are added, within `expand.tokens`.
+    """
+    index = remembered(memory)
+    vector = begin_vector(memory, question, options, index)
+    freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
-        return Found(parsed, freshness, NOTHING)
-    with context.store.snapshot() as reader:
-        if expand:
-            from memcli.search.expansion import search_expanded
+        return Answered(question, freshness, NOTHING)
+    if not expand:
+        answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
+        return Answered(question, freshness, answer)
+    from memcli.search.expansion import search_expanded
 
-            found, expanded = search_expanded(
-                reader,
-                parsed,
-                spans,
-                wanted,
-                tokens=context.config("expand.tokens"),
-                embed_query=vector.result,
-                age_days=context.age_days,
-            )
-        else:
-            found, expanded = (
-                search(
-                    reader,
-                    parsed,
-                    spans,
-                    wanted,
-                    embed_query=vector.result,
-                    age_days=context.age_days,
-                    observe=observe,
-                ),
-                [],
-            )
-    return Found(parsed, freshness, found, tuple(expanded))
+    with memory.store.snapshot() as snapshot:
+        answer, expanded = search_expanded(
+            snapshot,
+            question.query,
+            question.dates,
+            options,
+            tokens=memory.config("expand.tokens"),
+            embed_query=vector,
+            age_days=question.age_days,
+        )
+    return Answered(question, freshness, answer, tuple(expanded))
 
 
-def bring_in_step(
-    context: Context, index: Remembered, mode: str, *, sync: bool, no_sync: bool
-) -> Freshness:
-    """Bring the index in step as far as the flags and settings allow."""
-    config = context.config
-    if no_sync or not (config("sync.on_search") or sync):
-        return look(context.store, context.index_settings())
+def ask_as_it_is(
+    memory: Memory,
+    question: Question,
+    options: SearchOptions,
+    *,
+    vector: Callable[[], Vector] | None = None,
+    observe: Observer = unobserved,
+) -> Answer:
+    """Answer from the index without a look at the files."""
+    if vector is None:
+        vector = begin_vector(memory, question, options, remembered(memory))
+    with memory.store.snapshot() as snapshot:
+        return search(
+            snapshot,
+            question.query,
+            question.dates,
+            options,
+            embed_query=vector,
+            age_days=question.age_days,
+            observe=observe,
+        )
+
+
+def begin_vector(
+    memory: Memory, question: Question, options: SearchOptions, index: Remembered
+) -> Callable[[], Vector]:
+    """Begin to embed a question where its vector is of use, and give what waits for it."""
+    text = question.query.text
+    vector = QueryVector(memory.query_encoder, text, index)
+    if options.mode != "lexical" and is_readable(text, index.fingerprint or options.encoder):
+        vector.start()
+    return vector.result
+
+
+def bring_in_step(memory: Memory, index: Remembered, mode: str, *, sync: bool | None) -> Freshness:
+    """Bring the index in step within the bounds that are set.
+
+    True brings in everything, waiting for another writer; False leaves the index as it is.
+    """
+    config = memory.config
+    if sync is False or not (config("sync.on_search") or sync):
+        return look(memory.store, memory.index_settings())
 
     def encoder() -> Encoder | None:
-        return None if mode == "lexical" else context.open_encoder_of(index).encoder
+        return None if mode == "lexical" else memory.open_encoder_of(index).encoder
 
     bounds = Bounds(
         files=WITHOUT_BOUND if sync else config("sync.files"),
@@ -112,13 +126,13 @@ def bring_in_step(
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
     )
-    return freshen(context.store, context.index_settings(), bounds, encoder, context.sleep)
+    return freshen(memory.store, memory.index_settings(), bounds, encoder, memory.clock.sleep)
 
 
-def remembered(context: Context) -> Remembered:
-    """Read which model has made the index, and its file that was verified then."""
+def remembered(memory: Memory) -> Remembered:
+    """Read which model has made the index, and its files as they were verified then."""
     try:
-        with context.store.snapshot() as snapshot:
+        with memory.store.snapshot() as snapshot:
             facts = snapshot.facts
     except (IndexMissingError, StoreError):  # freshness says it, or mends it
         return Remembered(None, None)

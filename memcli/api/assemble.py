@@ -1,38 +1,39 @@
-"""Assemble a context: bring the index in step, read what is fixed, find the rest."""
+"""Assemble a context: bring the index in step, take what is fixed, find the rest."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import NamedTuple
 
-from memcli.cli.context import Context
-from memcli.cli.search_run import bring_in_step, remembered
+from memcli.api.ask import begin_vector, bring_in_step, remembered
+from memcli.api.memory import Memory
 from memcli.context.assemble import Assembled, Wanted, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
-from memcli.errors import UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.search.options import options_of
 from memcli.search.pipeline import Answer
-from memcli.search.query import ParsedQuery, parse
+from memcli.search.question import Question
 from memcli.types import Filters
+from memcli.workspace.dating import age_days
 
 NOTHING = Assembled((), (), "")
 
 
-class Found(NamedTuple):
+class Assembly(NamedTuple):
     """A context and what it rests on."""
 
-    query: ParsedQuery | None
+    question: Question | None
     freshness: Freshness
-    answer: Answer | None  # of the query
+    answer: Answer | None  # of the question
     assembled: Assembled
     more: int  # chunks of the memory that were not ranked for lack of room
     filters: Filters
     revision: str  # of the index
 
 
-def wanted_of(context: Context) -> Wanted:
+def wanted_of(memory: Memory) -> Wanted:
     """Read how the budget is shared."""
-    setting = context.config
+    setting = memory.config
     return Wanted(
         budget=setting("context.budget"),
         tail=setting("context.tail"),
@@ -43,57 +44,61 @@ def wanted_of(context: Context) -> Wanted:
     )
 
 
-def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bool) -> Found:
-    """Assemble the context for a question, or without one for the start of a session."""
-    if not text.strip():
-        return _start(context, wanted, sync=sync, no_sync=no_sync)
-    from memcli.embedding.query import QueryEncoder
-    from memcli.embedding.registry import is_readable
-    from memcli.search.dates import find_dates
-    from memcli.search.query_vector import QueryVector
+def context_of(
+    memory: Memory, text: str, today: date, wanted: Wanted, *, sync: bool | None = None
+) -> Assembly:
+    """Assemble the context of a question, or without one that of the start of a session.
 
-    spans = find_dates(text, context.today)
-    parsed = parse(text, soft=[(span.at, span.at + len(span.text)) for span in spans])
-    if parsed.is_empty:
-        raise UsageError("the query holds nothing to search for", hint="memcli context")
-    filters = Filters(view=context.config("search.view"))
-    options = options_of(context.config, filters=filters)
-    index = remembered(context)
-    vector = QueryVector(QueryEncoder(context.encoders()), parsed.text, index)
-    if options.mode != "lexical" and is_readable(parsed.text, index.fingerprint or options.encoder):
-        vector.start()
-    freshness = bring_in_step(context, index, options.mode, sync=sync, no_sync=no_sync)
+    `sync` is that of `ask.bring_in_step`.
+    """
+    if not text.strip():
+        return _of_a_session(memory, today, wanted, sync=sync)
+    return _of_a_question(memory, Question.read(text, today), wanted, sync=sync)
+
+
+def _of_a_question(
+    memory: Memory, question: Question, wanted: Wanted, *, sync: bool | None
+) -> Assembly:
+    filters = Filters(view=memory.config("search.view"))
+    options = options_of(memory.config, filters=filters)
+    index = remembered(memory)
+    vector = begin_vector(memory, question, options, index)
+    freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
-        return Found(parsed, freshness, None, NOTHING, 0, filters, "0")
-    with context.store.snapshot() as snapshot:
+        return Assembly(question, freshness, None, NOTHING, 0, filters, "0")
+    with memory.store.snapshot() as snapshot:
         fixed = fixed_of(snapshot, wanted)
         answer, found = find(
             snapshot,
-            parsed,
-            spans,
+            question.query,
+            question.dates,
             options,
             fixed,
-            roots={source.name: source.root for source in context.config.sources},
-            embed_query=vector.result,
-            age_days=context.age_days,
+            roots={source.name: source.root for source in memory.config.sources},
+            embed_query=vector,
+            age_days=question.age_days,
         )
     assembled = assemble(fixed, found, wanted)
-    return Found(parsed, freshness, answer, assembled, 0, filters, answer.revision)
+    return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision)
 
 
-def _start(context: Context, wanted: Wanted, *, sync: bool, no_sync: bool) -> Found:
+def _of_a_session(memory: Memory, today: date, wanted: Wanted, *, sync: bool | None) -> Assembly:
     """Assemble what matters most when nothing is asked: summaries stand for their lines."""
-    view = context.config("search.view")
+    view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
-    freshness = bring_in_step(context, remembered(context), "lexical", sync=sync, no_sync=no_sync)
+    freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
     if freshness.state in ("empty", "not_indexed"):
-        return Found(None, freshness, None, NOTHING, 0, filters, "0")
-    with context.store.snapshot() as snapshot:
+        return Assembly(None, freshness, None, NOTHING, 0, filters, "0")
+    with memory.store.snapshot() as snapshot:
         fixed = fixed_of(snapshot, wanted)
         revision = str(snapshot.facts.revision)
         found, rest = rank_all(
-            snapshot, fixed, filters, budget=wanted.budget, age_days=context.age_days
+            snapshot,
+            fixed,
+            filters,
+            budget=wanted.budget,
+            age_days=lambda day: age_days(day, today.isoformat()),
         )
     assembled = assemble(fixed, found, wanted)
     more = max(0, rest - len(found))
-    return Found(None, freshness, None, assembled, more, filters, revision)
+    return Assembly(None, freshness, None, assembled, more, filters, revision)

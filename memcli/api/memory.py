@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
 PART_MAX = 256
+# Settings that an encoder is opened by.
+ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 
 
 class Clock(NamedTuple):
@@ -88,6 +90,18 @@ class Memory:
         config = _load(folder, environ, settings or {})
         store = open_store(config, environ, clock.now_ns)
         return cls(config, store, environ=environ, clock=clock)
+
+    def having(
+        self, *, config: settings.Config | None = None, store: Store | None = None
+    ) -> Memory:
+        """Give a memory with other settings or another index; an open encoder serves both."""
+        made = Memory(
+            config or self.config, store or self.store, environ=self._environ, clock=self.clock
+        )
+        names = [name for name in self.config.values if name.startswith(ENCODER_SETTINGS)]
+        if all(made.config(name) == self.config(name) for name in names):
+            made._query_encoder = self.query_encoder
+        return made
 
     def __enter__(self) -> Memory:
         """Give this memory, for a `with`."""

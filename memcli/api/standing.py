@@ -6,21 +6,21 @@ Three steps: `gather` reads, `judge` finds what is to be warned of, `record` des
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from memcli.api.memory import Memory
 from memcli.config.settings import Config
-from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
-from memcli.embedding.registry import fingerprint_of, is_readable, open_encoder
+from memcli.embedding.choice import OTHER_MODEL, Remembered
+from memcli.embedding.registry import fingerprint_of, is_readable
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, vectors_off
-from memcli.indexing.planning import Settings
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
-from memcli.store.port import Snapshot, Store
+from memcli.store.port import Snapshot
 from memcli.store.records import (
     Counts,
     Described,
@@ -86,26 +86,19 @@ class Gathered(NamedTuple):
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
 
 
-def gather(
-    config: Config,
-    store: Store,
-    settings: Settings,
-    choice: Choice,
-    *,
-    sleep: Callable[[float], None],
-    deep: bool,
-) -> Gathered:
+def gather(memory: Memory, *, deep: bool) -> Gathered:
     """Read files, index and encoder; with `deep` also run the model and check the store."""
+    store, settings = memory.store, memory.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
         standing = take_stock(snapshot, settings)
         facts = snapshot.facts if snapshot else Facts()
         index = Remembered(facts.model, facts.fingerprint)
-        usability = _usability(choice, index, sleep=sleep, deep=deep)
+        usability = _usability(memory, index, deep=deep)
         holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Holdings()
     owner = store.writer()
     return Gathered(
-        config=config,
+        config=memory.config,
         store=store.describe(),
         standing=standing,
         usability=usability,
@@ -116,15 +109,14 @@ def gather(
     )
 
 
-def _usability(
-    choice: Choice, index: Remembered, *, sleep: Callable[[float], None], deep: bool
-) -> Usability:
+def _usability(memory: Memory, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
+    choice = memory.encoders()
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Usability(True, fingerprint, None)
-    opened = open_encoder(choice, sleep=sleep)
+    opened = memory.open_encoder()
     if opened.encoder is None:
         return Usability(False, None, opened.reason)
     try:

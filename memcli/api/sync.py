@@ -1,11 +1,11 @@
-"""One run of `memcli index`, as the command and the watcher do it."""
+"""Bring the index in step and embed what is new: one run, for the command, watcher and bench."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.cli.context import Context
+from memcli.api.memory import Memory
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from memcli.store.port import Change
 
 
+def unseen(stage: str, done: int, total: int) -> None:
+    """Take no notice of progress."""
+
+
 class Job(NamedTuple):
     """What a run is to do besides bringing the index in step."""
 
-    full: bool
-    prune: bool
-    wait_seconds: float  # for another writer
-    texts: int | None  # most that are embedded; None: all
+    full: bool = False
+    prune: bool = False
+    wait_seconds: float = 60.0  # for another writer
+    texts: int | None = None  # most that are embedded; None: all
 
 
 class Done(NamedTuple):
@@ -31,14 +35,21 @@ class Done(NamedTuple):
     embedded: int
     pending: int  # texts without a vector
     pruned: int
+    notices: tuple[str, ...]  # what had to be mended in the index
 
 
 class Vectors:
     """The vectors that runs make; the encoder is opened once, when texts wait for one."""
 
-    def __init__(self, context: Context, on_progress: Progress) -> None:
-        """Take the settings from the context."""
-        self._context, self._on_progress = context, on_progress
+    def __init__(
+        self,
+        memory: Memory,
+        on_progress: Progress = unseen,
+        *,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        """Take the settings of a memory; `sleep` waits for a server in place of its clock's."""
+        self._memory, self._on_progress, self._sleep = memory, on_progress, sleep
         self._opened: Opened | None = None
         self.made = 0
 
@@ -57,7 +68,7 @@ class Vectors:
         """Tell that a server refuses, or is away: that passes without a change of settings."""
         from memcli.embedding.registry import may_come_back
 
-        return not self.can_embed and may_come_back(self._context.encoders())
+        return not self.can_embed and may_come_back(self._memory.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
         """Embed what is new, or learn why that cannot be; what was made before a fault is kept."""
@@ -66,7 +77,7 @@ class Vectors:
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember
         from memcli.indexing.indexer import embed, settle_vectors
 
-        choice = self._context.encoders()
+        choice = self._memory.encoders()
         facts = change.facts
         known = Remembered(facts.model, facts.fingerprint)
         if is_verified(choice.names[0], choice, known) and settle_vectors(
@@ -74,7 +85,7 @@ class Vectors:
         ):
             return
         if self._opened is None or self.may_come_back:
-            self._opened = self._context.open_encoder()
+            self._opened = self._memory.open_encoder(self._sleep)
         if self._opened.encoder is None:
             return
         change.remember({"model": remember(choice, self._opened)})
@@ -96,22 +107,21 @@ class Vectors:
         return change.unembedded(fingerprint) if fingerprint else 0
 
 
-def run_once(
-    context: Context,
+def sync(
+    memory: Memory,
     job: Job,
     vectors: Vectors,
     *,
-    sleep: Callable[[float], None],
-    on_progress: Progress,
+    sleep: Callable[[float], None] | None = None,
+    on_progress: Progress = unseen,
 ) -> Done:
-    """Bring the index in step under the writer lock."""
+    """Bring the index in step as its one writer; `sleep` waits for another one."""
     from memcli.indexing.indexer import index
     from memcli.indexing.rebuild import STALE_SECONDS, rebuild
 
-    settings, before, pruned = context.index_settings(), vectors.made, 0
-    with context.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
-        for notice in change.notices:
-            context.terminal.warn(notice)
+    settings, before, pruned = memory.index_settings(), vectors.made, 0
+    sleep = sleep or memory.clock.sleep
+    with memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
         if job.full:
             report = rebuild(change, settings, embed_into=vectors.make, on_progress=on_progress)
         else:
@@ -122,13 +132,14 @@ def run_once(
         if job.prune:
             pruned = change.prune(unused_days=0)
         pending, chunks = vectors.pending(change), change.counts().chunks
-    return Done(report, chunks, vectors.made - before, pending, pruned)
+    notices = (*change.notices, *report.notices)
+    return Done(report, chunks, vectors.made - before, pending, pruned, notices)
 
 
-def make_vectors(
-    context: Context, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
+def embed_next(
+    memory: Memory, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
-    """Embed the next texts under the writer lock; give how many it pays to go on with."""
-    with context.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
+    """Embed the next texts as the one writer; give how many it pays to go on with."""
+    with memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
         vectors.make(change, job.texts)
         return vectors.pending(change) if vectors.can_embed else 0

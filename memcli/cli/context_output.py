@@ -10,34 +10,34 @@ from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, Part, markdown
 
 if TYPE_CHECKING:
-    from memcli.cli.context import Context
-    from memcli.cli.context_run import Found
+    from memcli.api.assemble import Assembly
+    from memcli.cli.skin import Skin
     from memcli.context.assemble import Wanted
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
 
-def write(found: Found, wanted: Wanted, context: Context, *, form: str, explain: bool) -> None:
+def write(found: Assembly, wanted: Wanted, skin: Skin, *, form: str, explain: bool) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    terminal = context.terminal
+    terminal = skin.terminal
     if form == "json":
         from memcli.render.jsonio import dumps
 
-        terminal.write(dumps(_record(found, wanted, context, explain=explain)) + "\n")
+        terminal.write(dumps(_record(found, wanted, skin, explain=explain)) + "\n")
     else:
         terminal.write(terminal.safe(markdown(found.assembled.parts)))
     terminal.flush()
-    _say(found, wanted, context, explain=explain and form != "json")
+    _say(found, wanted, skin, explain=explain and form != "json")
 
 
-def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> dict[str, Any]:
+def _record(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> dict[str, Any]:
     from memcli.render.jsonio import freshness_of, legs
 
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
         "schema": "memcli.context/1",
-        "query": found.query.text if found.query else None,
-        "now": context.now,
+        "query": found.question.query.text if found.question else None,
+        "now": skin.now,
         "budget": wanted.budget,
         "tokens": assembled.tokens,
         "freshness": freshness_of(found.freshness),
@@ -107,8 +107,8 @@ def _tokens(parts: tuple[Part, ...], section: str) -> int:
     return -int(-sum(part.cost for part in parts if part.section == section) // 1)
 
 
-def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> None:
-    terminal, assembled = context.terminal, found.assembled
+def _say(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> None:
+    terminal, assembled = skin.terminal, found.assembled
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
@@ -124,7 +124,7 @@ def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> No
     elif found.answer is not None and found.answer.verdict == "none":
         terminal.say("No sure match; what was found is the nearest.")
     if explain:
-        _explain(found, wanted, context)
+        _explain(found, wanted, skin)
 
 
 def _why_nothing(left_out: Sequence[Part]) -> str:
@@ -134,8 +134,8 @@ def _why_nothing(left_out: Sequence[Part]) -> str:
     return f"Nothing fits the budget: the shortest part takes {needed} tokens."
 
 
-def _explain(found: Found, wanted: Wanted, context: Context) -> None:
-    terminal, assembled = context.terminal, found.assembled
+def _explain(found: Assembly, wanted: Wanted, skin: Skin) -> None:
+    terminal, assembled = skin.terminal, found.assembled
     terminal.say(f"{assembled.tokens} of {wanted.budget} tokens")
     for name, reserve in _reserves(wanted):
         count = sum(part.section == name for part in assembled.parts)

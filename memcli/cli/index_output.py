@@ -10,8 +10,8 @@ from memcli.indexing.notices import settings_changed, unlisted, without_vectors
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
-    from memcli.cli.context import Context
-    from memcli.cli.index_run import Done
+    from memcli.api.sync import Done
+    from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Report
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 SHOWN_SKIPS = 5  # that are named without -v
 
 
-def write(done: Done, opened: Opened | None, context: Context, *, as_json: bool) -> None:
+def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> None:
     """Write what a run has done; `opened` is the encoder, None where none was needed."""
-    terminal = context.terminal
+    terminal = skin.terminal
     reason = without_vectors(opened) if opened else None
     if reason is not None:
         terminal.advise(reason)
+    for notice in done.notices:
+        terminal.warn(notice)
     _warn(done.report, terminal)
     if not as_json:
         terminal.say(_summary(done))
@@ -34,8 +36,8 @@ def write(done: Done, opened: Opened | None, context: Context, *, as_json: bool)
 
     record = {
         "schema": "memcli.index/1",
-        "workspace": context.config.workspace,
-        "store": context.store,
+        "workspace": skin.config.workspace,
+        "store": skin.memory.store.describe().address,
         "files": file_lists(done.report),
         "chunks": done.chunks,
         "embedded": done.embedded,
@@ -63,8 +65,6 @@ def file_lists(report: Report) -> dict[str, Any]:
 def _warn(report: Report, terminal: Terminal) -> None:
     for folder in report.unlisted:
         terminal.advise(unlisted(folder))
-    for notice in report.notices:
-        terminal.warn(notice)
     for path in report.damaged:
         terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
     told = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
+
+from memcli.config.sources import nearest
+from memcli.errors import UsageError
 
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
@@ -27,3 +31,20 @@ Now = Annotated[
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+
+
+def one_of(option: str, given: str, known: Sequence[str]) -> str:
+    """Give a value of an option; UsageError where it is none of those that are known."""
+    if given in known:
+        return given
+    raise UsageError(
+        f"{option} must be one of {', '.join(known)}, not {given!r}",
+        hint=f"{option} {nearest(given, known)}",
+    )
+
+
+def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
+    """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
+    if sync and no_sync:
+        raise UsageError("--sync goes without --no-sync", hint=f"memcli {command} --help")
+    return True if sync else False if no_sync else None

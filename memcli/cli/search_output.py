@@ -11,8 +11,8 @@ from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
-    from memcli.cli.context import Context
-    from memcli.cli.search_run import Found
+    from memcli.api.ask import Answered
+    from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.indexing.freshness import Freshness
     from memcli.search.hits import Hit
@@ -23,16 +23,16 @@ NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli 
 Shown = list[tuple[int, "Hit", Snippet]]
 
 
-def write(found: Found, context: Context, *, form: str, full: bool, explain: bool) -> None:
+def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    terminal = context.terminal
-    words = [term.text for term in found.query.sought]
+    terminal = skin.terminal
+    words = [term.text for term in found.question.query.sought]
     shown = [
         (rank, hit, make_snippet(hit.text, words=words, limit=len(hit.text) if full else None))
         for rank, hit in enumerate(found.answer.hits, start=1)
     ]
     if form in ("json", "jsonl"):
-        _write_json(found, shown, context, form=form, full=full, explain=explain)
+        _write_json(found, shown, skin, form=form, full=full, explain=explain)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
         for path in dict.fromkeys(hit.about.path for _, hit, _ in shown):
@@ -45,7 +45,7 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
         for each in found.expanded:
             terminal.write(terminal.safe(markdown_passage(each.hit, Snippet(each.hit.text, ()))))
     elif terminal.out_is_terminal:
-        _write_screen(found, shown, context, explain=explain)
+        _write_screen(found, shown, skin, explain=explain)
     else:
         from memcli.render import text as plain
 
@@ -58,17 +58,15 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
         for each in found.expanded:
             terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
     terminal.flush()
-    _say(found, context, explain=explain)
+    _say(found, skin, explain=explain)
 
 
-def _write_screen(found: Found, shown: Shown, context: Context, *, explain: bool) -> None:
+def _write_screen(found: Answered, shown: Shown, skin: Skin, *, explain: bool) -> None:
     from memcli.render import screen
     from memcli.render.text import trace
 
-    terminal = context.terminal
-    made = screen.Screen(
-        terminal.width, terminal.style, terminal.safe, context.age_days, _links(context)
-    )
+    terminal = skin.terminal
+    made = screen.Screen(terminal.width, terminal.style, terminal.safe, skin.age_days, _links(skin))
     for rank, hit, snippet in shown:
         terminal.write(screen.passage(rank, hit, snippet, made))
         if explain:
@@ -77,22 +75,22 @@ def _write_screen(found: Found, shown: Shown, context: Context, *, explain: bool
         terminal.write(screen.behind(each, made))
 
 
-def _links(context: Context) -> Callable[[str, str], str]:
+def _links(skin: Skin) -> Callable[[str, str], str]:
     """Name the URL of a document where the terminal opens links."""
-    if not context.terminal.has_links:
+    if not skin.terminal.has_links:
         return lambda source, path: ""
     import os
     import socket
 
     from memcli.render.screen import file_url
 
-    roots = {source.name: source.root for source in context.config.sources}
+    roots = {source.name: source.root for source in skin.config.sources}
     host = socket.gethostname()
     return lambda source, path: file_url(host, os.path.join(roots[source], path))
 
 
 def _write_json(
-    found: Found, shown: Shown, context: Context, *, form: str, full: bool, explain: bool
+    found: Answered, shown: Shown, skin: Skin, *, form: str, full: bool, explain: bool
 ) -> None:
     from memcli.render import jsonio
 
@@ -102,16 +100,16 @@ def _write_json(
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.query.text, results, found.freshness, found.answer, context.now
+            found.question.query.text, results, found.freshness, found.answer, skin.now
         )
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
-        context.terminal.write(jsonio.dumps(record) + "\n")
+        skin.terminal.write(jsonio.dumps(record) + "\n")
 
 
-def _say(found: Found, context: Context, *, explain: bool) -> None:
+def _say(found: Answered, skin: Skin, *, explain: bool) -> None:
     """Say what the answer rests on where that is less than everything."""
-    answer, terminal = found.answer, context.terminal
+    answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
         if found.freshness.state == "empty":
             terminal.say(sentence(NO_DOCUMENTS))

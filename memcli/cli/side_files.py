@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from memcli.cli.context import Context
+from memcli.cli.skin import Skin
 from memcli.errors import UsageError
 
 MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
@@ -29,9 +29,9 @@ def read_text(path: str, hint: str) -> str:
     return text
 
 
-def own_file(name: str, context: Context) -> str:
+def own_file(name: str, skin: Skin) -> str:
     """Name a file that the workspace may bring along; never one elsewhere, nor a special one."""
-    root = context.config.workspace
+    root = skin.config.workspace
     path = os.path.join(root, name)
     inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
     if not inside or (os.path.exists(path) and not os.path.isfile(path)):
@@ -42,9 +42,9 @@ def own_file(name: str, context: Context) -> str:
     return path
 
 
-def write_text(path: str, text: str, context: Context, *, mode: str = "w") -> None:
+def write_text(path: str, text: str, skin: Skin, *, mode: str = "w") -> None:
     """Write a file of the bench, but never into the memory that it measures."""
-    refuse_memory(path, context)
+    refuse_memory(path, skin)
     folder = os.path.dirname(path)
     try:
         if folder:
@@ -61,12 +61,12 @@ def write_text(path: str, text: str, context: Context, *, mode: str = "w") -> No
         ) from None
 
 
-def refuse_memory(path: str, context: Context) -> None:
+def refuse_memory(path: str, skin: Skin) -> None:
     """Refuse a file that discovery would take for a document."""
     from memcli.workspace.ignore import load_rules
 
     real = os.path.realpath(path)
-    for source in context.config.sources:
+    for source in skin.config.sources:
         root = os.path.realpath(source.root)
         if not real.startswith(root.rstrip(os.sep) + os.sep):
             continue
@@ -78,7 +78,7 @@ def refuse_memory(path: str, context: Context) -> None:
             )
 
 
-def settings_of(context: Context, *also: str) -> Mapping[str, Any]:
+def settings_of(skin: Skin, *also: str) -> Mapping[str, Any]:
     """Give the settings that an answer depends on; `also` names beginnings of more."""
-    values, wanted = context.config.values, (*SETTINGS, *also)
+    values, wanted = skin.config.values, (*SETTINGS, *also)
     return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}

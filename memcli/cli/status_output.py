@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.cli.context import Context
 from memcli.cli.index_output import change_names
+from memcli.cli.skin import Skin
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
 
 
-def write(record: dict[str, Any], context: Context) -> None:
+def write(record: dict[str, Any], skin: Skin) -> None:
     """Write `memcli.status/1` for a person."""
-    lines = [context.terminal.safe_line(line) for line in _lines(record, context)]
-    if context.terminal.out_is_terminal:
-        lines = [folded for line in lines for folded in _folded(line, context.terminal.width)]
-    context.terminal.write("".join(f"{line}\n" for line in lines))
+    lines = [skin.terminal.safe_line(line) for line in _lines(record, skin)]
+    if skin.terminal.out_is_terminal:
+        lines = [folded for line in lines for folded in _folded(line, skin.terminal.width)]
+    skin.terminal.write("".join(f"{line}\n" for line in lines))
 
 
 def _folded(line: str, width: int) -> list[str]:
@@ -37,21 +37,21 @@ def _watcher_line(watcher: dict[str, Any]) -> str:
     return f"watcher    pid {watcher['pid']}{since}{synced}, backlog {watcher['backlog']}{mode}"
 
 
-def _days(context: Context) -> list[str]:
+def _days(skin: Skin) -> list[str]:
     """Draw the days covered, for a person."""
-    if not context.terminal.out_is_terminal or not context.store.exists():
+    if not skin.terminal.out_is_terminal or not skin.memory.store.exists():
         return []
     from memcli.render.days import chart
 
-    with context.store.snapshot() as snapshot:
+    with skin.memory.store.snapshot() as snapshot:
         days = snapshot.days()
     if not days:
         return []
-    columns = max(1, context.terminal.width - INDENT - 2 * len("2025-01-01 "))
+    columns = max(1, skin.terminal.width - INDENT - 2 * len("2025-01-01 "))
     return [f"days       {min(days)} {chart(days, columns)} {max(days)}"]
 
 
-def _lines(record: dict[str, Any], context: Context) -> list[str]:
+def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     from memcli.embedding.models import model_name
 
     store, vectors = record["store"], record["vectors"]
@@ -76,14 +76,14 @@ def _lines(record: dict[str, Any], context: Context) -> list[str]:
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
     )
-    lines += _days(context)
+    lines += _days(skin)
     for what, names in change_names(record["changes"]):
         for name in names[:SHOWN_SKIPS]:
             lines.append(f"{what:<10} {name}")
         if len(names) > SHOWN_SKIPS:
             lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
     skips = record["skipped"]
-    most = len(skips) if context.terminal.verbose else SHOWN_SKIPS
+    most = len(skips) if skin.terminal.verbose else SHOWN_SKIPS
     for skip in skips[:most]:
         detail = f" ({skip['detail']})" if skip["detail"] else ""
         lines.append(f"skipped    {skip['path']}: {skip['reason']}{detail}")

@@ -12,10 +12,11 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from memcli.cli.context import Context
+from memcli.api.memory import ENCODER_SETTINGS
+from memcli.api.sync import Done, Job, Vectors, embed_next, sync
 from memcli.cli.index_output import file_lists
-from memcli.cli.index_run import Done, Job, Vectors, make_vectors, run_once
 from memcli.cli.progress import Progress
+from memcli.cli.skin import Skin
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
@@ -30,26 +31,24 @@ LOCK_WAIT_SECONDS = 2.0
 NAP_SECONDS = 0.5
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
-ENCODER_KEYS = tuple(
-    name for name in BY_NAME if name.startswith(("embedding.", "onnx.", "openai."))
-)
+ENCODER_KEYS = tuple(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS))
 # Whatever one run may raise because of a file, the disk or another process.
 SURVIVED = (MemcliError, OSError, ValueError, RuntimeError, MemoryError)
 
 Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
 
 
-def watch(context: Context, reload: Callable[[], Context], *, full: bool, as_json: bool) -> int:
+def watch(skin: Skin, reload: Callable[[], Skin], *, full: bool, as_json: bool) -> int:
     """Watch the workspace; `reload` settles the configuration anew for each run.
 
     With `full` the first run builds the index anew.
     """
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    stop = Stop(lambda: inbox.put((context.monotonic(), "")))
+    stop = Stop(lambda: inbox.put((skin.memory.clock.monotonic(), "")))
     with stopped_by_signals(stop), ExitStack() as lock:
-        log = Log(context.terminal, context.index_settings().now_ns, as_json=as_json)
+        log = Log(skin.terminal, skin.memory.index_settings().now_ns, as_json=as_json)
         job = Job(full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
-        session = _Session(context, reload, job, log, inbox, stop, lock)
+        session = _Session(skin, reload, job, log, inbox, stop, lock)
         try:
             session.stay()
         except Stopped:
@@ -64,8 +63,8 @@ class _Session:
 
     def __init__(
         self,
-        context: Context,
-        reload: Callable[[], Context],
+        skin: Skin,
+        reload: Callable[[], Skin],
         job: Job,
         log: Log,
         inbox: queue.SimpleQueue[Message],
@@ -73,24 +72,24 @@ class _Session:
         lock: ExitStack,
     ) -> None:
         self.job, self.log = job, log
-        self.context, self.reload, self.store = context, reload, context.store
+        self.skin, self.reload, self.store = skin, reload, skin.memory.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
-        self.right = lock.enter_context(self.store.watch(sleep=context.sleep))
-        self.clock = context.monotonic
+        self.clock, self.sleep = skin.memory.clock.monotonic, skin.memory.clock.sleep
+        self.right = lock.enter_context(self.store.watch(sleep=self.sleep))
         timing = watcher.Timing(
-            debounce=context.config("watch.debounce_ms") / 1000,
-            interval=context.config("watch.interval_minutes") * 60,
+            debounce=skin.config("watch.debounce_ms") / 1000,
+            interval=skin.config("watch.interval_minutes") * 60,
         )
         self.watcher = watcher.Watcher(timing, self.clock())
         self.sight = Sight(
             lambda hint: inbox.put((self.clock(), hint)),
             places=(self.store.local, *self.right.files),
             files=(
-                os.path.join(context.config.workspace, WORKSPACE_FILE),
+                os.path.join(skin.config.workspace, WORKSPACE_FILE),
                 user_file(os.environ),
             ),
         )
-        self.bar = Progress(context.terminal, self.clock)
+        self.bar = Progress(skin.terminal, self.clock)
         self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
         self.embedded = 0
@@ -103,7 +102,7 @@ class _Session:
     def stay(self) -> None:
         """Do what is due, for ever."""
         address = self.store.describe().address
-        self.log.started(self.context.config.workspace, address, self.record.pid)
+        self.log.started(self.skin.config.workspace, address, self.record.pid)
         steps = {
             watcher.LOOK: self.look,
             watcher.PROBE: self.probe,
@@ -151,7 +150,9 @@ class _Session:
         changed = self.sight.probe()
         if not changed.isdisjoint(self.right.files):
             self.lock.close()
-            self.right = self.lock.enter_context(self.store.watch(sleep=self.context.sleep))
+            self.right = self.lock.enter_context(
+                self.store.watch(sleep=self.skin.memory.clock.sleep)
+            )
             self.sight.settle()
         lost = not self.store.exists() and not self.watcher.waiting
         if lost and not self.watcher.failures:
@@ -171,12 +172,12 @@ class _Session:
         self.watcher.began()
         try:
             self.settle_settings()
-            notice = self.sight.aim(self.context.index_settings(), retry=reason == "sweep")
+            notice = self.sight.aim(self.skin.memory.index_settings(), retry=reason == "sweep")
             if notice:
                 self.log.notice(notice)
             with self.drawing():
-                done = run_once(
-                    self.context,
+                done = sync(
+                    self.skin.memory,
                     self.job,
                     self.vectors,
                     sleep=self.wait_for_lock,
@@ -194,14 +195,15 @@ class _Session:
 
     def settle_settings(self) -> None:
         """Read the settings again; another encoder is opened when it is needed."""
-        workspace = self.context.config.workspace
+        workspace = self.skin.config.workspace
         if not os.path.isdir(workspace):
             raise NotFoundError(
                 f"the workspace {workspace} is not there; its rows stay",
                 hint=f"mount or restore {workspace}",
             )
-        before, self.context = self.context, self.reload()._replace(store=self.store)
-        if any(before.config(key) != self.context.config(key) for key in ENCODER_KEYS):
+        before, memory = self.skin, self.reload().memory.having(store=self.store)
+        self.skin = before._replace(memory=memory)
+        if any(before.config(key) != self.skin.config(key) for key in ENCODER_KEYS):
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: Done, seconds: float) -> None:
@@ -212,6 +214,8 @@ class _Session:
         if self.vectors.may_come_back:
             self.watcher.refused(self.clock(), pending=done.pending)
         self.record = self.record._replace(last_sync=self.log.now().isoformat(timespec="seconds"))
+        for notice in done.notices:
+            self.log.notice(notice)
         self.log.synced(
             reason, done.report, file_lists(done.report), chunks=done.chunks,
             embedded=done.embedded, pending=done.pending, seconds=seconds,
@@ -230,8 +234,8 @@ class _Session:
             self.embedding_since, self.embedded = self.clock(), self.vectors.made
         try:
             with self.drawing():
-                pending = make_vectors(
-                    self.context, self.job, self.vectors, sleep=self.wait_for_lock
+                pending = embed_next(
+                    self.skin.memory, self.job, self.vectors, sleep=self.wait_for_lock
                 )
         except SURVIVED as error:
             self.fail(error)
@@ -250,7 +254,7 @@ class _Session:
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """Draw the progress of a run on a terminal."""
-        with Progress(self.context.terminal, self.clock) as self.bar:
+        with Progress(self.skin.terminal, self.clock) as self.bar:
             yield
 
     def tick(self, stage: str, done: int, total: int) -> None:
@@ -262,19 +266,19 @@ class _Session:
 
     def new_vectors(self) -> Vectors:
         """Make vectors by the settings as they are; a server is waited for in small steps."""
-        return Vectors(self.context._replace(sleep=self.wait_for_server), self.tick)
+        return Vectors(self.skin.memory, self.tick, sleep=self.wait_for_server)
 
     def wait_for_server(self, seconds: float) -> None:
         """Wait as long as a server asks, unless the end is asked for."""
         until = self.clock() + seconds
         while (left := until - self.clock()) > 0:
             self.stop.check()
-            self.context.sleep(min(left, NAP_SECONDS))
+            self.sleep(min(left, NAP_SECONDS))
 
     def wait_for_lock(self, seconds: float) -> None:
         """Wait a moment for another writer."""
         self.stop.check()
-        self.context.sleep(seconds)
+        self.sleep(seconds)
 
     def beat(self) -> None:
         """Write the record that `status` shows."""

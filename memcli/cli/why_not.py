@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.cli import targets
-from memcli.cli.context import Context
+from memcli.api import targets
+from memcli.cli.skin import Skin
 from memcli.search.options import options_of
 from memcli.search.stages import STAGES
 from memcli.search.why_not import Course, Followed, follow, verdict
@@ -14,18 +14,18 @@ from memcli.types import Filters, cite
 _WIDTH = max(map(len, STAGES))
 
 
-def lines_of(ref: str, context: Context) -> Followed:
+def lines_of(ref: str, skin: Skin) -> Followed:
     """Read what is pointed at; NotFoundError where it is no document of the memory."""
-    settings = context.index_settings()
+    settings = skin.memory.index_settings()
     target = targets.resolve(ref, settings)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
     return Followed(target.source, target.path, first, last)
 
 
-def write(lines: Followed, course: Course, context: Context, *, as_json: bool) -> None:
+def write(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None:
     """Write the stages and the verdict."""
-    terminal, trail = context.terminal, follow(course, lines.are_in)
-    told = verdict(trail, options_of(context.config, filters=Filters()))
+    terminal, trail = skin.terminal, follow(course, lines.are_in)
+    told = verdict(trail, options_of(skin.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import dumps
 

@@ -13,10 +13,10 @@ from memcli.context.assemble import Assembled, tokens
 from memcli.context.parts import Part
 from memcli.errors import Reason
 from memcli.markdown.parts import digest
-from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer, Leg
-from memcli.search.query import ParsedQuery, parse
+from memcli.search.query import parse
+from memcli.search.question import Question
 from memcli.search.receipt import TEXT_CHARS, Inquiry, grounds, steps
 
 SCHEMA = "memcli.context-receipt/1"
@@ -26,8 +26,7 @@ _NOT_ASKED = Leg(False, Reason("not-asked", "nothing is asked"), 0, 0)
 class Made(NamedTuple):
     """A context and what it was made from."""
 
-    query: ParsedQuery | None
-    dates: Sequence[DateSpan]
+    question: Question | None
     answer: Answer | None
     assembled: Assembled
     revision: str
@@ -36,14 +35,20 @@ class Made(NamedTuple):
 def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     """Describe a context as `memcli.context-receipt/1` does."""
     answer = made.answer or NOTHING._replace(revision=made.revision)
-    if made.query is None:
+    question = made.question
+    if question is None:
         answer = answer._replace(lexical=_NOT_ASKED, dense=_NOT_ASKED)
     parts = made.assembled.parts
     return {
-        **grounds(asked, made.query or parse(""), made.dates, answer),
+        **grounds(
+            asked,
+            question.query if question else parse(""),
+            question.dates if question else (),
+            answer,
+        ),
         "schema": SCHEMA,
-        "query": asked.text if made.query else None,
-        "verdict": answer.verdict if made.query else None,
+        "query": asked.text if question else None,
+        "verdict": answer.verdict if question else None,
         "tokens": made.assembled.tokens,
         "passages": [_passage(rank, part, answer.hits) for rank, part in enumerate(parts, start=1)],
         "left_out": [

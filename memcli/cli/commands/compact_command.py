@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.config.sources import nearest
 from memcli.errors import ExitCode, UsageError
 
@@ -92,45 +92,45 @@ def command(
         "compact.cluster": cluster,
         "compact.ratio": ratio,
     }
-    context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
     action = asked[0] if asked else "plan"
-    return run(Options(action, summarizer, depth, show, as_json), context)
+    return run(Options(action, summarizer, depth, show, as_json), skin)
 
 
-def run(wanted: Options, context: Context) -> int:
+def run(wanted: Options, skin: Skin) -> int:
     """Plan, and do what was asked for under the lock of the one writer."""
     if wanted.action in ("apply", "undo"):
-        with context.store.locked(wait_seconds=LOCK_SECONDS, sleep=context.sleep):
-            return _apply(wanted, context) if wanted.action == "apply" else _undo(wanted, context)
-    return _plan(wanted, context) if wanted.action == "plan" else _verify(wanted, context)
+        with skin.memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=skin.memory.clock.sleep):
+            return _apply(wanted, skin) if wanted.action == "apply" else _undo(wanted, skin)
+    return _plan(wanted, skin) if wanted.action == "plan" else _verify(wanted, skin)
 
 
-def _plan(wanted: Options, context: Context) -> int:
-    plan, _ = _made(wanted, context)
-    _tell(plan, wanted, context, written=False)
+def _plan(wanted: Options, skin: Skin) -> int:
+    plan, _ = _made(wanted, skin)
+    _tell(plan, wanted, skin, written=False)
     return ExitCode.OK
 
 
-def _apply(wanted: Options, context: Context) -> int:
+def _apply(wanted: Options, skin: Skin) -> int:
     from memcli.compaction import folder
 
-    plan, _ = _made(wanted, context)
-    folder.write(context.config.workspace, plan.drafts)
-    _tell(plan, wanted, context, written=True)
+    plan, _ = _made(wanted, skin)
+    folder.write(skin.config.workspace, plan.drafts)
+    _tell(plan, wanted, skin, written=True)
     return ExitCode.OK
 
 
-def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]:
+def _made(wanted: Options, skin: Skin) -> tuple[Plan, tuple[Summary, ...]]:
     """Read the folder and plan a run."""
     from memcli.compaction import folder
     from memcli.compaction.command import program
     from memcli.compaction.draft import Settings
     from memcli.compaction.plan import make_plan
 
-    found = folder.read(context.index_settings())
+    found = folder.read(skin.memory.index_settings())
     for skip in found.skips:
-        context.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
-    config = context.config
+        skin.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
+    config = skin.config
     settings = Settings(
         tail_records=config("compact.tail_records"),
         tail_tokens=config("compact.tail_tokens"),
@@ -145,41 +145,41 @@ def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]
         found.summaries,
         settings,
         folder=folder.folder_of(config.workspace),
-        now=context.now,
-        embed=_embed(context),
+        now=skin.now,
+        embed=_embed(skin),
         rewrite=rewrite,
     )
     return plan, found.summaries
 
 
-def _embed(context: Context) -> Any:  # noqa: ANN401
+def _embed(skin: Skin) -> Any:  # noqa: ANN401
     from memcli.compaction.similarity import embedder
     from memcli.render.reasons import sentence
 
-    opened = context.open_encoder()
+    opened = skin.memory.open_encoder()
     if opened.encoder is None:
         if opened.reason is not None:
             text = f"without vectors ({opened.reason.text}): by words alone"
-            context.terminal.say(sentence(opened.reason._replace(text=text)))
+            skin.terminal.say(sentence(opened.reason._replace(text=text)))
         return None
     return embedder(opened.encoder)
 
 
-def _verify(wanted: Options, context: Context) -> int:
+def _verify(wanted: Options, skin: Skin) -> int:
     from memcli.compaction import folder
     from memcli.compaction.summaries import problems
 
-    summaries = folder.read(context.index_settings()).summaries
+    summaries = folder.read(skin.memory.index_settings()).summaries
     found = problems(summaries)
     if wanted.as_json:
-        _write(context, action="verify", summaries=[_summary(s) for s in summaries],
+        _write(skin, action="verify", summaries=[_summary(s) for s in summaries],
                problems=[p._asdict() for p in found])  # fmt: skip
     else:
         for problem in found:
-            where = context.terminal.safe_line(problem.path)
-            detail = context.terminal.safe_line(problem.detail)
-            context.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
-        context.terminal.say(_verdict(len(summaries), len(found)))
+            where = skin.terminal.safe_line(problem.path)
+            detail = skin.terminal.safe_line(problem.detail)
+            skin.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
+        skin.terminal.say(_verdict(len(summaries), len(found)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
@@ -190,34 +190,34 @@ def _verdict(summaries: int, problems: int) -> str:
     return f"Checked {checked}: {problems} do not hold; their lines are searched raw."
 
 
-def _undo(wanted: Options, context: Context) -> int:
+def _undo(wanted: Options, skin: Skin) -> int:
     from memcli.compaction import folder
 
-    summaries = folder.read(context.index_settings()).summaries
+    summaries = folder.read(skin.memory.index_settings()).summaries
     last = max((s.lineage.compacted for s in summaries), default="")
     run_ = [s for s in summaries if s.lineage.compacted == last]
     kept = [s for s in run_ if s.is_edited]
     gone = [s for s in run_ if not s.is_edited]
-    folder.remove(context.config.workspace, [s.path for s in gone])
+    folder.remove(skin.config.workspace, [s.path for s in gone])
     if wanted.as_json:
-        _write(context, action="undo", summaries=[_summary(s) for s in gone],
+        _write(skin, action="undo", summaries=[_summary(s) for s in gone],
                problems=[{"path": s.path, "kind": "edited", "detail": "left as it is"}
                          for s in kept])  # fmt: skip
     else:
         for summary in gone:
-            context.terminal.write(f"removed  {context.terminal.safe_line(summary.path)}\n")
+            skin.terminal.write(f"removed  {skin.terminal.safe_line(summary.path)}\n")
         for summary in kept:
-            context.terminal.warn(f"{summary.path} was edited and is left as it is")
+            skin.terminal.warn(f"{summary.path} was edited and is left as it is")
         if not summaries:
-            context.terminal.say("There is nothing to undo.")
+            skin.terminal.say("There is nothing to undo.")
     return ExitCode.NEGATIVE if kept else ExitCode.OK
 
 
-def _tell(plan: Plan, wanted: Options, context: Context, *, written: bool) -> None:
-    terminal = context.terminal
+def _tell(plan: Plan, wanted: Options, skin: Skin, *, written: bool) -> None:
+    terminal = skin.terminal
     if wanted.as_json:
         _write(
-            context,
+            skin,
             action="apply" if written else "plan",
             records=len(plan.records),
             tail=len(plan.tail),
@@ -276,8 +276,8 @@ def _lines(source: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"path": source.path, "start_line": source.start_line, "end_line": source.end_line}
 
 
-def _write(context: Context, **fields: object) -> None:
+def _write(skin: Skin, **fields: object) -> None:
     from memcli.render.jsonio import dumps
 
-    record = {"schema": "memcli.compact/1", "workspace": context.config.workspace, **fields}
-    context.terminal.write(dumps(record) + "\n")
+    record = {"schema": "memcli.compact/1", "workspace": skin.config.workspace, **fields}
+    skin.terminal.write(dumps(record) + "\n")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import (
     BY_NAME,
@@ -53,18 +53,18 @@ def command(
     if init and user and not as_json:  # needs no workspace
         terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
         return _init(user_file(os.environ), terminal, user=True)
-    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
     if init:
-        ours, own = _files(context.config.workspace)
-        _init(own if user else ours, context.terminal, user=user)
+        ours, own = _files(skin.config.workspace)
+        _init(own if user else ours, skin.terminal, user=user)
         if not as_json:
             return ExitCode.OK
     if as_json:
         from memcli.render.jsonio import dumps
 
-        context.terminal.write(dumps(_record(keys, context)) + "\n")
+        skin.terminal.write(dumps(_record(keys, skin)) + "\n")
     else:
-        context.terminal.write(_text(keys, context))
+        skin.terminal.write(_text(keys, skin))
     return ExitCode.OK
 
 
@@ -93,8 +93,8 @@ def _named(name: str | None) -> list[Key]:
     return found
 
 
-def _record(keys: list[Key], context: Context) -> dict[str, Any]:
-    config = context.config
+def _record(keys: list[Key], skin: Skin) -> dict[str, Any]:
+    config = skin.config
     return {
         "schema": "memcli.config/1",
         "workspace": config.workspace,
@@ -134,9 +134,9 @@ def _files(workspace: str) -> tuple[str, str]:
     return os.path.join(workspace, WORKSPACE_FILE), user_file(os.environ)
 
 
-def _text(keys: list[Key], context: Context) -> str:
+def _text(keys: list[Key], skin: Skin) -> str:
     """Set settings, values and origins in columns; what somebody changed stands out."""
-    config, style, safe = context.config, context.terminal.style, context.terminal.safe_line
+    config, style, safe = skin.config, skin.terminal.style, skin.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
         for what, path in zip(("workspace", "user"), _files(config.workspace), strict=True):

@@ -7,9 +7,8 @@ from typing import Annotated, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Shared, make_context
-from memcli.config.sources import nearest
-from memcli.errors import ExitCode, UsageError
+from memcli.cli.skin import Shared, make_skin
+from memcli.errors import ExitCode
 
 FORMATS = ("markdown", "json")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
@@ -52,34 +51,27 @@ def command(
 
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
-    form = "json" if as_json else form
-    if form not in FORMATS:
-        raise UsageError(
-            f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
-            hint=f"--format {nearest(form, FORMATS)}",
-        )
-    if sync and no_sync:
-        raise UsageError("--sync goes without --no-sync", hint="memcli context --help")
+    form = options.one_of("--format", "json" if as_json else form, FORMATS)
+    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="context")
     flags = {
         "context.budget": budget,
         "context.tail": tail,
         "search.mode": mode,
         "search.profile": profile,
     }
-    context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
 
-    from memcli.cli import context_output, context_run
+    from memcli.api.assemble import context_of, wanted_of
+    from memcli.cli import context_output
     from memcli.context.assemble import check_shares
 
-    wanted = check_shares(context_run.wanted_of(context))
+    wanted = check_shares(wanted_of(skin.memory))
     text = " ".join(query or ())
-    found = context_run.make(text, context, wanted, sync=sync, no_sync=no_sync)
+    found = context_of(skin.memory, text, skin.today, wanted, sync=wanted_sync)
     if receipt is not None:
         from memcli.cli import search_receipt
 
-        record = search_receipt.make_of_context(
-            text, found, context, found.filters, budget=wanted.budget
-        )
-        search_receipt.write(receipt, record, context)
-    context_output.write(found, wanted, context, form=form, explain=explain)
+        record = search_receipt.make_of_context(found, skin, budget=wanted.budget)
+        search_receipt.write(receipt, record, skin)
+    context_output.write(found, wanted, skin, form=form, explain=explain)
     return ExitCode.OK

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def command(
         raise UsageError(
             "--from and --lines count from 1", hint=f"memcli get {target} --from 1 --lines 40"
         )
-    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    return run(target, first, count, expected, context, expand=expand, as_json=as_json)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    return run(target, first, count, expected, skin, expand=expand, as_json=as_json)
 
 
 def run(
@@ -60,16 +60,16 @@ def run(
     first: int | None,
     count: int | None,
     expected: str | None,
-    context: Context,
+    skin: Skin,
     *,
     expand: bool,
     as_json: bool,
 ) -> int:
     """Print what was asked for."""
-    from memcli.cli import targets
+    from memcli.api import targets
     from memcli.markdown.parts import digest
 
-    settings = context.index_settings()
+    settings = skin.memory.index_settings()
     found = targets.resolve(target, settings)
     file = targets.read(found, settings)
     lines = file.text.split("\n")
@@ -108,13 +108,13 @@ def run(
         }
         if expand:
             record["expanded"] = behind
-        context.terminal.write(dumps(record) + "\n")
+        skin.terminal.write(dumps(record) + "\n")
     elif expand:
-        _write_behind(behind, context)
+        _write_behind(behind, skin)
     elif text:
-        context.terminal.write(context.terminal.safe(text) + "\n")
+        skin.terminal.write(skin.terminal.safe(text) + "\n")
     if expected is not None and expected.lower() != text_hash:
-        context.terminal.warn(f"{found.path}:{start}-{end} has changed: its hash is {text_hash}")
+        skin.terminal.warn(f"{found.path}:{start}-{end} has changed: its hash is {text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
 
@@ -122,8 +122,8 @@ def run(
 def _behind(
     file: FileText, lines: Sequence[str] | None, settings: Settings
 ) -> list[dict[str, Any]]:
-    from memcli.cli import targets
-    from memcli.cli.get_expand import raw_lines
+    from memcli.api import targets
+    from memcli.api.behind import raw_lines
 
     def read(path: str) -> FileText:
         return targets.read(targets.resolve(path, settings), settings)
@@ -131,8 +131,8 @@ def _behind(
     return raw_lines(file, lines, settings=settings, read=read)
 
 
-def _write_behind(behind: Sequence[dict[str, Any]], context: Context) -> None:
-    terminal = context.terminal
+def _write_behind(behind: Sequence[dict[str, Any]], skin: Skin) -> None:
+    terminal = skin.terminal
     for each in behind:
         where = f"{each['path']}:{each['start_line']}-{each['end_line']}"
         terminal.write(f"==> {terminal.safe_line(where)} <==\n{terminal.safe(each['text'])}\n")

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 
@@ -79,7 +79,7 @@ def command(
     if not watch:
         if debounce is not None or interval is not None:
             raise UsageError("--debounce and --interval need --watch", hint="memcli index --watch")
-        return run(wanted, make_context(shared, flags))
+        return run(wanted, make_skin(shared, flags))
     if dry_run or prune:
         raise UsageError(
             f"--watch and --{'dry-run' if dry_run else 'prune'} do not go together",
@@ -87,38 +87,33 @@ def command(
         )
     from memcli.cli.watch_run import watch as stay
 
-    context = make_context(shared, flags)
-    pinned = shared._replace(workspace=context.config.workspace)
-    return stay(context, lambda: make_context(pinned, flags), full=full, as_json=as_json)
+    skin = make_skin(shared, flags)
+    pinned = shared._replace(workspace=skin.config.workspace)
+    return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
 
-def run(wanted: Options, context: Context) -> int:
+def run(wanted: Options, skin: Skin) -> int:
     """Index the workspace and report what was done."""
     if wanted.dry_run:
-        return _dry_run(context, as_json=wanted.as_json)
+        return _dry_run(skin, as_json=wanted.as_json)
 
+    from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.index_output import write
-    from memcli.cli.index_run import Job, Vectors, run_once
     from memcli.cli.progress import Progress
 
-    with Progress(context.terminal, context.monotonic) as progress:
-        vectors = Vectors(context, progress.update)
-        done = run_once(
-            context,
-            Job(wanted.full, wanted.prune, wanted.wait, texts=None),
-            vectors,
-            sleep=context.sleep,
-            on_progress=progress.update,
-        )
-    write(done, vectors.opened, context, as_json=wanted.as_json)
+    with Progress(skin.terminal, skin.memory.clock.monotonic) as progress:
+        vectors = Vectors(skin.memory, progress.update)
+        job = Job(wanted.full, wanted.prune, wanted.wait)
+        done = sync(skin.memory, job, vectors, on_progress=progress.update)
+    write(done, vectors.opened, skin, as_json=wanted.as_json)
     return ExitCode.OK
 
 
-def _dry_run(context: Context, *, as_json: bool) -> int:
+def _dry_run(skin: Skin, *, as_json: bool) -> int:
     """Say what a run would do, whatever that takes to read."""
     from memcli.cli.index_output import write_plan
     from memcli.indexing.look import stand
 
-    standing = stand(context.store, context.index_settings())
-    write_plan(standing, context.terminal, as_json=as_json)
+    standing = stand(skin.memory.store, skin.memory.index_settings())
+    write_plan(standing, skin.terminal, as_json=as_json)
     return ExitCode.OK

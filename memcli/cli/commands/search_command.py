@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Context, Shared, make_context
-from memcli.config.sources import SCOPES, TRUSTS, nearest
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.config.sources import SCOPES, TRUSTS
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import Filters
 
 if TYPE_CHECKING:
+    from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
+    from memcli.search.question import Question
 
 FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
@@ -98,19 +100,15 @@ def command(
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
+    from memcli.api.ask import ask
     from memcli.cli import search_output
-    from memcli.cli.search_run import answer
+    from memcli.search.options import options_of
+    from memcli.search.question import Question
 
-    form = "json" if as_json else form or "text"
-    if form not in FORMATS:
-        raise UsageError(
-            f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
-            hint=f"--format {nearest(form, FORMATS)}",
-        )
+    form = options.one_of("--format", "json" if as_json else form or "text", FORMATS)
+    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
-    if sync and no_sync:
-        raise UsageError("--sync goes without --no-sync", hint="memcli search --help")
     if budget is not None and budget < 1:
         raise UsageError(
             f"--budget counts tokens from 1, not {budget}",
@@ -124,37 +122,31 @@ def command(
         "search.min_score": min_score,
         "search.view": view,
     }
-    context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
-    _check("--source", source, [each.name for each in context.config.sources])
-    _check("--scope", scope, SCOPES)
-    _check("--trust", trust, TRUSTS)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
     filters = Filters(
-        since=_bound(since or on, context, last=False),
-        until=_bound(until or on, context, last=True),
+        since=_bound(since or on, skin, last=False),
+        until=_bound(until or on, skin, last=True),
         paths=tuple(path or ()),
-        sources=tuple(source or ()),
+        sources=_known("--source", source, [each.name for each in skin.config.sources]),
         kinds=tuple(kind or ()),
-        scopes=tuple(scope or ()),
-        trusts=tuple(trust or ()),
+        scopes=_known("--scope", scope, SCOPES),
+        trusts=_known("--trust", trust, TRUSTS),
         headings=tuple(heading or ()),
         undated=undated,
-        view=context.config("search.view"),
+        view=skin.config("search.view"),
     )
-    text = " ".join(query)
+    question = Question.read(" ".join(query), skin.today)
+    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters)
     if why_not is not None:
-        return _why_not(why_not, text, context, filters, as_json=as_json, no_sync=no_sync)
-    found = answer(
-        text, context, filters, budget=budget, whole=full, expand=expand, sync=sync,
-        no_sync=no_sync,
-    )  # fmt: skip
+        return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
+    found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
     if receipt is not None:
         from memcli.cli import search_receipt
 
-        record = search_receipt.make(text, found, context, filters, budget=budget, whole=full)
-        search_receipt.write(receipt, record, context)
+        search_receipt.write(receipt, search_receipt.make(found, skin, wanted), skin)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
-    search_output.write(found, context, form=form, full=full, explain=explain)
+    search_output.write(found, skin, form=form, full=full, explain=explain)
     return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
 
 
@@ -166,40 +158,40 @@ def _without_dense(dense: Leg) -> LegMissingError:
     return LegMissingError(f"the dense leg did not run: {text}", hint=hint or "memcli status")
 
 
-def _check(option: str, given: list[str] | None, known: Sequence[str]) -> None:
+def _known(option: str, given: list[str] | None, known: Sequence[str]) -> tuple[str, ...]:
     """Refuse a name that no document can have."""
-    for name in given or ():
-        if name not in known:
-            raise UsageError(
-                f"{option} must be one of {', '.join(known)}, not {name!r}",
-                hint=f"{option} {nearest(name, known)}",
-            )
+    return tuple(options.one_of(option, name, known) for name in given or ())
 
 
 def _why_not(
-    ref: str, text: str, context: Context, filters: Filters, *, as_json: bool, no_sync: bool
+    ref: str,
+    question: Question,
+    wanted: SearchOptions,
+    skin: Skin,
+    *,
+    as_json: bool,
+    sync: bool | None,
 ) -> int:
+    from memcli.api.ask import ask
     from memcli.cli import why_not
     from memcli.cli.search_output import say_freshness
-    from memcli.cli.search_run import answer
     from memcli.search.why_not import Course
 
-    lines, course = why_not.lines_of(ref, context), Course()
-    found = answer(text, context, filters, budget=None, whole=False, expand=False, sync=False,
-                   no_sync=no_sync, observe=course)  # fmt: skip
-    why_not.write(lines, course, context, as_json=as_json)
-    say_freshness(found.freshness, context.terminal)
+    lines, course = why_not.lines_of(ref, skin), Course()
+    found = ask(skin.memory, question, wanted, sync=sync, observe=course)
+    why_not.write(lines, course, skin, as_json=as_json)
+    say_freshness(found.freshness, skin.terminal)
     return ExitCode.OK
 
 
-def _bound(text: str | None, context: Context, *, last: bool) -> str | None:
+def _bound(text: str | None, skin: Skin, *, last: bool) -> str | None:
     """Read a date of a filter and give its first or its last day."""
     if text is None:
         return None
     from memcli.search.dates import parse_date
 
     try:
-        span = parse_date(text, context.today)
+        span = parse_date(text, skin.today)
     except ValueError as error:
         raise UsageError(str(error), hint="memcli help query-syntax") from None
     return span.end if last else span.start

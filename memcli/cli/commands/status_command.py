@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memcli.cli import options
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode
 
 
@@ -30,29 +30,22 @@ def command(
 
     Examples: memcli status      memcli status --check --json
     """
-    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    return run(context, check=check, deep=deep, as_json=as_json)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    return run(skin, check=check, deep=deep, as_json=as_json)
 
 
-def run(context: Context, *, check: bool, deep: bool, as_json: bool) -> int:
+def run(skin: Skin, *, check: bool, deep: bool, as_json: bool) -> int:
     """Compare files and index and show both."""
-    from memcli.cli.standing import gather, judge, record
+    from memcli.api.standing import gather, judge, record
 
-    found = gather(
-        context.config,
-        context.store,
-        context.index_settings(),
-        context.encoders(),
-        sleep=context.sleep,
-        deep=deep,
-    )
+    found = gather(skin.memory, deep=deep)
     told = record(found, judge(found))
     if as_json:
         from memcli.render.jsonio import dumps
 
-        context.terminal.write(dumps(told) + "\n")
-    elif not (check and context.terminal.quiet):
+        skin.terminal.write(dumps(told) + "\n")
+    elif not (check and skin.terminal.quiet):
         from memcli.cli import status_output
 
-        status_output.write(told, context)
+        status_output.write(told, skin)
     return ExitCode.NEGATIVE if check and found.is_behind else ExitCode.OK

@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memcli.cli import side_files
-from memcli.cli.context import Context
+from memcli.cli.skin import Skin
 from memcli.errors import UsageError
 
 
-def folder_of(context: Context) -> str:
+def folder_of(skin: Skin) -> str:
     """Name the folder: beside the index file and called after it."""
-    return f"{context.store.local}.bench"
+    return f"{skin.memory.store.local}.bench"
 
 
-def read(folder: str, context: Context) -> list[dict[str, Any]]:
+def read(folder: str, skin: Skin) -> list[dict[str, Any]]:
     """Read the receipts, oldest first; one that cannot be read is named and passed over."""
     from memcli.bench.rows import read_receipt
 
@@ -27,7 +27,7 @@ def read(folder: str, context: Context) -> list[dict[str, Any]]:
         try:
             receipts.append(read_receipt(side_files.read_text(path, ""), path))
         except UsageError:
-            context.terminal.warn(f"{path} is no receipt of a lane and is passed over")
+            skin.terminal.warn(f"{path} is no receipt of a lane and is passed over")
     return receipts
 
 

@@ -8,7 +8,7 @@ import typer
 
 from memcli.cli import options, side_files
 from memcli.cli.commands.bench.running import QUESTIONS
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -45,30 +45,30 @@ def command(
 
     if limit < 1:
         raise UsageError(f"--limit counts from 1, not {limit}", hint="memcli bench init --help")
-    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    path = out or side_files.own_file(QUESTIONS, context)
-    chosen = drafts.draft(_documents(context), limit)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    path = out or side_files.own_file(QUESTIONS, skin)
+    chosen = drafts.draft(_documents(skin), limit)
     if not chosen:
         raise UsageError(
             "the memory has no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
-    side_files.write_text(path, "".join(lines), context, mode="x")
+    side_files.write_text(path, "".join(lines), skin, mode="x")
     if as_json:
         record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
-        context.terminal.write(dumps(record) + "\n")
-    context.terminal.say(f"{len(chosen)} drafts in {path}.")
-    context.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
+        skin.terminal.write(dumps(record) + "\n")
+    skin.terminal.say(f"{len(chosen)} drafts in {path}.")
+    skin.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
     return ExitCode.OK
 
 
-def _documents(context: Context) -> dict[str, Parsed]:
+def _documents(skin: Skin) -> dict[str, Parsed]:
     from memcli.indexing.planning import plan
     from memcli.markdown.parse import parse
     from memcli.types import Skip
     from memcli.workspace.reading import read_file
 
-    settings = context.index_settings()
+    settings = skin.memory.index_settings()
     roots = {source.name: source.root for source in settings.sources}
     found = {}
     for stat in plan(settings, {}).listing.files:

@@ -8,7 +8,7 @@ import typer
 
 from memcli.cli import options, side_files
 from memcli.cli.commands.bench import history_files
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 SPEED_RUNS = 3
@@ -50,20 +50,20 @@ def command(
         raise UsageError(
             "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
         )
-    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
-    receipt = run(context, queries, max_drop=max_drop, max_slower=max_slower, speed=not no_speed,
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    receipt = run(skin, queries, max_drop=max_drop, max_slower=max_slower, speed=not no_speed,
                   accept=accept)  # fmt: skip
     if as_json:
         from memcli.render.jsonio import dumps
 
-        context.terminal.write(dumps(receipt) + "\n")
+        skin.terminal.write(dumps(receipt) + "\n")
     else:
-        _speak(receipt, context)
+        _speak(receipt, skin)
     return ExitCode.NEGATIVE if receipt["regressions"] else ExitCode.OK
 
 
 def run(
-    context: Context,
+    skin: Skin,
     queries: str | None,
     *,
     max_drop: float,
@@ -77,18 +77,18 @@ def run(
     from memcli.bench.speed import slower
     from memcli.cli.commands.bench.quality import measure
 
-    folder = history_files.folder_of(context)
-    side_files.refuse_memory(history_files.path_of(folder, context.now), context)
-    before = history.reference(history_files.read(folder, context))
-    measured = measure(queries, context, sync=True, silent=not context.terminal.verbose)
+    folder = history_files.folder_of(skin)
+    side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)
+    before = history.reference(history_files.read(folder, skin))
+    measured = measure(queries, skin, sync=True, silent=not skin.terminal.verbose)
     figures = None
     if speed:
         from memcli.cli.commands.bench.speed import measure as measure_speed
 
-        figures = measure_speed(context, documents=None, runs=SPEED_RUNS)
+        figures = measure_speed(skin, documents=None, runs=SPEED_RUNS)
     receipt: dict[str, Any] = {
         "schema": "memcli.bench-lane/1",
-        "now": context.now,
+        "now": skin.now,
         "accepted": accept,
         "sync": measured.synced,
         "quality": measured.record,
@@ -106,8 +106,8 @@ def run(
     return receipt
 
 
-def _speak(receipt: dict[str, Any], context: Context) -> None:
-    terminal, found = context.terminal, receipt["regressions"]
+def _speak(receipt: dict[str, Any], skin: Skin) -> None:
+    terminal, found = skin.terminal, receipt["regressions"]
     if found:
         more = f" (and {len(found) - 1} more: memcli bench report)" if len(found) > 1 else ""
         terminal.write(terminal.safe_line(f"memcli bench lane: {found[0]}{more}") + "\n")

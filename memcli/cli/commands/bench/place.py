@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.cli.commands.bench import running
-from memcli.cli.context import Context
+from memcli.cli.skin import Skin
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def lay_out(context: Context, documents: int | None) -> Iterator[Place]:
+def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
     """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
     from tempfile import TemporaryDirectory
 
@@ -50,12 +50,12 @@ def lay_out(context: Context, documents: int | None) -> Iterator[Place]:
                 paths.append(path)
             queries = synthetic.queries(WARM_QUERIES, SEED)
         else:
-            paths = _copy(context, notes, store)
+            paths = _copy(skin, notes, store)
             queries = _headings(notes, paths) or ["what was decided"]
         yield Place(notes, store, environ, queries, paths[0])
 
 
-def _copy(context: Context, notes: str, store: str) -> list[str]:
+def _copy(skin: Skin, notes: str, store: str) -> list[str]:
     """Copy the documents of the memory, its settings and its index."""
     from shutil import copyfile
 
@@ -63,8 +63,8 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
     from memcli.indexing.planning import plan
     from memcli.types import MEMORY_SOURCE
 
-    own = [source for source in context.config.sources if source.name == MEMORY_SOURCE]
-    listing = plan(context.index_settings()._replace(sources=tuple(own)), {}).listing
+    own = [source for source in skin.config.sources if source.name == MEMORY_SOURCE]
+    listing = plan(skin.memory.index_settings()._replace(sources=tuple(own)), {}).listing
     if not listing.files:
         raise UsageError(
             "the memory holds nothing to measure", hint="memcli bench speed --documents 1000"
@@ -73,11 +73,13 @@ def _copy(context: Context, notes: str, store: str) -> list[str]:
         target = os.path.join(notes, found.path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         copyfile(os.path.join(own[0].root, found.path), target)
-    settings = os.path.join(context.config.workspace, WORKSPACE_FILE)
-    if len(own) == len(context.config.sources) and os.path.isfile(settings):
+    settings = os.path.join(skin.config.workspace, WORKSPACE_FILE)
+    if len(own) == len(skin.config.sources) and os.path.isfile(settings):
         copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
-    with context.store.locked(wait_seconds=running.SYNC_WAIT_SECONDS, sleep=context.sleep):
-        context.store.copy_to(store)
+    with skin.memory.store.locked(
+        wait_seconds=running.SYNC_WAIT_SECONDS, sleep=skin.memory.clock.sleep
+    ):
+        skin.memory.store.copy_to(store)
     return [found.path for found in listing.files]
 
 

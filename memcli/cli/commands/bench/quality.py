@@ -10,7 +10,7 @@ import typer
 
 from memcli.cli import options, side_files
 from memcli.cli.commands.bench import running
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def command(
     gates = Gates(tuple(map(parse_gate, fail_under or ())), max_drop, max_p95_ms)
     shared = Shared(workspace, quiet, verbose, color, now)
     flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion}
-    context = make_context(shared, flags)
-    return run(queries, context, gates, baseline=baseline, run_file=run_file, sync=not no_sync,
+    skin = make_skin(shared, flags)
+    return run(queries, skin, gates, baseline=baseline, run_file=run_file, sync=not no_sync,
                as_json=as_json, variants=_variants(ablate, compare))  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def _variants(ablate: bool, compare: str | None) -> tuple[Variant, ...]:
 
 def run(
     queries_file: str | None,
-    context: Context,
+    skin: Skin,
     gates: Gates,
     *,
     baseline: str | None,
@@ -113,16 +113,16 @@ def run(
     from memcli.bench.rows import read_baseline
     from memcli.render.jsonio import dumps
 
-    terminal = context.terminal
+    terminal = skin.terminal
     silent = not gates.is_empty and not terminal.verbose
     if run_file is not None:
-        side_files.refuse_memory(run_file, context)
-    measured = measure(queries_file, context, sync=sync, silent=silent, variants=variants)
+        side_files.refuse_memory(run_file, skin)
+    measured = measure(queries_file, skin, sync=sync, silent=silent, variants=variants)
     if run_file is not None:
         from memcli.bench.quality import run_line
 
         lines = "".join(dumps(run_line(each)) + "\n" for each in measured.asked)
-        side_files.write_text(run_file, lines, context)
+        side_files.write_text(run_file, lines, skin)
     before = None
     if baseline is not None:
         hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
@@ -158,7 +158,7 @@ class Measured(NamedTuple):
 
 def measure(
     queries_file: str | None,
-    context: Context,
+    skin: Skin,
     *,
     sync: bool,
     silent: bool,
@@ -168,16 +168,15 @@ def measure(
     from memcli.bench import quality as bench
     from memcli.bench.rows import as_record, row_of
 
-    name, queries = running.questions(queries_file, context, silent=silent)
+    name, queries = running.questions(queries_file, skin, silent=silent)
     synced = {}
     if sync:
-        synced = running.bring_in_step(context, silent=silent)
+        synced = running.bring_in_step(skin, silent=silent)
     else:
-        _look(context)
-    line_costs = running.line_costs(context)
-    vectors = running.QueryVectors(context)
-    search = running.Searcher(context, vectors)
-    asked = bench.ask(queries, search, line_costs, context.monotonic)
+        _look(skin)
+    line_costs = running.line_costs(skin)
+    search = running.Searcher(skin)
+    asked = bench.ask(queries, search, line_costs, skin.memory.clock.monotonic)
     index = search.index()
     rows = [row for row in map(row_of, asked) if row is not None]
     if not rows:
@@ -187,10 +186,10 @@ def measure(
     times = [each.milliseconds for each in asked]
     record = {
         "schema": "memcli.bench-quality/1",
-        "now": context.now,
+        "now": skin.now,
         "questions": {"name": os.path.basename(name), "judged": len(rows)},
         "index": index,
-        "settings": dict(side_files.settings_of(context)),
+        "settings": dict(side_files.settings_of(skin)),
         "machine": running.machine(),
         "latency_ms": {"p50": bench.percentile(times, 0.5), "p95": bench.percentile(times, 0.95)},
         "categories": bench.summary(asked),
@@ -198,13 +197,12 @@ def measure(
         "queries": [as_record(row) for row in rows],
     }
     if variants:
-        record["ablation"] = _ablation(context, vectors, variants, asked, line_costs)
+        record["ablation"] = _ablation(skin, variants, asked, line_costs)
     return Measured(record, asked, rows, line_costs, synced)
 
 
 def _ablation(
-    context: Context,
-    vectors: running.QueryVectors,
+    skin: Skin,
     variants: Sequence[Variant],
     asked: Sequence[AskedQuestion],
     line_costs: LineCosts,
@@ -220,8 +218,9 @@ def _ablation(
     found = [row("as set", before, before)]
     for variant in variants:
         changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
-        config = context.config._replace(values={**context.config.values, **changed})
-        search = running.Searcher(context._replace(config=config), vectors, without=variant.without)
+        config = skin.config._replace(values={**skin.config.values, **changed})
+        other = skin._replace(memory=skin.memory.having(config=config))
+        search = running.Searcher(other, without=variant.without)
         scores = [
             score(query.relevant, passages(search(query.text, query.date)), line_costs)
             for query in (each.query for each in judged)
@@ -230,12 +229,12 @@ def _ablation(
     return found
 
 
-def _look(context: Context) -> None:
+def _look(skin: Skin) -> None:
     from memcli.cli.search_output import say_freshness
     from memcli.indexing.freshness import look
 
-    freshness = look(context.store, context.index_settings())
-    say_freshness(freshness, context.terminal, "these answers")
+    freshness = look(skin.memory.store, skin.memory.index_settings())
+    say_freshness(freshness, skin.terminal, "these answers")
 
 
 def _compared(before: list[Row] | None, rows: list[Row]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memcli.cli import options, search_receipt, side_files
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def command(
         side_files.read_text(receipt, "memcli search QUERY --receipt FILE"), receipt
     )
     shared = Shared(workspace, quiet, verbose, color, now or before["now"])
-    context = make_context(shared, before["flags"])
+    skin = make_skin(shared, before["flags"])
     again = _context if before["schema"] == replay.CONTEXT_SCHEMA else _search
-    freshness, after = again(before, context, no_sync=no_sync)
-    say_freshness(freshness, context.terminal)
+    freshness, after = again(before, skin, no_sync=no_sync)
+    say_freshness(freshness, skin.terminal)
     record = replay.compare(before, after)
-    terminal = context.terminal
+    terminal = skin.terminal
     if as_json:
         terminal.write(dumps(record) + "\n")
     else:
@@ -55,26 +55,24 @@ def command(
     return ExitCode.OK
 
 
-def _search(before: Receipt, context: Context, *, no_sync: bool) -> tuple[Freshness, Receipt]:
-    from memcli.cli.search_run import answer
+def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
+    from memcli.api.ask import ask
+    from memcli.search.options import options_of
+    from memcli.search.question import Question
     from memcli.search.receipt import filters_of
 
-    filters, text = filters_of(before), before["query"]
-    budget, whole = before["budget"], before["whole"]
-    found = answer(
-        text, context, filters, budget=budget, whole=whole, expand=False, sync=False,
-        no_sync=no_sync,
-    )  # fmt: skip
-    after = search_receipt.make(text, found, context, filters, budget=budget, whole=whole)
-    return found.freshness, after
-
-
-def _context(before: Receipt, context: Context, *, no_sync: bool) -> tuple[Freshness, Receipt]:
-    from memcli.cli.context_run import make, wanted_of
-
-    text, wanted = before["query"] or "", wanted_of(context)
-    found = make(text, context, wanted, sync=False, no_sync=no_sync)
-    after = search_receipt.make_of_context(
-        text, found, context, found.filters, budget=wanted.budget
+    wanted = options_of(
+        skin.config, filters=filters_of(before), budget=before["budget"], whole=before["whole"]
     )
-    return found.freshness, after
+    question = Question.read(before["query"], skin.today)
+    found = ask(skin.memory, question, wanted, sync=False if no_sync else None)
+    return found.freshness, search_receipt.make(found, skin, wanted)
+
+
+def _context(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
+    from memcli.api.assemble import context_of, wanted_of
+
+    text, wanted = before["query"] or "", wanted_of(skin.memory)
+    sync = False if no_sync else None
+    found = context_of(skin.memory, text, skin.today, wanted, sync=sync)
+    return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)

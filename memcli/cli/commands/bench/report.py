@@ -8,7 +8,7 @@ import typer
 
 from memcli.cli import options, side_files
 from memcli.cli.commands.bench import history_files
-from memcli.cli.context import Shared, make_context
+from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, NotFoundError
 
 
@@ -38,23 +38,23 @@ def command(
     from memcli.bench import report
     from memcli.bench.rows import read_receipt
 
-    context = make_context(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
     if receipts:
         history = [read_receipt(side_files.read_text(name, hint), name) for name in receipts]
         history.sort(key=lambda receipt: str(receipt["now"]))
     else:
-        history = history_files.read(history_files.folder_of(context), context)
+        history = history_files.read(history_files.folder_of(skin), skin)
     if not history:
         raise NotFoundError("no run of bench lane is kept yet", hint="memcli bench lane")
     shown = report.report(history)
-    terminal = context.terminal
+    terminal = skin.terminal
     if html is not None:
-        side_files.refuse_memory(html, context)
+        side_files.refuse_memory(html, skin)
         from memcli.bench.report_charts import charts
         from memcli.bench.report_html import page
 
-        side_files.write_text(html, page(shown, charts(shown)), context)
+        side_files.write_text(html, page(shown, charts(shown)), skin)
         terminal.say(f"Report of {len(history)} runs in {html}.")
     elif as_json:
         from memcli.render.jsonio import dumps

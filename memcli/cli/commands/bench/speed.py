@@ -14,7 +14,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
-from memcli.cli.context import Context, Shared, make_context
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -64,27 +64,27 @@ def command(
     if runs < 1:
         raise UsageError(f"--runs counts from 1, not {runs}", hint=HINT)
     shared = Shared(workspace, quiet, verbose, color, now)
-    context = make_context(shared, {"search.mode": mode})
+    skin = make_skin(shared, {"search.mode": mode})
     if documents is None:
-        running.bring_in_step(context, silent=False)
-    record = measure(context, documents=documents, runs=runs)
+        running.bring_in_step(skin, silent=False)
+    record = measure(skin, documents=documents, runs=runs)
     if as_json:
         from memcli.render.jsonio import dumps
 
-        context.terminal.write(dumps(record) + "\n")
+        skin.terminal.write(dumps(record) + "\n")
     else:
         from memcli.bench.speed import text
 
-        context.terminal.write(text(record))
+        skin.terminal.write(text(record))
     return ExitCode.OK
 
 
-def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, Any]:
+def measure(skin: Skin, *, documents: int | None, runs: int) -> dict[str, Any]:
     """Measure and describe as `memcli.bench-speed/1` does."""
     from memcli.bench import speed
 
-    hybrid = context.config("search.mode") != "lexical" and _has_model(context)
-    with lay_out(context, documents) as place:
+    hybrid = skin.config("search.mode") != "lexical" and _has_model(skin)
+    with lay_out(skin, documents) as place:
         _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
         query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
         keyword = ("search", "--mode", "lexical")
@@ -107,12 +107,12 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
         indexed = _run(fresh, 1, *plain)
         record: dict[str, Any] = {
             "schema": "memcli.bench-speed/1",
-            "now": context.now,
+            "now": skin.now,
             "generated": documents,
             "machine": running.machine(),
             "cold": {name: speed.cost(costs) for name, costs in found.items()},
             "sync": {"no_change": no_change, "one_change": changed},
-            **_in_process(context, place, hybrid=hybrid),
+            **_in_process(skin, place, hybrid=hybrid),
         }
         record["index"] = {
             **speed.cost(indexed),
@@ -126,10 +126,10 @@ def measure(context: Context, *, documents: int | None, runs: int) -> dict[str, 
     return record
 
 
-def _has_model(context: Context) -> bool:
+def _has_model(skin: Skin) -> bool:
     from memcli.embedding.registry import configured_fingerprint
 
-    return configured_fingerprint(context.encoders()) is not None
+    return configured_fingerprint(skin.memory.encoders()) is not None
 
 
 def _launch(command: Sequence[str], environ: Mapping[str, str], runs: int) -> list[Process]:
@@ -162,14 +162,14 @@ def _one_change(place: Place, number: int) -> Process:
     return _run(place, 1, "index", "-q", "--encoder", "none")[0]
 
 
-def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, Any]:
+def _in_process(skin: Skin, place: Place, *, hybrid: bool) -> dict[str, Any]:
     """Measure warm searches, the model, memory and the walk in this process."""
     from memcli.bench.speed import spread
     from memcli.indexing.planning import plan
 
-    there = _there(context, place)
-    texts = sample(there.store, SAMPLE_TEXTS, context.sleep)
-    timer = context.monotonic
+    there = _there(skin, place)
+    texts = sample(there.memory.store, SAMPLE_TEXTS, skin.memory.clock.sleep)
+    timer = skin.memory.clock.monotonic
 
     def timed(run: Callable[[], object]) -> float:
         started = timer()
@@ -178,14 +178,14 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
 
     modes = ("lexical", "hybrid") if hybrid else ("lexical",)
     warm = {mode: spread(_warm(there, place, mode)) for mode in modes}
-    with there.store.snapshot() as snapshot:
+    with there.memory.store.snapshot() as snapshot:
         counts = snapshot.counts()
-    source = context.config.sources[0]._replace(root=place.notes)
-    walked = context.index_settings()._replace(sources=(source,))
+    source = skin.config.sources[0]._replace(root=place.notes)
+    walked = skin.memory.index_settings()._replace(sources=(source,))
     files = plan(walked, {}).listing.files
     block = bytearray(COPIED_BYTES)
     copied = min(timed(lambda: bytes(block)) for _ in range(RUNS))
-    speeds = _embedding(context, texts, timed) if hybrid else (None, None)
+    speeds = _embedding(skin, texts, timed) if hybrid else (None, None)
     return {
         "warm": warm,
         "documents": counts.documents,
@@ -201,37 +201,37 @@ def _in_process(context: Context, place: Place, *, hybrid: bool) -> dict[str, An
     }
 
 
-def _warm(context: Context, place: Place, mode: str) -> list[float]:
+def _warm(skin: Skin, place: Place, mode: str) -> list[float]:
     """Search in this process, store and model open, and give the seconds of each search."""
-    values = dict(context.config.values)
+    values = dict(skin.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
-    context = context._replace(config=context.config._replace(values=values))
-    search = running.Searcher(
-        context, running.QueryVectors(context), limit=context.config("search.limit")
-    )
+    config = skin.config._replace(values=values)
+    skin = skin._replace(memory=skin.memory.having(config=config))
+    search = running.Searcher(skin, limit=skin.config("search.limit"))
     seconds = []
     search(place.queries[0], None)
     for text in place.queries:
-        started = context.monotonic()
+        started = skin.memory.clock.monotonic()
         search(text, None)
-        seconds.append(context.monotonic() - started)
+        seconds.append(skin.memory.clock.monotonic() - started)
     return seconds
 
 
-def _there(context: Context, place: Place) -> Context:
+def _there(skin: Skin, place: Place) -> Skin:
     """Look at the copy in place of the workspace's own index."""
     from memcli.store.open import store_at
 
-    return context._replace(store=store_at(place.store, context.index_settings().now_ns))
+    memory = skin.memory
+    return skin._replace(memory=memory.having(store=store_at(place.store, memory.clock.now_ns)))
 
 
 def _embedding(
-    context: Context, texts: Sequence[str], timed: Callable[[Callable[[], object]], float]
+    skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float]
 ) -> tuple[float | None, float | None]:
     """Give texts a second of the encoder and of the bare model, turn by turn."""
     from memcli.embedding.onnx import OnnxEncoder
 
-    encoder = context.open_encoder().encoder
+    encoder = skin.memory.open_encoder().encoder
     if encoder is None or not texts:
         return None, None
     bare = encoder.bare(texts) if isinstance(encoder, OnnxEncoder) else None

@@ -1,0 +1,69 @@
+"""What a command is given: an opened memory, the terminal, and the moment it is asked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from memcli.api.memory import Memory
+from memcli.cli.terminal import Terminal
+from memcli.config.settings import Config
+from memcli.errors import UsageError
+from memcli.workspace.dating import age_days
+
+
+class Shared(NamedTuple):
+    """The options that every command has."""
+
+    workspace: str | None
+    quiet: bool
+    verbose: bool
+    color: str
+    now: str | None
+
+
+class Skin(NamedTuple):
+    """The command line around one memory."""
+
+    memory: Memory
+    terminal: Terminal
+    moment: datetime  # of --now, else of the clock
+
+    @property
+    def config(self) -> Config:
+        """Give the settings of the memory."""
+        return self.memory.config
+
+    @property
+    def today(self) -> date:
+        """Give the day that questions are asked on."""
+        return self.moment.date()
+
+    @property
+    def now(self) -> str:
+        """Give the moment as an ISO time."""
+        return self.moment.isoformat(timespec="seconds")
+
+    def age_days(self, day: str) -> int:
+        """Count the calendar days from `day` to today."""
+        return age_days(day, self.today.isoformat())
+
+
+def make_skin(shared: Shared, flags: Mapping[str, Any]) -> Skin:
+    """Open the workspace for a command; `flags` may hold None for not given."""
+    terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
+    given = {name: value for name, value in flags.items() if value is not None}
+    memory = Memory.open(shared.workspace, settings=given)
+    moment = _parse_now(shared.now) if shared.now else memory.clock.now()
+    return Skin(memory, terminal, moment)
+
+
+def _parse_now(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"--now must be an ISO time such as 2026-02-10 or 2026-02-10T09:00+01:00, not {text!r}",
+            hint="memcli search QUERY --now 2026-02-10",
+        ) from None
