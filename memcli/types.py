@@ -8,7 +8,7 @@ ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length
 
 # No `from __future__ import annotations`: the strings it leaves would be compiled one by one, 2 ms.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 MEMORY_SOURCE = "memory"
@@ -275,6 +275,16 @@ class About(NamedTuple):
         return self.source, self.path
 
     @property
+    def name(self) -> str:
+        """Name the document as `memcli get` takes it."""
+        return shown(self.source, self.path)
+
+    @property
+    def is_summary(self) -> bool:
+        """Tell that there are lines behind it; another source may use the word for a kind."""
+        return self.kind == SUMMARY and self.source == MEMORY_SOURCE
+
+    @property
     def ref(self) -> str:
         """Name the record: it stays when lines move."""
         return f"{self.source}:{self.path}#{self.anchor}"
@@ -286,13 +296,36 @@ class About(NamedTuple):
 
 
 def shown(source: str, path: str) -> str:
-    """Name a document as people and `memcli get` do: the source only where it is another's."""
+    """Name a document as people and `memcli get` do: the source only where it is another's.
+
+    A path that could be taken for more than a path stands behind `./`, as it does for scp and
+    rsync. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`, `./a.md:3-9`.
+    """
+    if (source == MEMORY_SOURCE and _names_a_source(path)) or _names_lines(path):
+        path = f"./{path}"
     return path if source == MEMORY_SOURCE else f"{source}:{path}"
 
 
 def cite(source: str, path: str, first: int, last: int) -> str:
     """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1-3`."""
-    return f"{shown(source, path)}:{first}-{last}"
+    is_plain = source == MEMORY_SOURCE and not _names_a_source(path)
+    return f"{path if is_plain else f'{source}:{path}'}:{first}-{last}"
+
+
+def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
+    """Take the source off a name, a citation or a ref: (source, what stands behind it)."""
+    source, colon, rest = name.partition(":")
+    return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
+
+
+def _names_a_source(path: str) -> bool:
+    return ":" in path.partition("/")[0]
+
+
+def _names_lines(path: str) -> bool:
+    """Tell whether a path ends as lines or an anchor do; an anchor has no full stop."""
+    end = path.replace("#", ":").rpartition(":")[2]
+    return "." not in end and (end != path or not path.strip("0123456789-"))
 
 
 class Candidate(NamedTuple):

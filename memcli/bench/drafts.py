@@ -30,7 +30,7 @@ class Draft(NamedTuple):
 
     query: str
     category: str  # heading | decision
-    path: str
+    path: str  # behind the name of another source, as it is printed
     start_line: int
     end_line: int
 
@@ -38,6 +38,7 @@ class Draft(NamedTuple):
 def draft(documents: Mapping[str, Parsed], count: int) -> list[Draft]:
     """Choose up to `count` drafts, spread over the documents, decisions first in each.
 
+    `documents` are by name, as `types.shown` gives it.
     A heading that several documents share asks for none of them and is passed over.
     """
     shared = Counter(

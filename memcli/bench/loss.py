@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memcli.bench.metrics import Range
 from memcli.search.hits import Hit
 from memcli.search.pipeline import FOCUS_POOL, Answer
+from memcli.types import cite, shown
 
 
 class Loss(NamedTuple):
@@ -22,17 +23,21 @@ class Loss(NamedTuple):
 
 
 def lost_at(
-    answer: Answer, relevant: Sequence[Range], *, limit: int, line_count: Callable[[str], int]
+    answer: Answer,
+    relevant: Sequence[Range],
+    *,
+    limit: int,
+    line_count: Callable[[tuple[str, str]], int],
 ) -> Loss | None:
     """Give where the judged lines were lost; None where the first `limit` passages hold them.
 
-    `line_count` gives the lines of a document, 0 for one that is not in the memory.
+    `line_count` gives the lines of a document (source, path), 0 for one that there is not.
     """
     for rank, hit in enumerate(answer.hits, start=1):
         if _touches_any(hit, relevant):
             return None if rank <= limit else _too_low(answer, hit, rank)
-    if all(wanted.start > line_count(wanted.path) for wanted in relevant):
-        return Loss("files", _gone(relevant[0], line_count(relevant[0].path)))
+    if all(wanted.start > line_count(wanted.document) for wanted in relevant):
+        return Loss("files", _gone(relevant[0], line_count(relevant[0].document)))
     found = [
         (rank, hit) for rank, hit in enumerate(answer.fused, start=1) if _touches_any(hit, relevant)
     ]
@@ -45,9 +50,10 @@ def lost_at(
 
 
 def _gone(wanted: Range, lines: int) -> str:
+    name = shown(*wanted.document)
     if not lines:
-        return f"{wanted.path} is not in the memory"
-    return f"{wanted.path} has {lines} lines, and line {wanted.start} was judged"
+        return f"{name} is not in the memory"
+    return f"{name} has {lines} lines, and line {wanted.start} was judged"
 
 
 def _not_recalled(answer: Answer) -> str:
@@ -68,9 +74,9 @@ def _too_low(answer: Answer, hit: Hit, rank: int) -> Loss:
 
 def _within_the_pool(answer: Answer, hit: Hit, relevant: Sequence[Range]) -> Loss:
     """Tell why a chunk that was looked at gave no passage that holds the lines."""
-    for shown in answer.hits:
-        if any(_cites(citation, relevant) for citation in shown.duplicates):
-            return Loss("mmr", f"folded into {shown.citation}, which says the same")
+    for other in answer.hits:
+        if any(_cites(citation, relevant) for citation in other.duplicates):
+            return Loss("mmr", f"folded into {other.citation}, which says the same")
     same = [s for s in answer.hits if s.candidate.about.chunk_id == hit.about.chunk_id]
     if same:
         return Loss("focus", f"other lines of its chunk were chosen: {same[0].citation}")
@@ -79,7 +85,7 @@ def _within_the_pool(answer: Answer, hit: Hit, relevant: Sequence[Range]) -> Los
 
 def _touches_any(hit: Hit, relevant: Sequence[Range]) -> bool:
     return any(
-        hit.about.path == wanted.path
+        hit.about.document == wanted.document
         and hit.start_line <= wanted.end
         and wanted.start <= hit.end_line
         for wanted in relevant
@@ -87,9 +93,10 @@ def _touches_any(hit: Hit, relevant: Sequence[Range]) -> bool:
 
 
 def _cites(citation: str, relevant: Sequence[Range]) -> bool:
-    path, _, lines = citation.rpartition(":")
-    start, _, end = lines.partition("-")
+    start, end = map(int, citation.rpartition(":")[2].split("-"))
     return any(
-        path == wanted.path and int(start) <= wanted.end and wanted.start <= int(end)
+        citation == cite(*wanted.document, start, end)
+        and start <= wanted.end
+        and wanted.start <= end
         for wanted in relevant
     )

@@ -30,8 +30,8 @@ def write(found: Found, context: Context, *, form: str, full: bool, explain: boo
         _write_json(found, shown, context, form=form, full=full, explain=explain)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
-        for path in dict.fromkeys(hit.about.path for _, hit, _ in shown):
-            terminal.write(f"{path}\0" if is_exact else terminal.safe_line(path) + "\n")
+        for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
+            terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     elif form == "markdown":
         from memcli.render.markdown import passage as markdown_passage
 
@@ -73,7 +73,10 @@ def _write_screen(found: Found, shown: Shown, context: Context, *, explain: bool
 
 
 def _links(context: Context) -> Callable[[str, str], str]:
-    """Name the URL of a document where the terminal opens links."""
+    """Name the URL of a document where the terminal opens links.
+
+    A source that is no longer configured has no folder, and what the index holds of it no URL.
+    """
     if not context.terminal.has_links:
         return lambda source, path: ""
     import os
@@ -83,7 +86,9 @@ def _links(context: Context) -> Callable[[str, str], str]:
 
     roots = {source.name: source.root for source in context.config.sources}
     host = socket.gethostname()
-    return lambda source, path: file_url(host, os.path.join(roots[source], path))
+    return lambda source, path: (
+        file_url(host, os.path.join(roots[source], path)) if source in roots else ""
+    )
 
 
 def _write_json(

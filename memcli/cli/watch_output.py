@@ -10,6 +10,7 @@ from memcli.cli.terminal import Terminal
 from memcli.errors import BusyError, MemcliError
 from memcli.indexing.indexer import Report
 from memcli.render.jsonio import dumps
+from memcli.types import shown
 
 if TYPE_CHECKING:
     from memcli.embedding.registry import Opened
@@ -115,12 +116,14 @@ class Log:
 
     def _tell_skips(self, report: Report) -> None:
         skips = {
-            (skip.path or ".", f"skipped: {skip.reason}", skip.detail)
+            (shown(skip.source, skip.path or "."), f"skipped: {skip.reason}", skip.detail)
             for skip in report.skips
             if self._terminal.verbose or skip.reason != "ignored"
         }
-        skips |= {(s.path or ".", "cannot be listed, its rows stay", s.detail)
-                  for s in report.unlisted}  # fmt: skip
+        skips |= {
+            (shown(s.source, s.path or "."), "cannot be listed, its rows stay", s.detail)
+            for s in report.unlisted
+        }
         fresh, gone = sorted(skips - self._skips), {s for s in self._skips - skips if s[2]}
         for path, *_ in sorted(s for s in gone if s[1].startswith("cannot")):
             self.notice(f"{path} can be listed again")

@@ -8,7 +8,7 @@ from memcli.cli import targets
 from memcli.cli.context import Context
 from memcli.search.options import options_of
 from memcli.search.why_not import Place, Trail, verdict
-from memcli.types import Filters
+from memcli.types import Filters, cite
 
 
 def trail_of(ref: str, context: Context) -> Trail:
@@ -37,7 +37,7 @@ def write(trail: Trail, context: Context, *, as_json: bool) -> None:
         }
         terminal.write(dumps(record) + "\n")
         return
-    lines = [f"{place.path}:{place.first}-{place.last}: {told}"]
+    lines = [f"{cite(*place)}: {told}"]
     for each in trail.standings:
         if each.rank is None:
             lines.append(f"    {each.stage:<6} not among {each.hits}")

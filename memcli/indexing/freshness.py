@@ -130,7 +130,7 @@ def settled(planned: Plan, known: Mapping[tuple[str, str], Known], settings: Set
         return planned
     changed, unread, same = [], [], 0
     for at, stat in enumerate(planned.diff.suspect):
-        file = read(settings, stat) if at < LOOKED_AT else None
+        file = read(settings, stat.source, stat.path) if at < LOOKED_AT else None
         if isinstance(file, Skip) and file.reason == "unreadable":
             unread.append(file)
         elif file is not None and _hash(file) == known[stat.source, stat.path].hash:

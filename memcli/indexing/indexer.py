@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.indexing.lineage import check_lineage
-from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
+from memcli.indexing.planning import Plan, Settings, make_document, plan, read, settings_meta
 from memcli.store.sqlite.documents import Stamp
 from memcli.store.sqlite.driver import DamagedError
 from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source, shown
@@ -60,9 +60,6 @@ def apply(
     `most` bounds how many files are stored; those left over are counted as deferred. `again`
     stores a file anew even where its bytes are the same.
     """
-    from memcli.indexing.document import build_document
-
-    sources = {source.name: source for source in settings.sources}
     added: dict[str, bytes] = {}
     changed: list[str] = []
     damaged: list[str] = []
@@ -77,18 +74,18 @@ def apply(
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
         indexed_ns = settings.now_ns()
-        file = read(settings, stat)
+        file = read(settings, stat.source, stat.path)
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
-                _put_skip(writer, sources[stat.source], stat, file, before, indexed_ns)
+                _put_skip(writer, settings.source(stat.source), stat, file, before, indexed_ns)
             continue
         stamp = Stamp(file.stat, file.hash, indexed_ns)
         if before and before.hash == file.hash and not again:
             writer.touch(before.document_id, stamp)
             unchanged += 1
             continue
-        writer.put_document(build_document(file, sources[stat.source], settings.limits), stamp)
+        writer.put_document(make_document(settings, file), stamp)
         if file.damaged:
             damaged.append(name)
         if before:

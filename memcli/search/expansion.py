@@ -18,7 +18,6 @@ from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.views import Expanded, attach, behind
 from memcli.store.sqlite.reader import Reader
-from memcli.types import SUMMARY
 
 # Narrow passages: within so many tokens more of them, from more places.
 PASSAGE_LINES = 2
@@ -44,7 +43,7 @@ def search_expanded(
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
-    summaries = [hit for hit in answer.hits if hit.about.kind == SUMMARY]
+    summaries = [hit for hit in answer.hits if hit.about.is_summary]
     leaves = reader.behind(sorted(reader.summaries()))
     near = {line for hit in summaries for line in behind(hit, leaves[hit.about.path])}
     far = {line for path in leaves for line in leaves[path]} - near

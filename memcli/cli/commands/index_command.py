@@ -214,7 +214,7 @@ def _warn(report: Report, context: Context) -> None:
     if terminal.verbose or len(told) <= 5:
         for skip in told:
             detail = f" ({skip.detail})" if skip.detail else ""
-            terminal.warn(f"skipped {skip.path}: {skip.reason}{detail}")
+            terminal.warn(f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
     else:
         terminal.warn(f"skipped {len(told)} files; memcli index -v or memcli status says why")
 
