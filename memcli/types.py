@@ -298,18 +298,13 @@ class About(NamedTuple):
 def shown(source: str, path: str) -> str:
     """Name a document as people and `memcli get` do: the source only where it is another's.
 
-    A path that could be taken for more than a path stands behind `./`, as it does for scp and
-    rsync. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`, `./a.md:3-9`.
+    A path of the memory that begins as a source or an option does stands behind `./`, as it does
+    for scp and rsync. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`.
     """
-    if (source == MEMORY_SOURCE and _names_a_source(path)) or _names_lines(path):
-        path = f"./{path}"
-    return path if source == MEMORY_SOURCE else f"{source}:{path}"
-
-
-def cite(source: str, path: str, first: int, last: int) -> str:
-    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1-3`."""
-    is_plain = source == MEMORY_SOURCE and not _names_a_source(path)
-    return f"{path if is_plain else f'{source}:{path}'}:{first}-{last}"
+    if source != MEMORY_SOURCE:
+        return f"{source}:{path}"
+    looks_otherwise = path.startswith("-") or ":" in path.partition("/")[0]
+    return f"./{path}" if looks_otherwise else path
 
 
 def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
@@ -318,14 +313,9 @@ def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
     return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
 
 
-def _names_a_source(path: str) -> bool:
-    return ":" in path.partition("/")[0]
-
-
-def _names_lines(path: str) -> bool:
-    """Tell whether a path ends as lines or an anchor do; an anchor has no full stop."""
-    end = path.replace("#", ":").rpartition(":")[2]
-    return "." not in end and (end != path or not path.strip("0123456789-"))
+def cite(source: str, path: str, first: int, last: int) -> str:
+    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1-3`."""
+    return f"{shown(source, path)}:{first}-{last}"
 
 
 class Candidate(NamedTuple):

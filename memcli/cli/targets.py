@@ -1,8 +1,8 @@
 """Read what a person points at: a name, a citation, `path#heading` or a record ref.
 
 What is printed is read back as it was meant (`types.shown`, `types.cite`, `About.ref`): a name
-that begins with a source and a colon is of that source, any other of the memory, and never of a
-source that has a document of the same path.
+that begins with a source and a colon is of that source, any other of the memory. Only where the
+memory has no such document may a bare path be another source's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import NotFoundError
-from memcli.types import FileText, Skip, cite, shown, split_name
+from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
@@ -82,25 +82,28 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
 
 
 def _readings(target: str, sources: Collection[str]) -> list[Target]:
-    """List what a target may mean, first what an output means by it.
+    """List what a target may mean: a whole name, one with lines, one with an anchor.
 
-    Behind `./` stands a whole name, else lines and anchors come first: where a name ends as they
-    do, it is printed with `./`.
+    A document is named as Markdown, so that neither lines nor an anchor of an output end a name.
+    A bare path is of the memory, else of the first other source that has it.
     """
     source, rest = split_name(target, sources)
+    if not rest.strip("-0123456789"):  # lines of a document that is called as a source is
+        source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
-    whole = Target(source, path)
-    found = [whole] if path != rest else []
+    found = [Target(source, path)]
     lines = _LINES.fullmatch(path)
     if lines:
         first = int(lines["first"])
         last = int(lines["last"]) if lines["last"] else first
         found.append(Target(source, lines["path"], None, max(1, first), max(1, last)))
     head, sign, anchor = path.rpartition("#")
-    below = [Target(source, head, anchor)] if sign else []
-    # Only a heading that somebody types has a full stop, and names end in `.md`.
-    found += [whole, *below] if "." in anchor else [*below, whole]
-    return found
+    if sign:
+        found.append(Target(source, head, anchor))
+    if path != target:  # with a source or `./`
+        return found
+    others = [name for name in sources if name != source]
+    return [*found, *(each._replace(source=name) for name in others for each in found)]
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:

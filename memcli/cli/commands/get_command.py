@@ -75,6 +75,8 @@ def run(
 
     settings = context.index_settings()
     found = targets.resolve(target, settings)
+    if found.source != MEMORY_SOURCE and not target.startswith(f"{found.source}:"):
+        context.terminal.warn(f"the memory has no {found.path}; this is {found.name}")
     file = targets.read(found, settings)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
