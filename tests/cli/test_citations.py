@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memcli.cli.main import run
 from memcli.cli.targets import Target, _readings
-from memcli.types import MEMORY_SOURCE, cite, shown, split_name
+from memcli.cli.terminal import Terminal
+from memcli.cli.watch_output import Log
+from memcli.indexing.indexer import Report
+from memcli.types import MEMORY_SOURCE, Skip, cite, shown, split_name
 from tests.context.makers import put
 
 TWO = "[[source]]\nname = 'handbook'\npath = 'handbook'\nkinds = {'memory/**' = 'log'}\n"
@@ -143,6 +146,22 @@ def test_what_is_skipped_is_named_with_its_source(twins: Path) -> None:
     assert err == (
         "memcli: handbook:memory/link.md is not a document: symlink\nTry: memcli status\n"
     )
+
+
+def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:
+    err = io.StringIO()
+    terminal = Terminal(io.StringIO(), err, environ={}, color="never", quiet=False, verbose=False)
+    log = Log(terminal, lambda: 0, as_json=False)
+    lost = [Skip(source, "", "unreadable", "gone") for source in ("memory", "handbook")]
+    for unlisted in (lost, lost[:1]):
+        report = Report((), (), (), (), 0, (), tuple(unlisted), (), 0)
+        log.synced("change", report, {}, chunks=0, embedded=0, pending=0, seconds=0.0)
+    told = [line.partition(" ")[2] for line in err.getvalue().splitlines()]
+    assert told == [
+        ". cannot be listed, its rows stay (gone)",
+        "handbook:. cannot be listed, its rows stay (gone)",
+        "handbook:. can be listed again",
+    ]
 
 
 @pytest.mark.parametrize(("form", "end"), [("paths", "\n"), ("paths0", "\0")])
@@ -306,6 +325,7 @@ def _read(text: str, known: set[tuple[str, str]]) -> Target:
     return next(each for each in _readings(text, SOURCES) if each.document in known)
 
 
+@settings(deadline=None)
 @given(known=DOCUMENTS, anchor=ANCHORS)
 @example({("a.md", "a.md"), ("memory", "a.md")}, "top")
 @example({("a", "b.md"), ("memory", "a:b.md")}, "top")
