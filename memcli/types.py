@@ -8,7 +8,7 @@ ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length
 
 # No `from __future__ import annotations`: the strings it leaves would be compiled one by one, 2 ms.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 MEMORY_SOURCE = "memory"
@@ -274,6 +274,16 @@ class About(NamedTuple):
         return self.source, self.path
 
     @property
+    def name(self) -> str:
+        """Name the document as `memcli get` takes it."""
+        return shown(self.source, self.path)
+
+    @property
+    def is_summary(self) -> bool:
+        """Tell that there are lines behind it; another source may use the word for a kind."""
+        return self.kind == SUMMARY and self.source == MEMORY_SOURCE
+
+    @property
     def ref(self) -> str:
         """Name the record: it stays when lines move."""
         return f"{self.source}:{self.path}#{self.anchor}"
@@ -285,8 +295,21 @@ class About(NamedTuple):
 
 
 def shown(source: str, path: str) -> str:
-    """Name a document as people and `memcli get` do: the source only where it is another's."""
-    return path if source == MEMORY_SOURCE else f"{source}:{path}"
+    """Name a document as people and `memcli get` do: the source only where it is another's.
+
+    A path of the memory that begins as a source or an option does stands behind `./`, as it does
+    for scp and rsync. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`.
+    """
+    if source != MEMORY_SOURCE:
+        return f"{source}:{path}"
+    looks_otherwise = path.startswith("-") or ":" in path.partition("/")[0]
+    return f"./{path}" if looks_otherwise else path
+
+
+def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
+    """Take the source off a name, a citation or a ref: (source, what stands behind it)."""
+    source, colon, rest = name.partition(":")
+    return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
 
 
 def cite(source: str, path: str, first: int, last: int) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from memcli.errors import UsageError
-from memcli.indexing.document import build_document
-from memcli.indexing.planning import Settings
+from memcli.indexing.planning import Settings, make_document
 from memcli.markdown.lineage import citations, lines_hash
-from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines
+from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines, cite, shown
 
 
 def raw_lines(
@@ -28,9 +27,10 @@ def raw_lines(
     if lineage is None:
         from shlex import quote
 
+        name = shown(file.stat.source, file.stat.path)
         raise UsageError(
-            f"{file.stat.path} is no summary: there is nothing behind its lines",
-            hint=f"memcli get {quote(file.stat.path)}",
+            f"{name} is no summary: there is nothing behind its lines",
+            hint=f"memcli get {quote(name)}",
         )
     texts: dict[str, list[str]] = {}
     leaves = _leaves(lineage, settings, read, texts)
@@ -67,10 +67,7 @@ def _leaves(
 
 
 def _lineage(file: FileText, settings: Settings) -> Lineage | None:
-    source = next(s for s in settings.sources if s.name == MEMORY_SOURCE)
-    if file.stat.source != MEMORY_SOURCE:
-        return None
-    return build_document(file, source, settings.limits).lineage
+    return make_document(settings, file).lineage
 
 
 def _holds(leaf: SourceLines, citation: tuple[str, int, int]) -> bool:
@@ -86,9 +83,11 @@ def _record(
     path: str, first: int, last: int, lines: list[str], *, changed: set[SourceLines]
 ) -> dict[str, Any]:
     return {
+        "source": MEMORY_SOURCE,
         "path": path,
         "start_line": first,
         "end_line": last,
+        "citation": cite(MEMORY_SOURCE, path, first, last),
         "text": "\n".join(lines[first - 1 : last]),
         "text_hash": lines_hash(lines, first, last).hex(),
         "changed": any(_holds(leaf, (path, first, last)) for leaf in changed),

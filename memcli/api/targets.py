@@ -1,17 +1,23 @@
-"""Read what a person points at: a path, a citation, `path#heading` or a record ref."""
+"""Read what a person points at: a name, a citation, `path#heading` or a record ref.
+
+What is printed is read back as it was meant (`types.shown`, `types.cite`, `About.ref`): a name
+that begins with a source and a colon is of that source, any other of the memory. Only where the
+memory has no such document may a bare path be another source's.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import NotFoundError
-from memcli.types import MEMORY_SOURCE, Document, FileText, Skip
+from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
 
-_RANGE = re.compile(r"^(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?$")
+_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
 
 
 class Target(NamedTuple):
@@ -19,13 +25,43 @@ class Target(NamedTuple):
 
     source: str
     path: str
-    anchor: str | None
-    first: int | None
-    last: int | None
+    anchor: str | None = None
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def document(self) -> tuple[str, str]:
+        """Name the document: (source, path)."""
+        return self.source, self.path
+
+    @property
+    def name(self) -> str:
+        """Name the document as it is printed."""
+        return shown(*self.document)
+
+    @property
+    def text(self) -> str:
+        """Write what is asked for so that it is read back."""
+        if self.anchor is not None:
+            return f"{self.source}:{self.path}#{self.anchor}"
+        if self.first is None or self.last is None:
+            return self.name
+        return cite(self.source, self.path, self.first, self.last)
 
 
 def resolve(target: str, settings: Settings) -> Target:
     """Find the document that is meant; NotFoundError for what discovery would not accept."""
+    readings = _readings(target, [source.name for source in settings.sources])
+    return _listed(target, readings, settings)
+
+
+def resolve_path(source: str, path: str, settings: Settings) -> Target:
+    """Find a document by its source and path; NotFoundError as from `resolve`."""
+    return _listed(shown(source, path), [Target(source, path)], settings)
+
+
+def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
+    """Give the first reading that is a document."""
     from memcli.workspace.discover import discover
 
     listing = discover(
@@ -34,57 +70,65 @@ def resolve(target: str, settings: Settings) -> Target:
         follow_symlinks=settings.follow_symlinks,
     )
     known = {(file.source, file.path) for file in listing.files}
-    for candidate in _readings(target, [source.name for source in settings.sources]):
-        if (candidate.source, candidate.path) in known:
-            return candidate
-    for skip in listing.skips:
-        if skip.path == target:
-            raise NotFoundError(f"{target} is not a document: {skip.reason}", hint="memcli status")
+    skipped = {(skip.source, skip.path): skip.reason for skip in listing.skips}
+    for reading in readings:
+        if reading.document in known:
+            return reading
+    for reading in readings:
+        if reading.document in skipped:
+            why = skipped[reading.document]
+            raise NotFoundError(f"{reading.name} is not a document: {why}", hint="memcli status")
+    raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
+
+
+def _readings(target: str, sources: Collection[str]) -> list[Target]:
+    """List what a target may mean: a whole name, one with lines, one with an anchor.
+
+    A document is named as Markdown, so that neither lines nor an anchor of an output end a name.
+    A bare path is of the memory, else of the first other source that has it.
+    """
+    source, rest = split_name(target, sources)
+    if not rest.strip("-0123456789"):  # lines of a document that is called as a source is
+        source, rest = MEMORY_SOURCE, target
+    path = rest.removeprefix("./")
+    found = [Target(source, path)]
+    lines = _LINES.fullmatch(path)
+    if lines:
+        first = int(lines["first"])
+        last = int(lines["last"]) if lines["last"] else first
+        found.append(Target(source, lines["path"], None, max(1, first), max(1, last)))
+    head, sign, anchor = path.rpartition("#")
+    if sign:
+        found.append(Target(source, head, anchor))
+    if path != target:  # with a source or `./`
+        return found
+    others = [name for name in sources if name != source]
+    return [*found, *(each._replace(source=name) for name in others for each in found)]
+
+
+def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
+    """Give the command that prints the same of another source, or the document named most alike."""
     from difflib import get_close_matches
     from shlex import quote  # a hint is pasted, and a name of a file may hold `;` or `$(`
 
-    near = get_close_matches(target, sorted(path for _, path in known), n=1)
-    hint = f"memcli get {quote(near[0])}" if near else "memcli status"
-    raise NotFoundError(f"there is no document {target}", hint=hint)
-
-
-def _readings(target: str, sources: list[str]) -> list[Target]:
-    """List what a target may mean, a plain path first: names may hold `:` and `#`.
-
-    A path of no source is one of the memory, else of the first other source that has it.
-    """
-    plain = target.removeprefix("./")
-    places = [(MEMORY_SOURCE, plain)]
-    places += [(s, target[len(s) + 1 :]) for s in sources if target.startswith(f"{s}:")]
-    places += [(s, plain) for s in sources if s != MEMORY_SOURCE]
-    found = [Target(source, path, None, None, None) for source, path in places]
-    for source, path in places:
-        match = _RANGE.match(path)
-        if match:
-            first = int(match["first"])
-            last = int(match["last"]) if match["last"] else first
-            found.append(Target(source, match["path"], None, max(1, first), max(1, last)))
-        head, sign, anchor = path.rpartition("#")
-        if sign:
-            found.append(Target(source, head, anchor, None, None))
-    return found
+    documents = sorted(known)
+    near = [
+        reading._replace(source=source).text
+        for reading in readings
+        for source, path in documents
+        if path == reading.path
+    ] or get_close_matches(target, [shown(*document) for document in documents], n=1)
+    return f"memcli get {quote(near[0])}" if near else "memcli status"
 
 
 def read(target: Target, settings: Settings) -> FileText:
     """Read the document; NotFoundError where it cannot be."""
-    from memcli.workspace.reading import read_file
+    from memcli.indexing import planning
 
-    source = next(s for s in settings.sources if s.name == target.source)
-    file = read_file(
-        source.root,
-        target.path,
-        source=source.name,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
+    file = planning.read(settings, *target.document)
     if isinstance(file, Skip):
         raise NotFoundError(
-            f"{target.path} cannot be read: {file.detail or file.reason}", hint="memcli status"
+            f"{target.name} cannot be read: {file.detail or file.reason}", hint="memcli status"
         )
     return file
 
@@ -99,10 +143,9 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
 
 def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:
     """Find a chunk by its anchor, or everything below a heading by its name."""
-    from memcli.indexing.document import build_document
+    from memcli.indexing.planning import make_document
 
-    source = next(s for s in settings.sources if s.name == target.source)
-    document: Document = build_document(file, source, settings.limits)
+    document = make_document(settings, file)
     wanted = target.anchor or ""
     exact = [chunk for chunk in document.chunks if chunk.anchor == wanted]
     below = [
@@ -115,7 +158,7 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
         from shlex import quote
 
         raise NotFoundError(
-            f"{target.path} has no heading or anchor {wanted!r}",
-            hint=f"memcli get {quote(target.path)}",
+            f"{target.name} has no heading or anchor {wanted!r}",
+            hint=f"memcli get {quote(target.name)}",
         )
     return chunks[0].start_line, chunks[-1].end_line

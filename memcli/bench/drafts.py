@@ -30,7 +30,7 @@ class Draft(NamedTuple):
 
     query: str
     category: str  # heading | decision
-    path: str
+    path: str  # as it is printed, with its source where that is not the memory
     start_line: int
     end_line: int
 
@@ -38,7 +38,8 @@ class Draft(NamedTuple):
 def draft(documents: Mapping[str, Parsed], count: int) -> list[Draft]:
     """Choose up to `count` drafts, spread over the documents, decisions first in each.
 
-    A heading that several documents share asks for none of them and is passed over.
+    `documents` are by name, as `types.shown` gives it. A heading that several documents share asks
+    for none of them and is passed over.
     """
     shared = Counter(
         title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}

@@ -17,6 +17,7 @@ from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course, Trail, follow, why
+from memcli.types import shown
 
 GONE = "files"  # no stage of a search: the lines are in no file any more
 
@@ -35,20 +36,20 @@ def lost_at(
     options: SearchOptions,
     *,
     limit: int,
-    line_count: Callable[[str], int],
+    line_count: Callable[[tuple[str, str]], int],
 ) -> Loss | None:
     """Give where the judged lines were lost; None where the first `limit` passages hold them.
 
     `course` is that of the search which gave the answer. Of several ranges it is told of the one
-    that came furthest. `line_count` gives the lines of a document, 0 for one that is not in the
-    memory.
+    that came furthest. `line_count` gives the lines of a document (source, path), 0 for one that is
+    not in the memory.
     """
     trails = [follow(course, partial(_touches, wanted)) for wanted in relevant]
     trail = min(trails, key=_left_behind)
     if trail.rank is not None:
         return None if trail.rank <= limit else _too_late(trail, limit)
-    if all(wanted.start > line_count(wanted.path) for wanted in relevant):
-        return Loss(GONE, _gone(relevant[0], line_count(relevant[0].path)))
+    if all(wanted.start > line_count(wanted.document) for wanted in relevant):
+        return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
     if not trail.waypoints:
         return Loss("recall", "the question holds nothing to search for")
     reason = why(trail, options)
@@ -62,9 +63,10 @@ def _left_behind(trail: Trail) -> tuple[float, int]:
 
 
 def _gone(wanted: Range, lines: int) -> str:
+    name = shown(*wanted.document)
     if not lines:
-        return f"{wanted.path} is not in the memory"
-    return f"{wanted.path} has {lines} lines, and line {wanted.start} was judged"
+        return f"{name} is not in the memory"
+    return f"{name} has {lines} lines, and line {wanted.start} was judged"
 
 
 def _asked(answer: Answer) -> str:
@@ -86,7 +88,7 @@ def _too_late(trail: Trail, limit: int) -> Loss:
 
 def _touches(wanted: Range, hit: Hit) -> bool:
     return (
-        hit.about.path == wanted.path
+        hit.about.document == wanted.document
         and hit.start_line <= wanted.end
         and wanted.start <= hit.end_line
     )

@@ -1,6 +1,6 @@
 """Score ranked passages against judged line ranges; pure.
 
-A passage is relevant if it shares a line with a judged range of the same path. Hit@k and
+A passage is relevant if it shares a line with a judged range of the same document. Hit@k and
 MRR@10 look at the first relevant passage; Recall@k is the share of the ranges touched by the
 first k; nDCG@10 counts each range once, at the rank that first touches it, over the best sum
 there could be (Jarvelin and Kekalainen, TOIS 2002). Recall at T tokens is the share of the
@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import NamedTuple
 
+from memcli.types import MEMORY_SOURCE
+
 BUDGETS = (500, 1000, 2000)
 NAMES = (
     "Hit@1", "Hit@5", "Hit@10", "Recall@5", "Recall@10", "MRR@10", "nDCG@10",
@@ -21,22 +23,35 @@ NAMES = (
 
 
 class Range(NamedTuple):
-    """Lines of a file, from 1, both ends included."""
+    """Lines of a document, from 1, both ends included."""
 
     path: str
     start: int
     end: int
+    source: str = MEMORY_SOURCE
+
+    @property
+    def document(self) -> tuple[str, str]:
+        """Name the document: (source, path)."""
+        return self.source, self.path
+
+    def touches(self, other: Range) -> bool:
+        """Tell whether the two share a line."""
+        return (
+            self.document == other.document and self.start <= other.end and other.start <= self.end
+        )
 
 
-LineCosts = Callable[[str], Sequence[float]]
+Line = tuple[tuple[str, str], int]  # of a document, from 1
+LineCosts = Callable[[tuple[str, str]], Sequence[float]]  # of a document, (source, path)
 
 
 def score(
     relevant: Sequence[Range], results: Sequence[Range], line_costs: LineCosts
 ) -> dict[str, float]:
-    """Score one query; `line_costs` gives the tokens of each line of a file."""
+    """Score one query; `line_costs` gives the tokens of each line of a document."""
     first = [
-        next((rank for rank, r in enumerate(results, 1) if _touches(r, wanted)), None)
+        next((rank for rank, r in enumerate(results, 1) if r.touches(wanted)), None)
         for wanted in relevant
     ]
     ranks = [rank for rank in first if rank is not None]
@@ -58,30 +73,26 @@ def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(row[name] for row in rows) / len(rows) for name in NAMES} if rows else {}
 
 
-def _touches(a: Range, b: Range) -> bool:
-    return a.path == b.path and a.start <= b.end and b.start <= a.end
-
-
 def _budget_recall(
     relevant: Sequence[Range], results: Sequence[Range], line_costs: LineCosts, budget: int
 ) -> float:
-    seen: set[tuple[str, int]] = set()
+    seen: set[Line] = set()
     left = float(budget)
     for result in results:
-        costs = line_costs(result.path)
+        costs = line_costs(result.document)
         for line in range(result.start, min(result.end, len(costs)) + 1):
             left -= costs[line - 1]
             if left < 0:
                 return _share(relevant, seen)
-            seen.add((result.path, line))
+            seen.add((result.document, line))
     return _share(relevant, seen)
 
 
-def _share(relevant: Sequence[Range], seen: set[tuple[str, int]]) -> float:
+def _share(relevant: Sequence[Range], seen: set[Line]) -> float:
     found = sum(
-        any((wanted.path, line) in seen for line in range(wanted.start, wanted.end + 1))
+        any((wanted.document, line) in seen for line in range(wanted.start, wanted.end + 1))
         if wanted.end - wanted.start < len(seen)
-        else any(p == wanted.path and wanted.start <= n <= wanted.end for p, n in seen)
+        else any(d == wanted.document and wanted.start <= n <= wanted.end for d, n in seen)
         for wanted in relevant
     )
     return found / len(relevant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 from memcli.bench.loss import Loss, lost_at
@@ -11,6 +12,7 @@ from memcli.bench.queries import OVERALL, Query
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer, Observer, unobserved
 from memcli.search.why_not import Course
+from memcli.types import MEMORY_SOURCE
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 
@@ -47,8 +49,8 @@ def ask(
 ) -> list[AskedQuestion]:
     """Ask every question, in order; `timer` counts seconds."""
 
-    def lines(path: str) -> int:
-        return len(line_costs(path))
+    def lines(document: tuple[str, str]) -> int:
+        return len(line_costs(document))
 
     asked = []
     for query in queries:
@@ -77,7 +79,9 @@ def ask(
 
 def passages(answer: Answer) -> tuple[Range, ...]:
     """Give the lines of each passage, best first."""
-    return tuple(Range(h.about.path, h.start_line, h.end_line) for h in answer.hits)
+    return tuple(
+        Range(hit.about.path, hit.start_line, hit.end_line, hit.about.source) for hit in answer.hits
+    )
 
 
 def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, Any]]:
@@ -109,14 +113,15 @@ def hint_rate(asked: Sequence[AskedQuestion]) -> dict[str, float | int | None]:
 def percentile(values: Sequence[float], share: float) -> float:
     """Give the smallest value that at least `share` of the values do not exceed; 0 for none."""
     ranked = sorted(values)
-    return ranked[max(0, -int(-share * len(ranked) // 1) - 1)] if ranked else 0.0
+    return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
 
 def run_line(asked: AskedQuestion) -> dict[str, Any]:
     """Describe a question's passages as one line of a run file."""
-    return {
-        "id": asked.query.id,
-        "results": [
-            {"path": r.path, "start_line": r.start, "end_line": r.end} for r in asked.results
-        ],
-    }
+    return {"id": asked.query.id, "results": [_result(each) for each in asked.results]}
+
+
+def _result(lines: Range) -> dict[str, Any]:
+    """Describe a passage; its source only where it is not the memory."""
+    source = {} if lines.source == MEMORY_SOURCE else {"source": lines.source}
+    return {"path": lines.path, **source, "start_line": lines.start, "end_line": lines.end}

@@ -1,16 +1,21 @@
-"""Read the judged questions of a file: JSON lines, or `question -> path` a line; pure."""
+"""Read the judged questions of a file: JSON lines, or `question -> path` a line; pure.
+
+A path is one of the memory; that of another source is written `source:path`, as it is printed, or
+has its `source` beside it, as in the results of a search.
+"""
 
 from __future__ import annotations
 
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
 from memcli.bench.metrics import Range
 from memcli.errors import UsageError
+from memcli.types import MEMORY_SOURCE, split_name
 
 WHOLE_FILE = 10**9
 OVERALL = "all"  # the row of all categories
@@ -34,15 +39,20 @@ class Query(NamedTuple):
     draft: bool = False  # written by `bench init`, not yet confirmed by a person
 
 
-def read_queries(lines: Iterable[str], name: str) -> list[Query]:
-    """Read all questions, drafts too; UsageError names the line at fault."""
+def read_queries(
+    lines: Iterable[str], name: str, sources: Collection[str] = (MEMORY_SOURCE,)
+) -> list[Query]:
+    """Read all questions, drafts too; UsageError names the line at fault.
+
+    `sources` are the names of the sources that there are.
+    """
     queries: list[Query] = []
     ids: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            query = _query(line.strip(), number)
+            query = _query(line.strip(), number, sources)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageError(
@@ -72,9 +82,9 @@ def confirmed(queries: Iterable[Query], name: str) -> list[Query]:
     return kept
 
 
-def _query(line: str, number: int) -> Query:
+def _query(line: str, number: int, sources: Collection[str]) -> Query:
     if not line.startswith(("{", "[")):
-        return _short(line, number)
+        return _short(line, number, sources)
     record = json.loads(line)
     relevant = record.get("relevant", [])
     items = [{"path": relevant}] if isinstance(relevant, str) else relevant
@@ -87,31 +97,36 @@ def _query(line: str, number: int) -> Query:
         text=_text(record["query"]),
         category=category,
         date=_day(record.get("date")),
-        relevant=tuple(dict.fromkeys(_range(item) for item in items)),
+        relevant=tuple(dict.fromkeys(_range(item, sources) for item in items)),
         hints=_text(hints) if isinstance(hints, str) else " ".join(map(_text, hints)),
         importance=_importance(record.get("importance", "normal")),
         draft=bool(record.get("draft", False)),
     )
 
 
-def _short(line: str, number: int) -> Query:
+def _short(line: str, number: int, sources: Collection[str]) -> Query:
     found = _SHORT.fullmatch(line)
     if not found:
         raise ValueError("neither JSON nor `question -> path`")
     text, path, start, end = found.groups()
     item = {"path": path, "start_line": start, "end_line": end}
-    return Query(str(number), text, UNSORTED, None, (_range(item),))
+    return Query(str(number), text, UNSORTED, None, (_range(item, sources),))
 
 
-def _range(item: Mapping[str, Any]) -> Range:
-    path = posixpath.normpath(_text(item["path"]).replace("\\", "/"))
+def _range(item: Mapping[str, Any], sources: Collection[str]) -> Range:
+    source, path = item.get("source"), _text(item["path"])
+    if source is None:
+        source, path = split_name(path, sources)
+    elif source not in sources:
+        raise ValueError(f"there is no source {source!r}, only {', '.join(sources)}")
+    path = posixpath.normpath(path.replace("\\", "/"))
     start = item.get("start_line")
     if start is None:
-        return Range(path, 1, WHOLE_FILE)
+        return Range(path, 1, WHOLE_FILE, source)
     first, last = int(start), int(item.get("end_line") or start)
     if not 1 <= first <= last:
         raise ValueError(f"lines {first} to {last} of {path} are no range")
-    return Range(path, first, last)
+    return Range(path, first, last, source)
 
 
 def _day(value: object) -> str | None:

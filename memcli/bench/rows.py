@@ -10,6 +10,7 @@ from memcli.bench.metrics import NAMES, LineCosts, Range, score
 from memcli.bench.quality import AskedQuestion
 from memcli.bench.queries import Query
 from memcli.errors import UsageError
+from memcli.types import MEMORY_SOURCE
 
 HEADLINE = "nDCG@10"
 RECEIPTS = ("memcli.bench-quality/1", "memcli.bench-lane/1")
@@ -53,7 +54,7 @@ def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | Non
     touching = (
         rank
         for rank, r in enumerate(results, start=1)
-        if any(r.path == w.path and r.start <= w.end and w.start <= r.end for w in relevant)
+        if any(r.touches(wanted) for wanted in relevant)
     )
     return next(touching, None)
 
@@ -137,4 +138,5 @@ def worst(rows: Sequence[Row], count: int) -> list[Row]:
 
 def _result(item: Mapping[str, Any]) -> Range:
     start = int(item.get("start_line") or 1)
-    return Range(item["path"], start, int(item.get("end_line") or item.get("start_line") or 10**9))
+    end = int(item.get("end_line") or item.get("start_line") or 10**9)
+    return Range(str(item["path"]), start, end, str(item.get("source", MEMORY_SOURCE)))

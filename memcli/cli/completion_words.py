@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from memcli.errors import MemcliError
-from memcli.types import MEMORY_SOURCE
+from memcli.types import shown
 
 
 def words(what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str) -> list[str]:
@@ -40,7 +40,4 @@ def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str) ->
         max_bytes=settled("files.max_bytes"),
         follow_symlinks=settled("files.follow_symlinks"),
     )
-    return [
-        file.path if file.source == MEMORY_SOURCE else f"{file.source}:{file.path}"
-        for file in listing.files
-    ]
+    return [shown(file.source, file.path) for file in listing.files]

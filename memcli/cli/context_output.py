@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_output import say_dense, say_freshness
@@ -73,7 +74,7 @@ def _part(part: Part) -> dict[str, Any]:
         "source_kind": about.source_kind,
         "scope": about.scope,
         "trust": about.trust,
-        "tokens": -int(-part.cost // 1),
+        "tokens": ceil(part.cost),
         "text": part.text,
     }
     if part.score is not None:
@@ -87,7 +88,7 @@ def _brief(part: Part) -> dict[str, Any]:
     return {
         "section": part.section,
         "citation": part.excerpt.about.citation,
-        "tokens": -int(-part.cost // 1),
+        "tokens": ceil(part.cost),
     }
 
 
@@ -104,7 +105,7 @@ def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
 
 
 def _tokens(parts: tuple[Part, ...], section: str) -> int:
-    return -int(-sum(part.cost for part in parts if part.section == section) // 1)
+    return ceil(sum(part.cost for part in parts if part.section == section))
 
 
 def _say(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> None:
@@ -147,7 +148,7 @@ def _explain(found: Assembly, wanted: Wanted, skin: Skin) -> None:
         if part.via:
             terminal.say(f"  {part.excerpt.about.citation} is linked from {part.via}")
     for part in assembled.left_out[:SHOWN_LEFT_OUT]:
-        cost = -int(-part.cost // 1)
+        cost = ceil(part.cost)
         terminal.say(f"  no room: {part.excerpt.about.citation} ({part.section}, {cost} tokens)")
     more = len(assembled.left_out) + found.more - SHOWN_LEFT_OUT
     if more > 0:

@@ -35,8 +35,8 @@ def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) 
         _write_json(found, shown, skin, form=form, full=full, explain=explain)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
-        for path in dict.fromkeys(hit.about.path for _, hit, _ in shown):
-            terminal.write(f"{path}\0" if is_exact else terminal.safe_line(path) + "\n")
+        for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
+            terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     elif form == "markdown":
         from memcli.render.markdown import passage as markdown_passage
 
@@ -76,7 +76,10 @@ def _write_screen(found: Answered, shown: Shown, skin: Skin, *, explain: bool) -
 
 
 def _links(skin: Skin) -> Callable[[str, str], str]:
-    """Name the URL of a document where the terminal opens links."""
+    """Name the URL of a document where the terminal opens links.
+
+    A source that is no longer configured has no folder, and what the index holds of it no URL.
+    """
     if not skin.terminal.has_links:
         return lambda source, path: ""
     import os
@@ -86,7 +89,9 @@ def _links(skin: Skin) -> Callable[[str, str], str]:
 
     roots = {source.name: source.root for source in skin.config.sources}
     host = socket.gethostname()
-    return lambda source, path: file_url(host, os.path.join(roots[source], path))
+    return lambda source, path: (
+        file_url(host, os.path.join(roots[source], path)) if source in roots else ""
+    )
 
 
 def _write_json(

@@ -6,6 +6,7 @@ from typing import Any
 
 from memcli.cli.index_output import change_names
 from memcli.cli.skin import Skin
+from memcli.types import shown
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
@@ -86,7 +87,8 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     most = len(skips) if skin.terminal.verbose else SHOWN_SKIPS
     for skip in skips[:most]:
         detail = f" ({skip['detail']})" if skip["detail"] else ""
-        lines.append(f"skipped    {skip['path']}: {skip['reason']}{detail}")
+        name = shown(skip["source"], skip["path"])
+        lines.append(f"skipped    {name}: {skip['reason']}{detail}")
     if len(skips) > most:
         lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
     lines += [f"warning    {warning}" for warning in record["warnings"]]

@@ -15,10 +15,9 @@ from memcli.compaction.draft import Draft
 from memcli.compaction.records import Log
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
-from memcli.indexing.document import build_document
-from memcli.indexing.planning import Settings
+from memcli.indexing.planning import Settings, make_document
 from memcli.indexing.planning import read as read_document
-from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, Source
+from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, shown
 from memcli.workspace import openat
 from memcli.workspace.discover import discover
 
@@ -35,21 +34,26 @@ class Found(NamedTuple):
 
 
 def read(settings: Settings) -> Found:
-    """Read the dated logs of the memory and the summaries made of them."""
-    source = memory(settings)
+    """Read the dated logs of the memory and the summaries made of them.
+
+    All sources are listed, for what lies in the memory and in an inner source too is not the
+    memory's: its trust is another.
+    """
     listing = discover(
-        (source,), max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
+        settings.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
     logs: list[Log] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
-    skips: list[Skip] = list(listing.unlisted)
+    skips = [skip for skip in listing.unlisted if skip.source == MEMORY_SOURCE]
     for stat in listing.files:
-        file = read_document(settings, stat)
+        if stat.source != MEMORY_SOURCE:
+            continue
+        file = read_document(settings, stat.source, stat.path)
         if isinstance(file, Skip):
             skips.append(file)
             continue
-        document = build_document(file, source, settings.limits)
+        document = make_document(settings, file)
         lines = tuple(file.text.split("\n"))
         files[stat.path] = lines
         if document.lineage is not None:
@@ -57,11 +61,6 @@ def read(settings: Settings) -> Found:
         elif _is_log(document, file):
             logs.append(Log(stat.path, document.title, document.date or "", lines))
     return Found(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
-
-
-def memory(settings: Settings) -> Source:
-    """Give the source whose logs are compacted."""
-    return next(source for source in settings.sources if source.name == MEMORY_SOURCE)
 
 
 def _is_log(document: Document, file: FileText) -> bool:
@@ -75,6 +74,7 @@ def _is_log(document: Document, file: FileText) -> bool:
         and not file.damaged
         and file.stat.path.isprintable()
         and " (" not in file.stat.path
+        and shown(MEMORY_SOURCE, file.stat.path) == file.stat.path
     )
 
 

@@ -15,6 +15,7 @@ from memcli.indexing.planning import (
     Plan,
     Settings,
     changed_settings,
+    make_document,
     pair_moves,
     plan,
     read,
@@ -69,9 +70,6 @@ def apply(
     `most` bounds how many files are stored; those left over are counted as deferred. `again`
     stores a file anew even where its bytes are the same.
     """
-    from memcli.indexing.document import build_document
-
-    sources = {source.name: source for source in settings.sources}
     added: dict[str, bytes] = {}
     changed: list[str] = []
     damaged: list[str] = []
@@ -86,11 +84,11 @@ def apply(
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
         indexed_ns = settings.now_ns()
-        file = read(settings, stat)
+        file = read(settings, stat.source, stat.path)
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
-                _put_skip(change, sources[stat.source], stat, file, before, indexed_ns)
+                _put_skip(change, settings.source(stat.source), stat, file, before, indexed_ns)
                 if before and before.hash:  # it was text
                     changed.append(name)
             continue
@@ -99,7 +97,7 @@ def apply(
             change.touch((stat.source, stat.path), stamp)
             unchanged += 1
             continue
-        change.put(build_document(file, sources[stat.source], settings.limits), stamp)
+        change.put(make_document(settings, file), stamp)
         if file.damaged:
             damaged.append(name)
         if before:

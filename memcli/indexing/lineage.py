@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memcli.indexing.planning import Settings, read
 from memcli.markdown.lineage import holds
-from memcli.types import MEMORY_SOURCE, FileStat, Skip, SourceLines
+from memcli.types import MEMORY_SOURCE, Skip, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.port import Change
@@ -18,7 +18,7 @@ def check_lineage(change: Change, settings: Settings) -> None:
     for lines in change.unchecked():
         waiting.setdefault(lines.path, []).append(lines)
     for path in sorted(waiting):
-        file = read(settings, FileStat(MEMORY_SOURCE, path, 0, 0, 0, 0))
+        file = read(settings, MEMORY_SOURCE, path)
         if not isinstance(file, Skip):
             text = file.text.split("\n")
             held = [lines for lines in waiting[path] if holds(lines, text)]

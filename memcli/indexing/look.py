@@ -109,7 +109,7 @@ def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes
     """Read files; give the hash of each, or why it has none."""
     looked = {}
     for file in files:
-        found = read(settings, file)
+        found = read(settings, *_key(file))
         looked[_key(file)] = found if isinstance(found, Skip) else found.hash
     return looked
 

@@ -10,7 +10,7 @@ from memcli.store.records import Facts
 from memcli.types import (
     MEMORY_SOURCE,
     Diff,
-    FileStat,
+    Document,
     FileText,
     Known,
     Limits,
@@ -34,6 +34,13 @@ class Settings(NamedTuple):
     max_bytes: int
     follow_symlinks: bool
     now_ns: Callable[[], int]  # wall clock, compared with mtimes
+
+    def source(self, name: str) -> Source:
+        """Give the source of a name; KeyError where there is none."""
+        for source in self.sources:
+            if source.name == name:
+                return source
+        raise KeyError(name)
 
 
 class Plan(NamedTuple):
@@ -102,14 +109,17 @@ def _with_memory_folder(
     return tuple(found or source for found, source in kept), lost
 
 
-def read(settings: Settings, stat: FileStat) -> FileText | Skip:
-    """Read a listed file, or learn why it cannot be read."""
+def read(settings: Settings, source: str, path: str) -> FileText | Skip:
+    """Read a file of a source, or learn why it cannot be read.
+
+    A path that leads outside (`..`, absolute) is a NotFoundError.
+    """
     from memcli.workspace.reading import read_file
 
     return read_file(
-        next(source.root for source in settings.sources if source.name == stat.source),
-        stat.path,
-        source=stat.source,
+        settings.source(source).root,
+        path,
+        source=source,
         max_bytes=settings.max_bytes,
         follow_symlinks=settings.follow_symlinks,
     )
@@ -127,3 +137,10 @@ def pair_moves(
         if by_hash.get(added[path]):
             pairs.append((by_hash[added[path]].pop(0), path))
     return tuple(pairs)
+
+
+def make_document(settings: Settings, file: FileText) -> Document:
+    """Parse and chunk a file that was read, by the rules of its source."""
+    from memcli.indexing.document import build_document
+
+    return build_document(file, settings.source(file.stat.source), settings.limits)

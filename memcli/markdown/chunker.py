@@ -17,7 +17,7 @@ from memcli.markdown.links import link_targets
 from memcli.markdown.parse import Block, Parsed
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
-from memcli.markdown.tokens import quotient
+from memcli.markdown.tokens import estimate, quotient
 from memcli.types import Chunk, Limits, Part
 
 # A last chunk below this share of the limit joins the one before it.
@@ -69,7 +69,7 @@ def chunk_document(
                     end_line=end_line,
                     start_byte=to_bytes(start),
                     end_byte=to_bytes(end),
-                    tokens=-int(-quotient(body) // 1),
+                    tokens=estimate(body),
                     text=body,
                     text_hash=digest(body),
                     date=dated,

@@ -8,6 +8,7 @@ better than with one chi for all. Budgets use this; the limits of a model do not
 from __future__ import annotations
 
 import re
+from math import ceil
 
 CHARS_PER_TOKEN = 4.0
 CHARS_PER_TOKEN_CJK = 1.6
@@ -29,4 +30,4 @@ def quotient(text: str) -> float:
 
 def estimate(text: str) -> int:
     """Estimate the tokens of a text, rounded up. Example: "four" * 10 -> 10, "東京" -> 2."""
-    return -int(-quotient(text) // 1)
+    return ceil(quotient(text))

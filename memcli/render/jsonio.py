@@ -62,6 +62,7 @@ def lines(expanded: Expanded) -> dict[str, Any]:
     return {
         "summary": expanded.summary,
         "path": hit.about.path,
+        "source": hit.about.source,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
         "date": hit.about.date,

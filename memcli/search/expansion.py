@@ -19,7 +19,6 @@ from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines
 from memcli.search.views import Expanded, attach, behind
-from memcli.types import SUMMARY
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -48,7 +47,7 @@ def search_expanded(
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
-    summaries = [hit for hit in answer.hits if hit.about.kind == SUMMARY]
+    summaries = [hit for hit in answer.hits if hit.about.is_summary]
     leaves = raw_lines(snapshot.supports())
     near = {line for hit in summaries for line in behind(hit, leaves[hit.about.path])}
     far = {line for path in leaves for line in leaves[path]} - near

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memcli.search.hits import Hit, ordered
-from memcli.types import SUMMARY, SourceLines
+from memcli.types import SourceLines
 
 QUALITY_WEIGHT = 0.5
 
@@ -32,8 +32,8 @@ def apply_quality(hits: Sequence[Hit], confidences: Mapping[str, float]) -> list
 
 
 def _weighted(hit: Hit, confidences: Mapping[str, float]) -> Hit:
-    candidate = hit.candidate
-    confidence = confidences.get(candidate.about.path) if candidate.about.kind == SUMMARY else None
+    about = hit.about
+    confidence = confidences.get(about.path) if about.is_summary else None
     if confidence is None:
         return hit
     factor = 1 - QUALITY_WEIGHT * (1 - confidence)
@@ -45,7 +45,7 @@ def spread(hits: Sequence[Hit]) -> list[Hit]:
     seen: set[tuple[str, ...]] = set()
     kept = []
     for hit in hits:
-        if hit.about.kind == SUMMARY:
+        if hit.about.is_summary:
             place = (hit.about.path, *sorted(_documents(hit)))
             if place in seen:
                 continue

@@ -14,7 +14,7 @@ RELEVANT = [Range("a.md", 5, 6), Range("b.md", 1, 1)]
 RESULTS = [Range("c.md", 1, 9), Range("a.md", 6, 8), Range("b.md", 2, 3), Range("b.md", 1, 4)]
 
 
-def _costs(path: str) -> list[float]:
+def _costs(document: tuple[str, str]) -> list[float]:
     return [100.0] * 10
 
 

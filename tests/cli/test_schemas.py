@@ -114,12 +114,30 @@ def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str,
     )
 
 
-def test_what_search_cites_get_gives_with_the_same_hash(notes: Path) -> None:
-    record = _checked("memcli.search", _run("search", "the", "--json", "--full", "-w", ".")[1])
-    for result in record["results"]:
+@pytest.fixture
+def twice(notes: Path) -> Path:
+    """The same documents twice, as the memory and as another source."""
+    shutil.copytree(notes, notes / "copy")
+    (notes / "memcli.toml").write_text('[[source]]\nname = "copy"\npath = "copy"\n')
+    return notes
+
+
+@pytest.mark.parametrize("source", ["memory", "copy"])
+def test_what_search_cites_get_gives_with_the_same_hash(twice: Path, source: str) -> None:
+    search = ("search", "the", "--json", "--full", "-w", ".", "--source", source)
+    for result in _checked("memcli.search", _run(*search)[1])["results"]:
         got = _checked("memcli.get", _run("get", result["citation"], "--json", "-w", ".")[1])
+        assert (got["source"], got["path"]) == (source, result["path"])
         assert got["text_hash"] == result["text_hash"]
         assert got["text"] == result["text"]
+
+
+def test_what_is_folded_is_cited_with_its_source(twice: Path) -> None:
+    record = _checked("memcli.search", _run("search", "the", "--json", "-w", ".")[1])
+    for result in record["results"]:
+        for folded in result.get("duplicates", ()):
+            got = _checked("memcli.get", _run("get", folded, "--json", "-w", ".")[1])
+            assert got["source"] == ("copy" if folded.startswith("copy:") else "memory")
 
 
 @pytest.mark.parametrize("flags", [(), ("--budget", "60", "--tail", "0", "--explain"),

@@ -207,3 +207,15 @@ def test_a_killed_undo_is_finished_by_the_next(notes: Path, at: int) -> None:
     assert compact(notes, "--verify")[0] == 0
     compact(notes, "--undo")
     assert {k: v for k, v in tree(notes).items() if k != "memory/summaries"} == before
+
+
+def test_logs_of_an_inner_source_are_not_the_memory_s(notes: Path) -> None:
+    """A folder of pages from the web inside the memory stays what it is: nothing trusts it."""
+    logs = compact(notes, *SMALL, "--show")[1]
+    web = notes / "memory" / "web"
+    shutil.copytree(notes / "memory", web)
+    assert compact(notes, *SMALL, "--show")[1] != logs
+    (notes / "memcli.toml").write_text(
+        '[[source]]\nname = "web"\npath = "memory/web"\nsource_kind = "web"\n'
+    )
+    assert compact(notes, *SMALL, "--show")[1] == logs

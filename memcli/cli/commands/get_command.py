@@ -10,6 +10,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
+from memcli.types import MEMORY_SOURCE, cite
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
@@ -48,8 +49,11 @@ def command(
     Examples: memcli get MEMORY.md      memcli get memory/2026-02-05.md:3-9
     """
     if (first is not None and first < 1) or (count is not None and count < 1):
+        from shlex import quote
+
         raise UsageError(
-            "--from and --lines count from 1", hint=f"memcli get {target} --from 1 --lines 40"
+            "--from and --lines count from 1",
+            hint=f"memcli get {quote(target)} --from 1 --lines 40",
         )
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
     return run(target, first, count, expected, skin, expand=expand, as_json=as_json)
@@ -71,6 +75,8 @@ def run(
 
     settings = skin.memory.index_settings()
     found = targets.resolve(target, settings)
+    if found.source != MEMORY_SOURCE and not target.startswith(f"{found.source}:"):
+        skin.terminal.warn(f"the memory has no {found.path}; this is {found.name}")
     file = targets.read(found, settings)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
@@ -79,9 +85,11 @@ def run(
     start = min(first if first is not None else start, max(1, len(lines)))
     end = min(end if first is None else max(1, len(lines)), max(1, len(lines)))
     if end < start:
+        from shlex import quote
+
         raise UsageError(
             f"the range {start}-{end} ends before it begins",
-            hint=f"memcli get {found.path}:{end}-{start}",
+            hint=f"memcli get {quote(cite(*found.document, end, start))}",
         )
     wanted_end = end
     if count is not None:
@@ -114,7 +122,8 @@ def run(
     elif text:
         skin.terminal.write(skin.terminal.safe(text) + "\n")
     if expected is not None and expected.lower() != text_hash:
-        skin.terminal.warn(f"{found.path}:{start}-{end} has changed: its hash is {text_hash}")
+        where = cite(*found.document, start, end)
+        skin.terminal.warn(f"{where} has changed: its hash is {text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
 
@@ -126,7 +135,7 @@ def _behind(
     from memcli.api.behind import raw_lines
 
     def read(path: str) -> FileText:
-        return targets.read(targets.resolve(path, settings), settings)
+        return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
 
     return raw_lines(file, lines, settings=settings, read=read)
 
@@ -134,7 +143,7 @@ def _behind(
 def _write_behind(behind: Sequence[dict[str, Any]], skin: Skin) -> None:
     terminal = skin.terminal
     for each in behind:
-        where = f"{each['path']}:{each['start_line']}-{each['end_line']}"
+        where = each["citation"]
         terminal.write(f"==> {terminal.safe_line(where)} <==\n{terminal.safe(each['text'])}\n")
         if each["changed"]:
             terminal.warn(f"{where} has changed since it was summarised")

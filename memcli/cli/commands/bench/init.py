@@ -63,18 +63,15 @@ def command(
 
 
 def _documents(skin: Skin) -> dict[str, Parsed]:
-    from memcli.indexing.planning import plan
+    """Read the documents of all sources, by name."""
+    from memcli.indexing.planning import plan, read
     from memcli.markdown.parse import parse
-    from memcli.types import Skip
-    from memcli.workspace.reading import read_file
+    from memcli.types import Skip, shown
 
     settings = skin.memory.index_settings()
-    roots = {source.name: source.root for source in settings.sources}
     found = {}
     for stat in plan(settings, {}).listing.files:
-        file = read_file(
-            roots[stat.source], stat.path, source=stat.source, max_bytes=settings.max_bytes
-        )
+        file = read(settings, stat.source, stat.path)
         if not isinstance(file, Skip):
-            found[stat.path] = parse(file.text)
+            found[shown(stat.source, stat.path)] = parse(file.text)
     return found

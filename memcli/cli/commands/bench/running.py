@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memcli import __version__
 from memcli.cli.side_files import own_file, read_text
 from memcli.cli.skin import Skin
-from memcli.errors import UsageError
-from memcli.types import Filters, Skip
+from memcli.errors import NotFoundError, UsageError
+from memcli.types import FileText, Filters
 
 if TYPE_CHECKING:
     from memcli.bench.metrics import LineCosts
@@ -30,7 +31,8 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
 
     name = path or own_file(QUESTIONS, skin)
     hint = "memcli bench quality --help" if path else "memcli bench init"
-    everything = read_queries(read_text(name, hint).split("\n"), name)
+    sources = [source.name for source in skin.config.sources]
+    everything = read_queries(read_text(name, hint).split("\n"), name, sources)
     kept = confirmed(everything, name)
     if len(kept) < len(everything) and not silent:
         drafts = len(everything) - len(kept)
@@ -125,29 +127,27 @@ class Searcher:
 
 
 def line_costs(skin: Skin) -> LineCosts:
-    """Read documents as the index does, each once, and give the tokens of their lines."""
+    """Read documents as the index does, each once, and give the tokens of their lines.
+
+    A document that cannot be read has none, nor has one of a source that is no longer configured.
+    """
+    from memcli.indexing.planning import read
     from memcli.markdown.tokens import quotient
-    from memcli.workspace.reading import read_file
 
-    costs: dict[str, list[float]] = {}
+    settings = skin.memory.index_settings()
+    names = {source.name for source in settings.sources}
+    costs: dict[tuple[str, str], list[float]] = {}
 
-    def of(path: str) -> Sequence[float]:
-        if path not in costs:
-            costs[path] = []
-            for source in skin.config.sources:
-                if not os.path.isfile(os.path.join(source.root, path)):
-                    continue
-                file = read_file(
-                    source.root,
-                    path,
-                    source=source.name,
-                    max_bytes=skin.config("files.max_bytes"),
-                )
-                if not isinstance(file, Skip):
+    def of(document: tuple[str, str]) -> Sequence[float]:
+        if document not in costs:
+            costs[document] = []
+            source, path = document
+            with suppress(NotFoundError):  # a path that leads outside
+                file = read(settings, source, path) if source in names else None
+                if isinstance(file, FileText):
                     lines = file.text.split("\n")
-                    costs[path] = [quotient(line) + LINE_END_TOKENS for line in lines]
-                    break
-        return costs[path]
+                    costs[document] = [quotient(line) + LINE_END_TOKENS for line in lines]
+        return costs[document]
 
     return of
 
