@@ -31,7 +31,6 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import Answer, Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
-from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 
@@ -89,18 +88,15 @@ class Asker:
         if parsed.text not in self.vectors:
             self.vectors[parsed.text] = vector_of(self.encoder, parsed.text)
         left = tuple(path for path in self.paths if path not in without) if without else ()
-        reader = Reader(self.context.store)
-        try:
+        with self.context.store.snapshot() as snapshot:
             answer: Answer = search(
-                reader,
+                snapshot,
                 parsed,
                 spans,
                 options_of(self.context.config, filters=Filters(paths=left)),
                 embed_query=lambda: self.vectors[parsed.text],
                 age_days=lambda day: age_days(day, today.isoformat()),
             )
-        finally:
-            reader.close()
         first = answer.hits[0].confidence if answer.hits else None
         return Judged(first or 0.0, answer.verdict)
 
