@@ -6,9 +6,15 @@ from typing import Any
 
 import apsw
 
+from memcli.search.query import parse
+from memcli.search.recall import recall
+from memcli.store.port import Snapshot
+from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import connect, rows
-from memcli.store.sqlite.writer import Writer
+from memcli.store.sqlite.writer import Clock, Writer
+from memcli.types import Candidate, Filters, Term
+from tests.support import FAR_FUTURE_NS
 
 PROBES = ("pool", "deploy*", '"coffee beans"', "fox OR train", "東京")
 
@@ -102,7 +108,34 @@ def _assert_sound(connection: apsw.Connection) -> None:
     )
 
 
-def open_writer(path: str) -> Writer:
-    writer, notice = Writer.open(path)
-    assert notice == ""
+def open_writer(path: str, now_ns: Clock = lambda: FAR_FUTURE_NS) -> Writer:
+    writer = Writer.open(path, now_ns)
+    assert writer.notices == []
     return writer
+
+
+def recalled(
+    snapshot: Snapshot,
+    *,
+    words: str = "",
+    vector: bytes | None = None,
+    universe: int = 10,
+    filters: Filters | None = None,
+) -> tuple[Candidate, ...]:
+    """Find what a search would look at, by words, by a vector, or by both."""
+    return recall(
+        snapshot,
+        parse(words),
+        total=snapshot.counts().chunks,
+        lexical=bool(words),
+        vector=vector,
+        universe=universe,
+        reach=Reach(filters or Filters()),
+        dates=(),
+    ).candidates
+
+
+def frequency(snapshot: Snapshot, word: str) -> int:
+    """Count the chunks that hold a word."""
+    ((total, _),) = snapshot.holding([Term(word)], ())
+    return total

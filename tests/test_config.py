@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from memcli.config.settings import KEYS, Config, load, store_path, user_file
+from memcli.config.settings import KEYS, Config, load, user_file
 from memcli.errors import ConfigError
+from memcli.store.open import store_path
 
 
 class Place:

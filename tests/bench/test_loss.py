@@ -11,7 +11,7 @@ from memcli.bench.metrics import Range
 from memcli.config.settings import load
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import NOTHING, Answer, Leg
+from memcli.search.pipeline import MODE_IS_LEXICAL, NOTHING, Answer, Leg
 from memcli.search.why_not import Course
 from memcli.types import Filters
 from tests.bench.makers import hit
@@ -19,7 +19,7 @@ from tests.bench.makers import hit
 WANTED = Range("a.md", 3, 4)
 OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 131)]
 HELD = hit("a.md", 4, 6, chunk=500)
-ANSWER = NOTHING._replace(lexical=Leg(True, "", 0, 9), dense=Leg(True, "", 9, 9))
+ANSWER = NOTHING._replace(lexical=Leg(True, None, 0, 9), dense=Leg(True, None, 9, 9))
 
 
 @pytest.fixture

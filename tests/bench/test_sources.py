@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range, score
-from memcli.bench.quality import Asked, passages, run_line
+from memcli.bench.quality import AskedQuestion, passages, run_line
 from memcli.bench.queries import Query, read_queries
 from memcli.bench.rows import first_rank, read_baseline
+from memcli.config.settings import load
 from memcli.errors import UsageError
 from memcli.search.hits import Hit
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.why_not import Course
+from memcli.types import Filters
 from tests.bench.makers import answer, hit
 
 NAMES = ("memory", "handbook")
@@ -78,7 +83,7 @@ def test_passages_and_run_lines_name_a_source_that_is_not_the_memory() -> None:
     found = passages(answer([hit("a.md", 3, 4), _hit_of("handbook", "a.md", 3, 4)]))
     assert found == (OWN, OTHER)
     query = Query("q1", "q", "-", None, (OTHER,))
-    line = run_line(Asked(query, found, None, 0.0, None, None))
+    line = run_line(AskedQuestion(query, found, None, 0.0, None, None))
     assert line["results"] == [
         {"path": "a.md", "start_line": 3, "end_line": 4},
         {"path": "a.md", "source": "handbook", "start_line": 3, "end_line": 4},
@@ -93,24 +98,35 @@ def _dumped(record: dict[str, Any]) -> str:
     return dumps(record) + "\n"
 
 
-def test_lines_are_lost_though_another_source_has_the_same_path() -> None:
-    other = _hit_of("handbook", "a.md", 3, 4)
-
-    def lines(document: tuple[str, str]) -> int:
-        return 9 if document == OTHER.document else 0
-
-    assert lost_at(answer([other]), [OTHER], limit=5, line_count=lines) is None
-    assert lost_at(answer([other]), [OWN], limit=5, line_count=lines) == Loss(
-        "files", "a.md is not in the memory"
+def _lost(
+    hits: list[Hit], wanted: Range, options: SearchOptions, lines: dict[tuple[str, str], int]
+) -> Loss | None:
+    course = Course()
+    course("recall", hits)
+    course("pack", hits)
+    return lost_at(
+        course, answer(hits), [wanted], options, limit=5, line_count=lambda d: lines.get(d, 0)
     )
-    gone = lost_at(answer([]), [OTHER], limit=5, line_count=lambda document: 0)
+
+
+def test_lines_are_lost_though_another_source_has_the_same_path(tmp_path: Path) -> None:
+    options = options_of(load(str(tmp_path), {}, {}), filters=Filters())
+    other, lines = _hit_of("handbook", "a.md", 3, 4), {OTHER.document: 9}
+    assert _lost([other], OTHER, options, lines) is None
+    assert _lost([other], OWN, options, lines) == Loss("files", "a.md is not in the memory")
+    gone = _lost([], OTHER, options, {})
     assert gone == Loss("files", "handbook:a.md is not in the memory")
 
 
-def test_a_passage_is_folded_by_a_citation_of_its_own_source() -> None:
+def test_a_passage_is_folded_by_a_citation_of_its_own_source(tmp_path: Path) -> None:
+    options = options_of(load(str(tmp_path), {}, {}), filters=Filters())
     shown = hit("b.md", 1, 1, chunk=7)._replace(duplicates=("handbook:a.md:4-6",))
-    for wanted, held, stage in ((OTHER, "handbook", "mmr"), (OWN, "memory", "floor")):
-        given = answer([shown], fused=[_hit_of(held, "a.md", 4, 6)])
-        found = lost_at(given, [wanted], limit=5, line_count=lambda document: 9)
+    for wanted, held, stage in ((OTHER, "handbook", "mmr.fold"), (OWN, "memory", "mmr")):
+        course = Course()
+        course("recall", [shown, _hit_of(held, "a.md", 4, 6)])
+        course("mmr", [shown])
+        found = lost_at(
+            course, answer([shown]), [wanted], options, limit=5, line_count=lambda document: 9
+        )
         assert found
         assert found.stage == stage

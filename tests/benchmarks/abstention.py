@@ -23,17 +23,13 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+from memcli.api.ask import ask_as_it_is
+from memcli.api.memory import Memory
+from memcli.api.sync import Job, Vectors, sync
 from memcli.bench.queries import Query, read_queries
-from memcli.cli.context import Shared, make_context
-from memcli.cli.index_run import Job, Vectors, run_once
-from memcli.search.dates import find_dates
 from memcli.search.options import options_of
-from memcli.search.pipeline import Answer, Vector, search
-from memcli.search.query import parse
-from memcli.search.query_vector import vector_of
-from memcli.store.sqlite.reader import Reader
+from memcli.search.question import Question
 from memcli.types import Filters
-from memcli.workspace.dating import age_days
 
 SPEAKER = re.compile(r"^- \*\*([^*]+)\*\*", re.MULTILINE)
 MASK = "Someone"
@@ -67,40 +63,18 @@ class Asker:
         shutil.copytree(folder / "workspace", self.root)
         for file in self.root.rglob("*.md"):
             file.write_text(masked(file.read_text("utf-8"), self.names), "utf-8")
-        os.environ["MEMCLI_STORE"] = str(home / "index.sqlite")
-        shared = Shared(str(self.root), True, False, "never", None)
-        self.context = make_context(shared, {})
-        job = Job(full=False, prune=False, wait_seconds=0.0, texts=None)
-        quiet = lambda stage, done, total: None  # noqa: E731
-        run_once(self.context, job, Vectors(self.context, quiet), sleep=self.context.sleep,
-                 on_progress=quiet)  # fmt: skip
-        encoder = self.context.open_encoder().encoder
-        assert encoder is not None, "the bundled model is not installed"
-        self.encoder = encoder
-        self.vectors: dict[str, Vector] = {}
+        environ = {**os.environ, "MEMCLI_STORE": str(home / "index.sqlite")}
+        self.memory = Memory.open(self.root, environ=environ)
+        sync(self.memory, Job(), Vectors(self.memory))
         self.paths = sorted(str(f.relative_to(self.root)) for f in self.root.rglob("*.md"))
 
     def ask(self, query: Query, without: set[str]) -> Judged:
         """Ask of the files that are left."""
         text = masked(query.text, self.names)
-        today = date.fromisoformat(query.date) if query.date else self.context.today
-        spans = find_dates(text, today)
-        parsed = parse(text, soft=[(s.at, s.at + len(s.text)) for s in spans])
-        if parsed.text not in self.vectors:
-            self.vectors[parsed.text] = vector_of(self.encoder, parsed.text)
+        today = date.fromisoformat(query.date) if query.date else date.today()
         left = tuple(path for path in self.paths if path not in without) if without else ()
-        reader = Reader(self.context.store)
-        try:
-            answer: Answer = search(
-                reader,
-                parsed,
-                spans,
-                options_of(self.context.config, filters=Filters(paths=left)),
-                embed_query=lambda: self.vectors[parsed.text],
-                age_days=lambda day: age_days(day, today.isoformat()),
-            )
-        finally:
-            reader.close()
+        options = options_of(self.memory.config, filters=Filters(paths=left))
+        answer = ask_as_it_is(self.memory, Question.read(text, today), options)
         first = answer.hits[0].confidence if answer.hits else None
         return Judged(first or 0.0, answer.verdict)
 

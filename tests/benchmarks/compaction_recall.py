@@ -14,6 +14,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import product
@@ -21,7 +22,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.bench.queries import Query, read_queries
-from memcli.cli.context import _count_tokens
 from memcli.compaction import folder
 from memcli.compaction.draft import Settings
 from memcli.compaction.plan import make_plan
@@ -40,11 +40,14 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
+from memcli.search.validity import reach_of
 from memcli.search.views import Expanded
-from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.writer import Writer
-from memcli.types import SUMMARY, Filters, Limits
+from memcli.store.open import store_at
+from memcli.store.port import Snapshot
+from memcli.store.records import Legs
+from memcli.types import SUMMARY, Filters, Limits, Wanted
 from memcli.workspace.dating import age_days
+from tests.support import count_tokens
 
 BUDGET = 2000.0
 LINE_END = 0.25
@@ -60,21 +63,20 @@ class Workspace:
         shutil.copytree(source / "workspace", self.root)
         with (source / "queries.jsonl").open(encoding="utf-8") as file:
             self.queries = [q for q in read_queries(file, str(source)) if q.relevant]
-        self.store = str(target / "index.sqlite")
+        self.store = store_at(str(target / "index.sqlite"), time.time_ns)
         self.config = configuration.load(str(self.root), {}, {})
         self.encoder = open_encoder(Choice()).encoder
-        limits = Limits(self.config("chunk.tokens"), 0, 256, _count_tokens)
+        limits = Limits(self.config("chunk.tokens"), 0, 256, count_tokens)
         self.settings = IndexSettings(
             self.config.sources, limits, 8 << 20, False, lambda: 4_000_000_000_000_000_000
         )
         self.vectors: dict[str, Vector] = {}
 
     def index(self) -> None:
-        writer, _ = Writer.open(self.store)
-        index(writer, self.settings)
-        if self.encoder is not None:
-            embed(writer, self.encoder)
-        writer.close()
+        with self.store.change(wait_seconds=0, sleep=time.sleep) as change:
+            index(change, self.settings)
+            if self.encoder is not None:
+                embed(change, self.encoder)
 
     def compact(self, wanted: Settings) -> dict[str, int]:
         for old in (self.root / folder.folder_of(str(self.root))).glob("*.md"):
@@ -101,26 +103,26 @@ class Workspace:
         return self.vectors[text]
 
     def tokens(self, view: str) -> int:
-        from memcli.store.sqlite.filters import select_chunks
-
-        reader = Reader(self.store)
-        select, values = select_chunks(Filters(view=view)) or ("SELECT id FROM chunks", [])
-        found = reader._rows(f"SELECT sum(tokens) FROM chunks WHERE id IN ({select})", values)
-        reader.close()
-        return int(found[0][0] or 0)
+        with self.store.snapshot() as snapshot:
+            reach = reach_of(Filters(view=view), snapshot.supports())
+            documents = [(found.source, found.path) for found in snapshot.rated(reach)]
+            chunks = [e.about.chunk_id for e in snapshot.excerpts_of(documents, reach)]
+            nothing = Legs(Wanted(), (), None, ())
+            return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
     def recall(self, view: str, *, tokens: int, limit: int) -> dict[str, float]:
-        reader = Reader(self.store)
         options = options_of(self.config, filters=Filters(view=view))._replace(limit=limit)
         sums = {"recall": 0.0, "hits": 0.0}
-        for query in self.queries:
-            read = list(self._read(reader, query, options, tokens))
-            sums["recall"] += _recall(query, read)
-            sums["hits"] += sum(cost for _, _, cost in read)
-        reader.close()
+        with self.store.snapshot() as snapshot:
+            for query in self.queries:
+                read = list(self._read(snapshot, query, options, tokens))
+                sums["recall"] += _recall(query, read)
+                sums["hits"] += sum(cost for _, _, cost in read)
         return {name: value / len(self.queries) for name, value in sums.items()}
 
-    def _read(self, reader: Reader, query: Query, options: Any, tokens: int) -> Iterator[Earned]:
+    def _read(
+        self, snapshot: Snapshot, query: Query, options: Any, tokens: int
+    ) -> Iterator[Earned]:
         today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
         spans = find_dates(query.text, today)
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
@@ -132,12 +134,13 @@ class Workspace:
             return age_days(day, today.isoformat())
 
         if not tokens:
-            answer = search(reader, parsed, spans, options, embed_query=embed_query, age_days=age)
+            answer = search(snapshot, parsed, spans, options, embed_query=embed_query, age_days=age)
             behind: list[Expanded] = []
         else:
             answer, behind = search_expanded(
-                reader, parsed, spans, options, tokens=tokens, embed_query=embed_query, age_days=age
-            )
+                snapshot, parsed, spans, options,
+                tokens=tokens, embed_query=embed_query, age_days=age,
+            )  # fmt: skip
         for hit in (*answer.hits, *(each.hit for each in behind)):
             yield from _lines(hit)
 

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query
-from memcli.context.assemble import Wanted, assemble, fix
-from memcli.context.retrieve import find
+from memcli.context.assemble import Wanted, assemble
+from memcli.context.retrieve import find, fixed_of
 from memcli.errors import BudgetError
 from memcli.search.dates import find_dates
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, Vector, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
-from memcli.store.sqlite.context_reader import ContextReader
+from memcli.store.port import Snapshot
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 from tests.benchmarks.compaction_recall import Workspace
@@ -54,9 +54,8 @@ def recall(query: Query, shown: Iterable[Range]) -> float:
 class Asker:
     """Asks the questions of one workspace in both ways."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self.reader = ContextReader(workspace.store)
+    def __init__(self, workspace: Workspace, snapshot: Snapshot) -> None:
+        self.workspace, self.snapshot = workspace, snapshot
 
     def options(self, profile: str, limit: int) -> SearchOptions:
         options = options_of(self.workspace.config, filters=Filters())
@@ -76,7 +75,7 @@ class Asker:
         spans = find_dates(query.text, today)
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
         return search(
-            self.reader, parsed, spans, options,
+            self.snapshot, parsed, spans, options,
             embed_query=lambda: self.workspace.vector(parsed.text),
             age_days=lambda day: age_days(day, today.isoformat()),
         )  # fmt: skip
@@ -94,9 +93,9 @@ class Asker:
             def age(day: str, today: str = today.isoformat()) -> int:
                 return age_days(day, today)
 
-            fixed = fix(self.reader.always(), self.reader.soft(), self.reader.newest(), wanted)
+            fixed = fixed_of(self.snapshot, wanted)
             _, found = find(
-                self.reader, parsed, spans, options, fixed, roots={},
+                self.snapshot, parsed, spans, options, fixed, roots={},
                 embed_query=embed_query, age_days=age,
             )  # fmt: skip
             made = assemble(fixed, found, wanted)
@@ -116,6 +115,25 @@ def show(name: str, row: Row) -> None:
     print(f"  {name:<42} recall {row.recall:.3f}  {row.tokens:6.0f} tokens  {row.parts:5.1f} parts")
 
 
+def compare(asker: Asker, budget: int, tails: Sequence[int]) -> None:
+    """Print a row for each way to ask."""
+    for limit in (10, 100):
+        options = asker.options("default", limit)._replace(budget=budget)
+        show(f"search --limit {limit}", asker.search(options))
+    none = Wanted(budget, 0, 0.3, 0.1, 0.2)
+    for profile in ("default", "two-pass"):
+        row = asker.context(asker.options(profile, 100), none)
+        show(f"context --tail 0 --profile {profile}", row)
+    for tail in tails:
+        wanted = none._replace(tail=tail, tail_share=0.0)
+        try:
+            row = asker.context(asker.options("default", 100), wanted)
+        except BudgetError as error:
+            print(f"  context --tail {tail}: {error.message}")
+            break
+        show(f"context --tail {tail}, context.tail_share 0", row)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
@@ -126,23 +144,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             workspace = Workspace(folder, Path(place))
             workspace.index()
-            asker = Asker(workspace)
             print(f"{folder.name}: {len(workspace.queries)} questions, budget {given.budget}")
-            for limit in (10, 100):
-                options = asker.options("default", limit)._replace(budget=given.budget)
-                show(f"search --limit {limit}", asker.search(options))
-            none = Wanted(given.budget, 0, 0.3, 0.1, 0.2)
-            for profile in ("default", "two-pass"):
-                row = asker.context(asker.options(profile, 100), none)
-                show(f"context --tail 0 --profile {profile}", row)
-            for tail in given.tails:
-                wanted = none._replace(tail=tail, tail_share=0.0)
-                try:
-                    row = asker.context(asker.options("default", 100), wanted)
-                except BudgetError as error:
-                    print(f"  context --tail {tail}: {error.message}")
-                    break
-                show(f"context --tail {tail}, context.tail_share 0", row)
+            with workspace.store.snapshot() as snapshot:
+                compare(Asker(workspace, snapshot), given.budget, given.tails)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
+from memcli.store.records import Stamp
 from memcli.store.sqlite import coarse, vectors
-from memcli.store.sqlite.documents import Stamp
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -108,20 +108,20 @@ def _word(number: int) -> str:
 
 
 def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
-    writer, _ = Writer.open(path)
-    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+    writer = Writer.open(path, time.time_ns)
+    writer.search_by(FINGERPRINT, DIMENSION)
     known = len(writer.known())
     last = vectors_wanted // (CHUNKS * maker.parts)
     while known < last:
         batch = [maker.document(n) for n in range(known, min(known + DOCUMENTS, last))]
         for document in batch:
             stat = FileStat("memory", document.path, 1, 1, 1, 1)
-            writer.put_document(document, Stamp(stat, b"h" * 32, 1))
+            writer.put(document, Stamp(stat, b"h" * 32, 1))
         hashes = [p.hash for d in batch for chunk in d.chunks for p in chunk.parts]
         made = maker.vectors(len(hashes))
         pairs = [(hash_, row.tobytes()) for hash_, row in zip(hashes, made, strict=True)]
         writer.put_vectors(FINGERPRINT, pairs)
-        writer.use_fingerprint(FINGERPRINT, DIMENSION)
+        writer.search_by(FINGERPRINT, DIMENSION)
         known += len(batch)
     writer.settle()
     writer.mark_embedded()
@@ -198,11 +198,11 @@ def recall(index: str, questions: str) -> None:
     """Print recall of the coarse search against the exact one, by how many are wanted."""
     copy = Path(tempfile.mkdtemp()) / "index.sqlite"
     shutil.copy(index, copy)
-    writer, _ = Writer.open(str(copy))
+    writer = Writer.open(str(copy), time.time_ns)
     fingerprint, dimension = writer.meta("fingerprint"), writer.meta("dimension")
     assert fingerprint is not None
     assert dimension is not None
-    writer.use_fingerprint(fingerprint, int(dimension))
+    writer.search_by(fingerprint, int(dimension))
     table, total = writer.meta("vec_table") or "", writer.counts().embedded
     writer.close()
     assert coarse.is_coarse(table), f"{total} vectors are searched exactly"

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memcli.api.targets import Target, _readings
 from memcli.cli.main import run
-from memcli.cli.targets import Target, _readings
 from memcli.cli.terminal import Terminal
 from memcli.cli.watch_output import Log
 from memcli.indexing.indexer import Report

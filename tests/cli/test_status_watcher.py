@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.indexing.watch_record import Record, watch_lock, write_record
+from memcli.store.open import store_at
+from memcli.store.port import Watch
+from memcli.store.records import WatchRecord
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
 FAR_AWAY = "2999-01-01T09:00:00+00:00"
@@ -39,11 +41,11 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def store(notes: Path, tmp_path: Path) -> Iterator[str]:
-    """The store, with this process for its watcher."""
-    path = str(tmp_path / "index.sqlite")
-    with watch_lock(path, sleep=lambda seconds: None):
-        yield path
+def watching(notes: Path, tmp_path: Path) -> Iterator[Watch]:
+    """This process watches the store."""
+    store = store_at(str(tmp_path / "index.sqlite"), lambda: 0)
+    with store.watch(sleep=lambda seconds: None) as watch:
+        yield watch
 
 
 def _rows(word: str) -> list[str]:
@@ -60,9 +62,9 @@ def test_without_a_watcher_there_is_no_row(notes: Path) -> None:
     assert _status()["watcher"] is None
 
 
-def test_the_row_of_a_watcher(store: str) -> None:
-    record = Record(os.getpid(), LONG_AGO, "2020-01-01T09:30:00+00:00", 3, "polling", FAR_AWAY)
-    write_record(store, record)
+def test_the_row_of_a_watcher(watching: Watch) -> None:
+    record = WatchRecord(os.getpid(), LONG_AGO, "2020-01-01T09:30:00+00:00", 3, "polling", FAR_AWAY)
+    watching.tell(record)
     assert _rows("watcher") == [
         f"watcher    pid {os.getpid()} since 2020-01-01T09:00:00+00:00,"
         " last sync 2020-01-01T09:30:00+00:00, backlog 3, polling"
@@ -71,19 +73,19 @@ def test_the_row_of_a_watcher(store: str) -> None:
     assert _rows("warning") == []
 
 
-def test_a_watcher_before_its_first_run(store: str) -> None:
+def test_a_watcher_before_its_first_run(watching: Watch) -> None:
     assert _rows("watcher") == [f"watcher    pid {os.getpid()}, no sync yet, backlog 0"]
 
 
-def test_a_watcher_that_is_stuck_or_failing_is_a_warning(store: str) -> None:
-    write_record(store, Record(os.getpid(), beat=LONG_AGO, failure="no space is left"))
+def test_a_watcher_that_is_stuck_or_failing_is_a_warning(watching: Watch) -> None:
+    watching.tell(WatchRecord(os.getpid(), beat=LONG_AGO, failure="no space is left"))
     told = "\n".join(_rows("warning"))
     assert re.search(rf"pid {os.getpid()}\) has not stirred since {LONG_AGO[:10]}", told)
     assert "the watcher's last run failed: no space is left" in told
 
 
-def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, store: str) -> None:
-    write_record(store, Record(os.getpid(), beat=FAR_AWAY, last_sync=FAR_AWAY))
+def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, watching: Watch) -> None:
+    watching.tell(WatchRecord(os.getpid(), beat=FAR_AWAY, last_sync=FAR_AWAY))
     assert _run("status", "--check", "-q")[0] == 0
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     assert _run("status", "--check", "-q")[0] == 1

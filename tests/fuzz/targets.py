@@ -13,7 +13,7 @@ import apsw
 from markdown_it import MarkdownIt
 
 from memcli.bench.queries import read_queries
-from memcli.cli.targets import _readings as readings
+from memcli.api.targets import _readings as readings
 from memcli.context.parts import FOUND, make_part
 from memcli.errors import MemcliError
 from memcli.indexing.document import build_document

@@ -24,9 +24,10 @@ from memcli.search.dates import find_dates
 from memcli.search.options import options_of
 from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
+from memcli.store.open import store_at
+from memcli.store.port import Change
 from memcli.store.sqlite.beside import path_beside
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.writer import Writer
 from memcli.types import Filters, Source
 from memcli.workspace.dating import age_days
 from tests.hashing import HashingEncoder
@@ -193,7 +194,7 @@ class Workspace(RuleBasedStateMachine):
 
     @rule()
     def run(self) -> None:
-        writer = open_writer(self.store)
+        writer = open_writer(self.store, lambda: self.clock)
         index(writer, self.settings)
         embed(writer, self.encoder)
         writer.close()
@@ -201,25 +202,25 @@ class Workspace(RuleBasedStateMachine):
 
     @rule()
     def run_without_a_model(self) -> None:
-        writer = open_writer(self.store)
+        writer = open_writer(self.store, lambda: self.clock)
         index(writer, self.settings)
         writer.close()
         self.compare(vectors=False)
 
     @rule()
     def run_in_full(self) -> None:
-        writer = open_writer(self.store)
+        writer = open_writer(self.store, lambda: self.clock)
         rebuild(writer, self.settings, embed_into=self.embed)
         writer.close()
         self.compare(vectors=True)
 
     @rule(texts=st.integers(0, 3))
     def run_in_full_that_ends_while_embedding(self, texts: int) -> None:
-        def stop(side: Writer) -> None:
+        def stop(side: Change) -> None:
             embed(side, self.encoder, most=texts)
             raise Stopped
 
-        writer = open_writer(self.store)
+        writer = open_writer(self.store, lambda: self.clock)
         if writer.known():
             with contextlib.suppress(Stopped):
                 rebuild(writer, self.settings, embed_into=stop)
@@ -229,7 +230,7 @@ class Workspace(RuleBasedStateMachine):
 
     @rule(texts=st.integers(1, 3))
     def run_that_ends_while_embedding(self, texts: int) -> None:
-        writer = open_writer(self.store)
+        writer = open_writer(self.store, lambda: self.clock)
         index(writer, self.settings)
         embed(writer, self.encoder, most=texts)
         writer.close()
@@ -238,12 +239,14 @@ class Workspace(RuleBasedStateMachine):
     @rule(most=st.integers(0, 3))
     def search_brings_in_a_part(self, most: int) -> None:
         bounds = Bounds(files=most, parts=2, first=100, wait_seconds=0)
-        freshen(self.store, self.settings, bounds, lambda: self.encoder, lambda seconds: None)
+        store = store_at(self.store, lambda: self.clock)
+        freshen(store, self.settings, bounds, lambda: self.encoder, lambda seconds: None)
+        store.close()
         if Path(self.store).exists():
             assert_sound(self.store)
 
-    def embed(self, writer: Writer) -> None:
-        embed(writer, self.encoder)
+    def embed(self, change: Change) -> None:
+        embed(change, self.encoder)
 
     def compare(self, *, vectors: bool) -> None:
         """Hold the store against one that is built from nothing now."""

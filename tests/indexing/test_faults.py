@@ -16,15 +16,17 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import Report, embed, index
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
+from memcli.store.open import store_at
+from memcli.store.port import Change, Store
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.network import is_network, is_network_type, type_of
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Source, Term
+from memcli.types import Source
 from memcli.workspace.discover import discover
 from memcli.workspace.locate import default_source
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, dump, open_writer
+from tests.store_check import assert_sound, dump, frequency, open_writer
 from tests.support import FAR_FUTURE_NS, make_settings, write
 
 ENCODER = HashingEncoder()
@@ -83,12 +85,18 @@ class Place:
 
     def freshen(self) -> Freshness:
         bounds = Bounds(files=50, parts=5, first=100, wait_seconds=0)
-        return freshen(self.store, self.settings, bounds, lambda: None, lambda seconds: None)
+        return freshen(self.opened(), self.settings, bounds, lambda: None, lambda seconds: None)
+
+    def look(self) -> Freshness:
+        return look(self.opened(), self.settings)
+
+    def opened(self) -> Store:
+        return store_at(self.store, lambda: FAR_FUTURE_NS)
 
     def found(self) -> int:
         reader = Reader(self.store)
         try:
-            return reader.held(Term("fox"), ())[0]
+            return frequency(reader, "fox")
         finally:
             reader.close()
 
@@ -108,8 +116,8 @@ class Place:
         )  # fmt: skip
 
 
-def embed_by_words(writer: Writer) -> None:
-    embed(writer, ENCODER)
+def embed_by_words(change: Change) -> None:
+    embed(change, ENCODER)
 
 
 @pytest.fixture
@@ -229,7 +237,7 @@ def test_a_full_run_that_loses_the_old_index_publishes_nothing(place: Place) -> 
     place.index()
     writer = open_writer(place.store)
 
-    def lose(side: Writer) -> None:
+    def lose(side: Change) -> None:
         Path(place.store).unlink()
 
     with pytest.raises(StoreError, match="deleted or replaced"):
@@ -252,7 +260,7 @@ def test_a_vanished_memory_folder_keeps_its_rows_until_that_is_meant(place: Plac
     assert dump(place.store) == before
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("fresh", 0)
-    assert answer.notices == look(place.store, place.settings).notices
+    assert answer.notices == place.look().notices
     text = f"memory cannot be listed: {lost.detail}; its rows stay"
     assert answer.notices == (Reason("unlisted", text),)
     (place.root.parent / "away").rename(place.root / "memory")
@@ -300,13 +308,12 @@ def test_a_clock_that_was_put_back_hides_no_edit(place: Place) -> None:
     place.index()
     late = FAR_FUTURE_NS
     writer = open_writer(place.store)
-    known = writer.known()["memory", "memory/a.md"]
     before = file.stat()
     file.write_text("# a\n\nthe cat\n")
     os.utime(file, ns=(before.st_mtime_ns, before.st_mtime_ns))
     after = file.stat()
     writer.connection.execute(  # a file system that keeps no finer time of change
-        "UPDATE documents SET ctime_ns = ? WHERE id = ?", (after.st_ctime_ns, known.document_id)
+        "UPDATE documents SET ctime_ns = ? WHERE path = 'memory/a.md'", (after.st_ctime_ns,)
     )
     assert index(writer, place.settings).changed == ()
     earlier = place.settings._replace(now_ns=lambda: late - 1)
@@ -359,15 +366,15 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
 
     assert journal() == "wal"
     place.write("b", "c", text="the fox again\n")
-    writer, notice = Writer.open(place.store, mounts=str(mounts))
+    writer = Writer.open(place.store, lambda: FAR_FUTURE_NS, mounts=str(mounts))
     reader = Reader(place.store)
-    assert notice == ""
+    assert writer.notices == []
     index(writer, place.settings)
     embed(writer, ENCODER)
-    assert reader.held(Term("fox"), ())[0] == 3
+    assert frequency(reader, "fox") == 3
     place.write("d")
     rebuild(writer, place.settings, embed_into=embed_by_words)
-    assert (reader.held(Term("fox"), ())[0], journal()) == (4, "delete")
+    assert (frequency(reader, "fox"), journal()) == (4, "delete")
     reader.close()
     writer.close()
     assert sorted(p.name for p in folder.iterdir()) == ["index.sqlite"]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,19 +10,19 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import embed
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
-from memcli.store.sqlite.lock import writer_lock
-from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.writer import Counts, Writer
+from memcli.store.open import store_at
+from memcli.store.port import Change
+from memcli.store.records import Counts
 from memcli.types import Encoder
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
-from tests.support import make_limits, make_settings, told, write
+from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
 
 
-def embed_by_words(writer: Writer) -> None:
-    embed(writer, HashingEncoder())
+def embed_by_words(change: Change) -> None:
+    embed(change, HashingEncoder())
 
 
 def no_encoder() -> Encoder | None:
@@ -37,7 +37,8 @@ class Place:
     def __init__(self, base: Path) -> None:
         self.root = base / "ws"
         self.root.mkdir()
-        self.store = str(base / "s" / "index.sqlite")
+        self.path = str(base / "s" / "index.sqlite")
+        self.store = store_at(self.path, lambda: FAR_FUTURE_NS)
         self.settings = make_settings(self.root)
 
     def freshen(
@@ -53,44 +54,43 @@ class Place:
             write(self.root, f"{name}.md", f"{name} {text}")
 
     def counts(self) -> Counts:
-        reader = Reader(self.store)
-        try:
-            return reader.counts()
-        finally:
-            reader.close()
+        with self.store.snapshot() as snapshot:
+            return snapshot.counts()
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> Iterator[Place]:
+    place = Place(tmp_path)
+    yield place
+    place.store.close()
 
 
 def test_the_first_search_builds_the_index_and_embeds_a_little(place: Place) -> None:
     place.write("a", "b", "c", "d", "e")
     assert place.freshen() == Freshness("fresh", 0, None, ())
     assert place.counts() == Counts(5, 5, 5, 2)
-    assert_sound(place.store)
+    assert_sound(place.path)
 
 
 def test_too_many_files_for_a_first_search_are_an_error(place: Place) -> None:
     place.write(*(f"n{number}" for number in range(11)))
     with pytest.raises(IndexMissingError, match="11 files"):
         place.freshen()
-    assert not Path(place.store).exists()
+    assert not Path(place.path).exists()
 
 
 def test_an_empty_workspace_is_empty_and_makes_no_index(place: Place) -> None:
     assert place.freshen(encoder=no_encoder).state == "empty"
-    assert not Path(place.store).exists()
+    assert not Path(place.path).exists()
 
 
 def test_a_search_in_step_opens_no_encoder_and_changes_no_byte(place: Place) -> None:
     place.write("a")
     place.freshen()
-    before = Path(place.store).read_bytes()
+    before = Path(place.path).read_bytes()
     assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
     assert look(place.store, place.settings) == Freshness("fresh", 0, None, ())
-    assert Path(place.store).read_bytes() == before
+    assert Path(place.path).read_bytes() == before
 
 
 def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) -> None:
@@ -146,7 +146,7 @@ def test_a_locked_index_answers_stale_at_once(place: Place) -> None:
     place.write("a")
     place.freshen()
     place.write("b")
-    with writer_lock(place.store, wait_seconds=0, sleep=no_sleep):
+    with place.store.locked(wait_seconds=0, sleep=no_sleep):
         answer = place.freshen(encoder=no_encoder)
     assert (answer.state, answer.pending) == ("stale", 1)
     assert "is writing the index" in told(answer.reason)
@@ -170,30 +170,30 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
 def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> None:
     place.write("a")
     place.freshen()
-    Path(place.store).write_bytes(damage)
+    Path(place.path).write_bytes(damage)
     answer = place.freshen()
     assert answer.state == "fresh"
     assert place.counts() == Counts(1, 1, 1, 1)
     if damage:
         (notice,) = answer.notices
         assert "is damaged" in notice.text
-        assert Path(place.store + ".damaged-1").read_bytes() == damage
+        assert Path(place.path + ".damaged-1").read_bytes() == damage
 
 
 def test_pages_that_are_damaged_inside_are_found_by_the_next_full_index(place: Place) -> None:
     place.write(*(f"n{number}" for number in range(9)), text="some words here. " * 200)
     place.freshen(BOUNDS._replace(parts=0))
-    data = bytearray(Path(place.store).read_bytes())
+    data = bytearray(Path(place.path).read_bytes())
     for page in range(8192, len(data), 4096):
         data[page : page + 4096] = b"\xff" * len(data[page : page + 4096])
-    Path(place.store).write_bytes(data)
-    writer = open_writer(place.store)
+    Path(place.path).write_bytes(data)
+    writer = open_writer(place.path)
     report = rebuild(writer, place.settings, embed_into=embed_by_words)
     writer.close()
     (notice,) = report.notices
     assert "is damaged" in notice
     assert len(report.added) == 9
-    assert_sound(place.store)
+    assert_sound(place.path)
 
 
 def test_look_needs_an_index(place: Place) -> None:
@@ -205,11 +205,11 @@ def test_a_file_of_another_program_is_left_alone(place: Place) -> None:
     import apsw
 
     place.write("a")
-    Path(place.store).parent.mkdir()
-    connection = apsw.Connection(place.store)
+    Path(place.path).parent.mkdir()
+    connection = apsw.Connection(place.path)
     connection.execute("CREATE TABLE bookmarks (url)")
     connection.close()
-    before = Path(place.store).read_bytes()
+    before = Path(place.path).read_bytes()
     with pytest.raises(StoreError, match="another program"):
         place.freshen()
-    assert Path(place.store).read_bytes() == before
+    assert Path(place.path).read_bytes() == before

@@ -6,9 +6,8 @@ import pytest
 
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite.reader import Reader
-from memcli.types import Term
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, open_writer
+from tests.store_check import assert_sound, frequency, open_writer
 from tests.support import make_settings, write
 
 FACTS = ("crlffact", "zerofact", "commentfact")
@@ -31,11 +30,9 @@ def test_the_hostile_workspace_is_indexed_whole(workspaces: Path, tmp_path: Path
         if word.strip(".,:;").isalpha() and word.strip(".,:;").endswith("fact")
     }
     assert set(FACTS) <= facts
-    assert {fact: reader.held(Term(fact), ())[0] > 0 for fact in facts} == dict.fromkeys(
-        facts, True
-    )
+    assert {fact: frequency(reader, fact) > 0 for fact in facts} == dict.fromkeys(facts, True)
     secrets = ("inlinesecret", "blocksecret", "opensecret")
-    assert [reader.held(Term(secret), ())[0] for secret in secrets] == [0, 0, 0]
+    assert [frequency(reader, secret) for secret in secrets] == [0, 0, 0]
     reader.close()
 
 

@@ -9,7 +9,7 @@ from memcli.store.sqlite.driver import connect, rows
 from memcli.types import Source
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
-from tests.support import make_settings, touch, write
+from tests.support import FAR_FUTURE_NS, make_settings, touch, write
 
 TEXTS: tuple[str | bytes, ...] = (
     "# Pool\n\nThe pool is full of coffee beans.\n\n## Later\n\nWe deploy on Fridays.\n",
@@ -24,8 +24,10 @@ TEXTS: tuple[str | bytes, ...] = (
 )
 
 
-def run(root: Path, store: Path, *, vectors: bool = True) -> tuple[Report, int]:
-    writer = open_writer(str(store))
+def run(
+    root: Path, store: Path, *, vectors: bool = True, now_ns: int = FAR_FUTURE_NS
+) -> tuple[Report, int]:
+    writer = open_writer(str(store), lambda: now_ns)
     try:
         report = index(writer, make_settings(root))
         return report, embed(writer, HashingEncoder()) if vectors else 0
@@ -148,13 +150,9 @@ def test_a_vector_that_nothing_uses_is_kept_for_thirty_days(place: tuple[Path, P
         finally:
             connection.close()
 
-    for days, left in ((29, 2), (30, 0)):
-        writer = open_writer(str(store))
-        writer.connection.execute(
-            "UPDATE vectors SET unused_since = unixepoch() - 5 - ? * 86400", (days,)
-        )
-        writer.close()
-        run(root, store)
+    month = 30 * 86_400 * 10**9
+    for later, left in ((month - 1, 2), (month, 0)):
+        run(root, store, now_ns=FAR_FUTURE_NS + later)
         assert cached() == left
 
 

@@ -21,7 +21,7 @@ sys.path.insert(0, sys.argv[1])
 from tests.hashing import HashingEncoder
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite.writer import Writer
-from tests.support import make_settings
+from tests.support import FAR_FUTURE_NS, make_settings
 
 left = int(sys.argv[4])
 
@@ -35,7 +35,7 @@ class Mortal(Writer):
             if not left:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-writer, _ = Mortal.open(sys.argv[3])
+writer = Mortal.open(sys.argv[3], lambda: FAR_FUTURE_NS)
 index(writer, make_settings(Path(sys.argv[2])))
 embed(writer, HashingEncoder())
 """

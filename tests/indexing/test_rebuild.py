@@ -10,17 +10,18 @@ import pytest
 
 from memcli.indexing.indexer import Report, embed, index, settle_vectors
 from memcli.indexing.planning import Settings
-from memcli.indexing.rebuild import STALE_NS, rebuild, sweep_stale
+from memcli.indexing.rebuild import STALE_SECONDS, rebuild
+from memcli.store.port import Change
 from memcli.store.sqlite.beside import age_ns, path_beside
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.writer import Writer
-from memcli.types import Source, Term
+from memcli.types import Source
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, dump, open_writer
+from tests.store_check import assert_sound, dump, frequency, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, make_settings, write
 
 ENCODER = HashingEncoder()
 REPOSITORY = Path(__file__).parents[2]
+STALE_NS = round(STALE_SECONDS * 1e9)
 # Kills itself at the n-th transaction on the store beside, or as soon as the copy is published.
 VICTIM = """
 import os, signal, sys
@@ -30,9 +31,9 @@ sys.path.insert(0, sys.argv[1])
 from tests.hashing import HashingEncoder
 from memcli.indexing.indexer import embed
 from memcli.indexing.rebuild import rebuild
-from memcli.store.sqlite import beside
+from memcli.store.sqlite.beside import Beside
 from memcli.store.sqlite.writer import Writer
-from tests.support import make_settings
+from tests.support import FAR_FUTURE_NS, make_settings
 
 left = int(sys.argv[4])
 begun = Writer.transaction
@@ -47,14 +48,14 @@ def transaction(self, *, revise=True):
             os.kill(os.getpid(), signal.SIGKILL)
 
 Writer.transaction = transaction
-published = beside.publish
+published = Beside.publish
 
-def publish(main, side):
-    published(main, side)
+def publish(self):
+    published(self)
     os.kill(os.getpid(), signal.SIGKILL)
 
-beside.publish = publish
-writer, _ = Writer.open(sys.argv[3])
+Beside.publish = publish
+writer = Writer.open(sys.argv[3], lambda: FAR_FUTURE_NS)
 rebuild(
     writer, make_settings(Path(sys.argv[2])), embed_into=lambda w: embed(w, HashingEncoder(32))
 )
@@ -68,8 +69,8 @@ class Place:
         self.settings = make_settings(self.root)
         self.embedded = 0
 
-    def embed(self, writer: Writer) -> None:
-        self.embedded = embed(writer, ENCODER)
+    def embed(self, change: Change) -> None:
+        self.embedded = embed(change, ENCODER)
 
     def run(self, *, full: bool = False, settings: Settings | None = None) -> Report:
         writer = open_writer(self.store)
@@ -82,6 +83,11 @@ class Place:
             return report
         finally:
             writer.close()
+
+    def drop_rebuild(self) -> None:
+        writer = open_writer(self.store)
+        writer.drop_rebuild(older_than_seconds=STALE_SECONDS)
+        writer.close()
 
     def side_files(self) -> list[str]:
         return sorted(p.name for p in Path(self.store).parent.iterdir() if ".next" in p.name)
@@ -140,16 +146,16 @@ def test_readers_keep_the_state_they_have_open_and_then_see_the_new_one(place: P
     write(place.root, "a.md", "the fox\n")
     place.run()
     held, warm = Reader(place.store), Reader(place.store)
-    assert warm.held(Term("fox"), ())[0] == 1
+    assert frequency(warm, "fox") == 1
     with held.snapshot():
-        assert held.held(Term("fox"), ())[0] == 1
+        assert frequency(held, "fox") == 1
         write(place.root, "a.md", "the train\n")
         write(place.root, "b.md", "the train\n")
         place.run(full=True)
-        assert (held.held(Term("fox"), ())[0], held.held(Term("train"), ())[0]) == (1, 0)
+        assert (frequency(held, "fox"), frequency(held, "train")) == (1, 0)
         assert held.counts().documents == 1
     for reader in (held, warm, Reader(place.store)):
-        assert (reader.held(Term("fox"), ())[0], reader.held(Term("train"), ())[0]) == (0, 2)
+        assert (frequency(reader, "fox"), frequency(reader, "train")) == (0, 2)
         assert reader.counts() == (2, 2, 2, 2)
         reader.close()
 
@@ -205,7 +211,7 @@ class Stopped(Exception):
 def stop_a_full_run(place: Place, *, embedded: int) -> None:
     """Leave a half-built copy of today that has made some vectors."""
 
-    def stop(side: Writer) -> None:
+    def stop(side: Change) -> None:
         embed(side, ENCODER, most=embedded)
         raise Stopped
 
@@ -257,7 +263,7 @@ def test_a_copy_that_cannot_be_used_is_swept(place: Place, harm: bytes | None) -
     side = Path(path_beside(place.store))
     if harm is None:  # whole, but of yesterday, and of files that are gone
         shutil.copy(place.store, side)
-        at = FAR_FUTURE_NS - STALE_NS - 1
+        at = FAR_FUTURE_NS - STALE_NS
         os.utime(side, ns=(at, at))
     else:
         side.write_bytes(harm)
@@ -272,13 +278,15 @@ def test_what_a_full_run_left_behind_is_swept_after_a_day(place: Place) -> None:
     place.run()
     side = Path(path_beside(place.store))
     side.write_bytes(b"half")
-    os.utime(side, ns=(FAR_FUTURE_NS - STALE_NS, FAR_FUTURE_NS - STALE_NS))
-    assert age_ns(place.store, FAR_FUTURE_NS) == STALE_NS
-    sweep_stale(place.store, place.settings)
-    assert place.side_files() == [side.name]
-    ahead = FAR_FUTURE_NS + STALE_NS + 1  # of a clock that has been put back since
+    for age, left in ((STALE_NS - 1, [side.name]), (STALE_NS, [])):
+        os.utime(side, ns=(FAR_FUTURE_NS - age, FAR_FUTURE_NS - age))
+        assert age_ns(place.store, FAR_FUTURE_NS) == age
+        place.drop_rebuild()
+        assert place.side_files() == left
+    side.write_bytes(b"half")
+    ahead = FAR_FUTURE_NS + STALE_NS  # of a clock that has been put back since
     os.utime(side, ns=(ahead, ahead))
-    sweep_stale(place.store, place.settings)
+    place.drop_rebuild()
     assert place.side_files() == []
 
 
@@ -290,9 +298,9 @@ def test_other_chunks_are_embedded_before_anyone_searches_them(place: Place) -> 
     settings = make_settings(place.root, limits=make_limits(chunk_tokens=60))
     seen: list[int] = []
 
-    def look(writer: Writer) -> None:
+    def look(side: Change) -> None:
         seen.append(reader.counts().chunks)
-        place.embed(writer)
+        place.embed(side)
 
     writer = open_writer(place.store)
     rebuild(writer, settings, embed_into=look)

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.config.settings import load, store_path
+from memcli.config.settings import load
 from memcli.search.hits import Hit
+from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, behind
-from memcli.store.sqlite.reader import Legs, Reader
-from memcli.types import Filters, PartScore, SourceLines, Wanted
+from memcli.store.open import open_store
+from memcli.types import Filters, PartScore, SourceLines
 from tests.records import make_candidate
+from tests.support import FAR_FUTURE_NS
 
 SUMMARY = "memory/summaries/2025-03-03--2025-04-08.md"
 
@@ -45,12 +47,11 @@ def _paths(notes: Path, *arguments: str) -> list[str]:
 
 def _active(notes: Path) -> set[str]:
     """Give every document with a chunk in the active view."""
-    reader = Reader(store_path(load(str(notes), {}, {}), os.environ))
-    legs = Legs(
-        Wanted(), Wanted(), None, (("1000-01-01", "9999-12-31"),), 10**6, Filters(view="active")
-    )
-    found = {candidate.about.path for candidate in reader.recall(legs, list)}
-    reader.close()
+    store = open_store(load(str(notes), {}, {}), os.environ, lambda: FAR_FUTURE_NS)
+    with store.snapshot() as snapshot:
+        reach = reach_of(Filters(view="active"), snapshot.supports())
+        found = {document.path for document in snapshot.rated(reach)}
+    store.close()
     return found
 
 

@@ -18,6 +18,7 @@ from memcli.bench.ablation import ABLATIONS
 from memcli.cli.commands.help_command import page
 from memcli.cli.main import run
 from memcli.config.settings import load
+from memcli.errors import Reason
 from memcli.search.dates import find_dates
 from memcli.search.hits import Hit
 from memcli.search.options import Inner, SearchOptions, options_of
@@ -56,7 +57,7 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Hit]]
             parse(text),
             find_dates(text, date(2026, 2, 20)),
             options,
-            embed_query=lambda: Vector(None, "", "not asked for", 1.0),
+            embed_query=lambda: Vector(None, "", Reason("off", "not asked for"), 1.0),
             age_days=lambda day: 1,
             observe=course,
         )

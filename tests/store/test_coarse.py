@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memcli.store.records import Reach, Stamp
 from memcli.store.sqlite import coarse
-from memcli.store.sqlite.documents import Stamp
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.vectors import EXACT_LIMIT, nearest
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Chunk, Document, FileStat, Filters, Part
+from memcli.types import Chunk, Document, FileStat, Part
 from tests.store_check import assert_sound, open_writer
 
 DIMENSION = 128
@@ -39,19 +39,19 @@ def put(writer: Writer, name: str, count: int) -> None:
         False, False, "{}", (chunk,),
     )  # fmt: skip
     stat = FileStat("memory", document.path, 1, 1, 1, 1)
-    writer.put_document(document, Stamp(stat, b"h" * 32, 1))
+    writer.put(document, Stamp(stat, b"h" * 32, 1))
 
 
 def embed(writer: Writer, name: str, made: Any) -> None:
     found = zip(hashes(name, len(made)), made, strict=True)
     writer.put_vectors(FINGERPRINT, [(hash_, row.tobytes()) for hash_, row in found])
-    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+    writer.search_by(FINGERPRINT, DIMENSION)
 
 
 def is_exact(path: str) -> bool:
     reader = Reader(path)
     try:
-        return reader.is_exact
+        return reader.vector_search().is_exact
     finally:
         reader.close()
 
@@ -62,7 +62,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     path = str(tmp_path_factory.mktemp("coarse") / "index.sqlite")
     big, small = units(BIG, 1), units(SMALL, 2)
     writer = open_writer(path)
-    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+    writer.search_by(FINGERPRINT, DIMENSION)
     put(writer, "b", BIG)
     embed(writer, "b", big)
     assert not coarse.is_coarse(writer.meta("vec_table") or "")
@@ -111,13 +111,13 @@ def test_a_search_in_the_background_sees_the_state_of_its_reader(large: tuple[st
     query = matrix[BIG + 3].tobytes()
     reader = Reader(path)
     with reader.snapshot():
-        before = reader.begin_dense(query, 5, Filters())()
-        assert before[0][0] == hashes("s", 4)[3]
+        before = reader.dense(query, 5, Reach())()
+        assert before[0].hash == hashes("s", 4)[3]
         writer = open_writer(path)
         put(writer, "s", 2)
         writer.close()
-        assert reader.begin_dense(query, 5, Filters())() == before
-    after = reader.begin_dense(query, 5, Filters())()
+        assert reader.dense(query, 5, Reach())() == before
+    after = reader.dense(query, 5, Reach())()
     assert before[0] not in after
     reader.close()
 
@@ -129,8 +129,8 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
     embed(writer, "t", units(30, 4))
     assert coarse.is_coarse(writer.meta("vec_table") or "")
     assert_sound(large[0])
-    writer.remove("memory", "b.md")
-    writer.use_fingerprint(FINGERPRINT, DIMENSION)
+    writer.remove(("memory", "b.md"))
+    writer.search_by(FINGERPRINT, DIMENSION)
     assert not coarse.is_coarse(writer.meta("vec_table") or "")
     writer.close()
     assert_sound(large[0])

@@ -10,17 +10,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.errors import StoreError
+from memcli.errors import DamagedError, StoreError
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite import driver, schema
-from memcli.store.sqlite.driver import DamagedError, connect
+from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.integrity import first_fault
-from memcli.store.sqlite.reader import Legs, Reader
+from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Filters, Term, Wanted
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, dump, open_writer
-from tests.support import make_settings, write
+from tests.store_check import assert_sound, dump, open_writer, recalled
+from tests.support import FAR_FUTURE_NS, make_settings, write
 
 ENCODER = HashingEncoder()
 Attack = Callable[[apsw.Connection, Path], object]
@@ -37,11 +36,11 @@ def path(tmp_path: Path) -> Path:
 
 
 def refill(path: Path) -> str:
-    writer, notice = Writer.open(str(path))
+    writer = Writer.open(str(path), lambda: FAR_FUTURE_NS)
     index(writer, make_settings(path.parents[1] / "ws"))
     embed(writer, ENCODER)
     writer.close()
-    return notice
+    return "".join(writer.notices)
 
 
 def planted(path: Path, attack: Attack) -> None:
@@ -54,11 +53,11 @@ def planted(path: Path, attack: Attack) -> None:
 
 def ask(path: Path, *, near: str = "pool dry", universe: int = 10) -> list[str]:
     reader = Reader(str(path))
+    vector = ENCODER.encode_query(near)
     try:
-        vector = ENCODER.encode_query(near)
-        legs = Legs(Wanted(any=(Term("pool"),)), Wanted(), vector, (), universe, Filters())
-        dense = reader.begin_dense(vector, legs.universe, legs.filters)
-        return [candidate.about.path for candidate in reader.recall(legs, dense)]
+        with reader.snapshot():
+            found = recalled(reader, words="pool", vector=vector, universe=universe)
+        return [candidate.about.path for candidate in found]
     finally:
         reader.close()
 

@@ -8,32 +8,37 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.errors import IndexMissingError, StoreError
+from memcli.errors import DamagedError, IncompleteError, IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
+from memcli.store.records import Held, Stamp
 from memcli.store.sqlite import keywords, schema
-from memcli.store.sqlite.driver import DamagedError, connect, rows
-from memcli.store.sqlite.reader import Legs, Reader
-from memcli.store.sqlite.writer import Stamp, Writer
-from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term, Wanted
+from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.writer import Writer
+from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, dump, open_writer
-from tests.support import make_limits
+from tests.store_check import assert_sound, dump, open_writer, recalled
+from tests.support import FAR_FUTURE_NS, make_limits
 
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
 ENCODER = HashingEncoder()
 
 
+def far_future() -> int:
+    return FAR_FUTURE_NS
+
+
 def put(writer: Writer, path: str, text: str, source: Source = SOURCE) -> None:
     stat = FileStat(source.name, path, len(text), 1, 1, 1)
     document = build_document(FileText(stat, b"h" * 32, text, False), source, make_limits())
-    writer.put_document(document, Stamp(stat, b"h" * 32, 1))
+    writer.put(document, Stamp(stat, b"h" * 32, 1))
 
 
 def recall(
     path: str,
     *,
-    match: str | None = None,
+    match: str = "",
     vector: str | None = None,
     universe: int = 10,
     filters: Filters | None = None,
@@ -41,17 +46,12 @@ def recall(
 ) -> list[Candidate]:
     reader = Reader(path)
     reader.vec_problem = reader.vec_problem or vec_problem
+    blob = None if vector is None else ENCODER.encode_query(vector)
     try:
-        legs = Legs(
-            wanted=Wanted(any=tuple(map(Term, (match or "").split()))),
-            literal=Wanted(),
-            vector=ENCODER.encode_query(vector) if vector is not None else None,
-            dates=(),
-            universe=universe,
-            filters=filters or Filters(),
-        )
-        dense = reader.begin_dense(legs.vector, legs.universe, legs.filters)
-        return reader.recall(legs, dense)
+        with reader.snapshot():
+            return list(
+                recalled(reader, words=match, vector=blob, universe=universe, filters=filters)
+            )
     finally:
         reader.close()
 
@@ -91,7 +91,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: str) -> None:
     with pytest.raises(StoreError, match="newer memcli"):
         Reader(path)
     with pytest.raises(StoreError, match="newer memcli"):
-        Writer.open(path)
+        Writer.open(path, far_future)
     assert Path(path).read_bytes() == before
 
 
@@ -99,7 +99,7 @@ def test_a_reader_needs_a_whole_index(path: str) -> None:
     with pytest.raises(IndexMissingError):
         Reader(path)
     connect(path, write=True).connection.close()
-    with pytest.raises(schema.IncompleteError):
+    with pytest.raises(IncompleteError):
         Reader(path)
 
 
@@ -109,8 +109,8 @@ def test_documents_are_replaced_and_removed(path: str) -> None:
     put(writer, "b.md", "the fox\n")
     embed(writer, ENCODER)
     put(writer, "a.md", "# C\npool\n")
-    writer.remove("memory", "b.md")
-    writer.remove("memory", "not there.md")
+    writer.remove(("memory", "b.md"))
+    writer.remove(("memory", "not there.md"))
     embed(writer, ENCODER)
     counts = writer.counts()
     writer.close()
@@ -253,9 +253,9 @@ def test_each_filter(path: str, filters: Filters, paths: list[str]) -> None:
 def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(path: str) -> None:
     fill(path, 20)
     opened = connect(path, write=True)
-    writer = Writer(path, opened._replace(vec_problem="not here"))
+    writer = Writer(path, opened._replace(vec_problem="not here"), far_future)
     put(writer, "new.md", "# fox\n\nfox fox\n")
-    writer.remove("memory", "note-0-0.md")
+    writer.remove(("memory", "note-0-0.md"))
     embed(writer, ENCODER)
     assert writer.meta("vec_behind") == "1"
     writer.close()
@@ -276,7 +276,7 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
 def test_an_index_first_made_without_vec0_is_searched_and_catches_up(path: str) -> None:
     opened = connect(path, write=True)
     schema.migrate(opened.connection, path)
-    writer = Writer(path, opened._replace(vec_problem="not here"))
+    writer = Writer(path, opened._replace(vec_problem="not here"), far_future)
     put(writer, "a.md", "the fox")
     put(writer, "b.md", "the train")
     embed(writer, ENCODER)
@@ -309,7 +309,7 @@ def test_deleted_words_leave_the_file(path: str, settle: bool) -> None:
     assert (left(gone), left(kept)) == (400, 400)
     writer = open_writer(path)
     for number in range(0, 400, 40):
-        writer.remove("memory", f"{number}.md")
+        writer.remove(("memory", f"{number}.md"))
     writer.settle() if settle else writer.settle(250)
     assert writer.meta("words_left") == "0"
     writer.close()
@@ -323,7 +323,7 @@ def test_small_steps_of_merging_end_too(path: str) -> None:
     for number in range(300):
         put(writer, f"{number}.md", " ".join(unique_words(number, 60)))
     for number in range(0, 300, 2):
-        writer.remove("memory", f"{number}.md")
+        writer.remove(("memory", f"{number}.md"))
     steps = 0
     while writer.meta("words_left") == "1":
         writer.settle(5)
@@ -342,7 +342,7 @@ def test_a_reader_changes_no_byte(path: str) -> None:
     reader = Reader(path)
     with reader.snapshot():
         reader.counts()
-    reader.source_counts()
+    reader.by_source()
     assert reader.integrity() == "ok"
     with pytest.raises((StoreError, apsw.Error)):
         reader._connection.execute("DELETE FROM documents")
@@ -358,7 +358,8 @@ def test_a_damaged_file_is_set_aside_and_one_is_kept(path: str, damage: str) -> 
         Path(path).write_bytes(
             data[: len(data) // 3] if damage == "truncated" else b"x" * 100 + data[100:]
         )
-        writer, notice = Writer.open(path)
+        writer = Writer.open(path, far_future)
+        notice = "".join(writer.notices)
         if not notice:  # a cut file is found out when its pages are read
             with pytest.raises(DamagedError):
                 writer.known()
@@ -394,7 +395,7 @@ def test_hostile_strings_are_only_strings(path: str, text: str, name: str) -> No
     found = recall(path, vector=text[:50])
     assert {c.about.path for c in found} == {name}
     writer = open_writer(path)
-    writer.remove("memory", name)
+    writer.remove(("memory", name))
     assert writer.counts() == (0, 0, 0, 0)
     writer.close()
     assert_sound(path)
@@ -409,7 +410,7 @@ def test_churn_rebuilds_the_vector_table(path: str) -> None:
     embed(writer, small)
     table = writer.meta("vec_table")
     for number in range(0, 1800, 300):
-        writer.remove("memory", f"{number}.md")
+        writer.remove(("memory", f"{number}.md"))
     embed(writer, small)
     assert writer.meta("vec_table") != table
     writer.close()
@@ -425,11 +426,12 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
         put(writer, f"{number}.md", "fox train" if number % 2 else "train")
     writer.close()
     reader = Reader(path)
-    assert reader.frequency(Term("fox")) == reader.held(Term("fox"), ())[0] == 20
+    fox, train, swan = Term("fox"), Term("train"), Term("swan")
+    assert reader.frequencies([fox]) == [reader.holding([fox], ())[0].total] == [20]
     monkeypatch.setattr(keywords, "SAMPLE", 2 * keywords.WINDOWS)  # two a window
-    assert reader.frequency(Term("fox")) == 20
-    assert reader.frequency(Term("train")) == 40
-    assert reader.frequency(Term("swan")) == 0
-    assert reader.held(Term("fox"), [1, 2, 3, 4]) == (20, {2, 4})
-    assert reader.held(Term("swan"), [1, 2]) == (0, set())
+    assert reader.frequencies([fox, train, swan]) == [20, 40, 0]
+    assert reader.holding([fox, swan], [1, 2, 3, 4]) == [
+        Held(20, frozenset({2, 4})),
+        Held(0, frozenset()),
+    ]
     reader.close()

@@ -23,8 +23,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from memcli.indexing.watch_record import watch_lock
-from memcli.store.sqlite.lock import writer_lock
+from memcli.store.open import store_at
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)
@@ -72,9 +71,10 @@ class Player:
                 file.write(words[2] + "\n")
             return []
         if words[0] == "hold":
-            store = str(next((self.folder.parent / "cache").rglob("index.sqlite")))
-            self.held.enter_context(writer_lock(store, wait_seconds=0, sleep=lambda _: None))
-            self.held.enter_context(watch_lock(store, sleep=lambda _: None))
+            path = next((self.folder.parent / "cache").rglob("index.sqlite"))
+            store = store_at(str(path), lambda: 0)
+            self.held.enter_context(store.locked(wait_seconds=0, sleep=lambda _: None))
+            self.held.enter_context(store.watch(sleep=lambda _: None))
             return []
         if words[0] == "release":
             self.held.close()

@@ -11,20 +11,15 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import BusyError
-from memcli.indexing.watch_record import (
-    Record,
-    living_watcher,
-    lock_path,
-    remove_record,
-    watch_lock,
-    write_record,
-)
+from memcli.store.records import WatchRecord
+from memcli.store.sqlite.watch import Watching, living_watcher, watching
 
 HOLDER = """
 import os, sys
-from memcli.indexing.watch_record import Record, watch_lock, write_record
-with watch_lock(sys.argv[1], sleep=lambda seconds: None):
-    write_record(sys.argv[1], Record(os.getpid(), since="2026-02-20T09:00:00+00:00", backlog=3))
+from memcli.store.records import WatchRecord
+from memcli.store.sqlite.watch import watching
+with watching(sys.argv[1], sleep=lambda seconds: None) as watch:
+    watch.tell(WatchRecord(os.getpid(), since="2026-02-20T09:00:00+00:00", backlog=3))
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -56,10 +51,10 @@ def test_a_second_watcher_is_refused_and_a_killed_one_is_none(store: str) -> Non
     process = hold(store)
     try:
         since = "2026-02-20T09:00:00+00:00"
-        assert living_watcher(store) == Record(process.pid, since=since, backlog=3)
+        assert living_watcher(store) == WatchRecord(process.pid, since=since, backlog=3)
         with (
             pytest.raises(BusyError, match=f"pid {process.pid}.* watches this workspace"),
-            watch_lock(store, sleep=_never),
+            watching(store, sleep=_never),
         ):
             pass
     finally:
@@ -67,41 +62,42 @@ def test_a_second_watcher_is_refused_and_a_killed_one_is_none(store: str) -> Non
         process.communicate()
     assert Path(store + ".watch").exists(), "the dead one's record is still there"
     assert living_watcher(store) is None
-    with watch_lock(store, sleep=_never):
-        assert living_watcher(store) == Record(os.getpid()), "and says nothing of its successor"
-        remove_record(store, os.getpid())
-        assert Path(store + ".watch").exists(), "nor is it the successor's to remove"
+    with watching(store, sleep=_never):
+        assert living_watcher(store) == WatchRecord(os.getpid()), (
+            "and says nothing of its successor"
+        )
+    assert Path(store + ".watch").exists(), "nor is it the successor's to remove"
 
 
 def test_the_record_is_private_whole_and_removed(store: str) -> None:
-    record = Record(os.getpid(), backlog=1, mode="polling", failure="no space")
-    with watch_lock(store, sleep=_never):
-        write_record(store, record)
+    record = WatchRecord(os.getpid(), backlog=1, mode="polling", failure="no space")
+    with watching(store, sleep=_never) as watch:
+        watch.tell(record)
         assert living_watcher(store) == record
         assert Path(store + ".watch").stat().st_mode & 0o777 == 0o600
         assert not Path(store + ".watch.new").exists()
-        remove_record(store, os.getpid())
     assert not Path(store + ".watch").exists()
     assert living_watcher(store) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": 1, "odd": 2}', b"\xff\xfe"])
 def test_a_damaged_record_leaves_the_pid(store: str, content: bytes) -> None:
-    with watch_lock(store, sleep=_never):
+    with watching(store, sleep=_never):
         Path(store + ".watch").write_bytes(content)
-        assert living_watcher(store) == Record(os.getpid())
+        assert living_watcher(store) == WatchRecord(os.getpid())
 
 
 def test_a_record_that_cannot_be_written_is_no_reason_to_stop(store: str) -> None:
-    write_record(store, Record(1))  # the folder does not exist
+    watch = Watching(store)
+    watch.tell(WatchRecord(1))  # the folder does not exist
     Path(store).parent.mkdir()
     Path(store + ".watch.new").symlink_to(Path(store).parent / "victim")
-    write_record(store, Record(1))
+    watch.tell(WatchRecord(1))
     assert not (Path(store).parent / "victim").exists()
     assert not Path(store + ".watch").exists()
 
 
 def test_the_watcher_does_not_hold_the_writer_lock(store: str) -> None:
-    with watch_lock(store, sleep=_never):
-        assert lock_path(store) == f"{store}.watch.lock"
+    with watching(store, sleep=_never) as watch:
+        assert watch.files == (f"{store}.watch.lock",)
         assert [file.name for file in Path(store).parent.iterdir()] == ["index.sqlite.watch.lock"]

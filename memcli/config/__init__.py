@@ -1,0 +1,1 @@
+"""Settings: every key, its value, and where that came from."""
