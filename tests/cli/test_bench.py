@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.commands.bench_command import NAMES
-from memcli.cli.commands.help_command import page
 from memcli.cli.main import run
+from memcli.cli.topics import page
 from tests.cli import processes
 from tests.support import write
 
@@ -307,9 +307,7 @@ def test_speed_measures_made_up_notes_beside_the_floors(
     assert min(record["ratios"]["help"], record["cold"]["keyword"]["peak_mb"]) > 0
 
 
-def test_speed_of_the_memory_works_on_a_copy(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def contents() -> dict[str, bytes]:
         found = (file for file in bench.notes.rglob("*") if file.is_file())
         return {str(file): file.read_bytes() for file in found}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 import typer
 
 from memcli.cli import options
+from memcli.cli.choices import SUMMARIZERS
 from memcli.cli.context import Context, Shared, make_context
-from memcli.config.sources import nearest
+from memcli.config.nearest import nearest
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
 Number = Optional[float]  # noqa: UP045
-SUMMARIZERS = ("extractive", "command")
 LOCK_SECONDS = 60.0
 
 

@@ -7,11 +7,11 @@ from typing import Annotated, Optional
 import typer
 
 from memcli.cli import options
+from memcli.cli.choices import CONTEXT_FORMATS
 from memcli.cli.context import Shared, make_context
-from memcli.config.sources import nearest
+from memcli.config.nearest import nearest
 from memcli.errors import ExitCode, UsageError
 
-FORMATS = ("markdown", "json")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
 Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
@@ -53,10 +53,10 @@ def command(
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
     form = "json" if as_json else form
-    if form not in FORMATS:
+    if form not in CONTEXT_FORMATS:
         raise UsageError(
-            f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
-            hint=f"--format {nearest(form, FORMATS)}",
+            f"--format must be one of {', '.join(CONTEXT_FORMATS)}, not {form!r}",
+            hint=f"--format {nearest(form, CONTEXT_FORMATS)}",
         )
     if sync and no_sync:
         raise UsageError("--sync goes without --no-sync", hint="memcli context --help")

@@ -8,12 +8,12 @@ from typing import Annotated, Optional
 import typer
 
 from memcli.cli import options
+from memcli.cli.choices import SEARCH_FORMATS
 from memcli.cli.context import Context, Shared, make_context
-from memcli.config.sources import SCOPES, TRUSTS, nearest
+from memcli.config.nearest import nearest
 from memcli.errors import ExitCode, LegMissingError, UsageError
-from memcli.types import Filters
+from memcli.types import SCOPES, TRUSTS, Filters
 
-FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
 Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
@@ -99,10 +99,10 @@ def command(
     from memcli.cli.search_run import answer
 
     form = "json" if as_json else form or "text"
-    if form not in FORMATS:
+    if form not in SEARCH_FORMATS:
         raise UsageError(
-            f"--format must be one of {', '.join(FORMATS)}, not {form!r}",
-            hint=f"--format {nearest(form, FORMATS)}",
+            f"--format must be one of {', '.join(SEARCH_FORMATS)}, not {form!r}",
+            hint=f"--format {nearest(form, SEARCH_FORMATS)}",
         )
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
