@@ -75,7 +75,7 @@ _memcli() {
         "get:--now") _memcli_values ''; return ;;
         "context:--budget") _memcli_values ''; return ;;
         "context:--tail") _memcli_values ''; return ;;
-        "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0" -- "$cur"); return ;;
+        "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "markdown json" -- "$cur"); return ;;
         "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "context:--receipt") _memcli_values 'files'; return ;;

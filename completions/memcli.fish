@@ -109,7 +109,7 @@ complete -c memcli -n '__memcli_is get' -s h -l help -d 'Show this message and e
 complete -c memcli -n '__memcli_is get' -a '(__memcli_ask documents)'
 complete -c memcli -n '__memcli_is context' -l budget -x -d 'All it may cost'
 complete -c memcli -n '__memcli_is context' -l tail -x -d 'Newest records it must hold; 0; no tail'
-complete -c memcli -n '__memcli_is context' -s f -l format -x -a 'text json jsonl markdown paths paths0' -d 'markdown or json'
+complete -c memcli -n '__memcli_is context' -s f -l format -x -a 'markdown json' -d 'markdown or json'
 complete -c memcli -n '__memcli_is context' -l json -d 'Write one JSON object'
 complete -c memcli -n '__memcli_is context' -l explain -d 'Say what got how many tokens, and what had no room'
 complete -c memcli -n '__memcli_is context' -l mode -x -a 'hybrid lexical dense' -d 'hybrid, lexical or dense'

@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol
 
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
+SCOPES = ("session", "user", "global")
+TRUSTS = ("trusted", "untrusted")
 
 
 class Source(NamedTuple):
@@ -24,9 +26,9 @@ class Source(NamedTuple):
     exclude: tuple[str, ...] = ()
     kind: str | None = None  # for every document; None lets `kinds` decide
     kinds: tuple[tuple[str, str], ...] = ()  # (glob, kind), first match wins
-    scope: str | None = None  # session | user | global; None lets the path decide
+    scope: str | None = None  # one of SCOPES; None lets the path decide
     source_kind: str = "operator"  # operator | tool | web | import | system
-    trust: str = "trusted"  # trusted | untrusted
+    trust: str = "trusted"  # one of TRUSTS
     authority: float | None = None
     always: tuple[str, ...] = ()  # globs of documents that every context holds
     soft: tuple[str, ...] = ()  # globs of documents that a context holds while there is room

@@ -66,6 +66,27 @@ def test_packages_import_only_what_stands_below_them() -> None:
     assert wrong == set()
 
 
+def test_no_command_leads_back_to_what_runs_it() -> None:
+    """The program imports commands by their names; one that imported it would close a circle."""
+    names = {_name(file) for file in _modules()}
+    reached = {name for name in names if name.startswith("memcli.cli.commands.")}
+    edges = list(_edges(names))
+    before: set[str] = set()
+    while reached != before:
+        before = set(reached)
+        reached |= {imported for importer, imported in edges if importer in reached}
+    assert reached.isdisjoint({"memcli.cli.main", "memcli.cli.app", "memcli.cli.generate"})
+
+
+def _edges(names: set[str]) -> Iterator[Import]:
+    """List the imports between modules of memcli, those of a module from its package included."""
+    for file in _modules():
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                yield from ((_name(file), str(name)) for name in found & names)
+
+
 def test_every_package_stands_in_a_row() -> None:
     rooms = {room for row in ROWS for room in row}
     found = {_room(_name(file)) for file in _modules()} - {"__init__", "__main__"}

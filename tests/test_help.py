@@ -10,22 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 import memcli
 from memcli.cli import generate
+from memcli.cli.app import build
 from memcli.cli.command_tree import command_tree
-from memcli.cli.commands.help_command import page, topics
 from memcli.cli.help_text import folded
-from memcli.cli.main import COMMANDS, OTHER_NAMES, TOP_HELP, build_app, run
+from memcli.cli.main import run
+from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP
+from memcli.cli.topics import page, topics
 from memcli.config.settings import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
 
 PACKAGE = Path(memcli.__file__).parent
-
-
-def _tree() -> Any:
-    return typer.main.get_command(build_app())
 
 
 def _leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -36,7 +33,7 @@ def _leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from _leaves(child, f"{name} {child_name}".strip())
 
 
-LEAVES = dict(_leaves(_tree()))
+LEAVES = dict(_leaves(build()))
 
 
 def _printed(*arguments: str) -> str:
@@ -50,7 +47,7 @@ def test_top_help_lists_exactly_the_commands() -> None:
     listed = re.search(r"Commands:\n(.*?)\n\n", TOP_HELP, re.DOTALL)
     assert listed
     names = [line.split()[0] for line in listed[1].splitlines() if line[2] != " "]
-    assert sorted(names) == sorted(_tree().commands) == sorted(COMMANDS)
+    assert sorted(names) == sorted(build().commands) == sorted(COMMANDS)
     assert max(map(len, TOP_HELP.splitlines())) < 80
 
 
@@ -202,7 +199,7 @@ def test_every_option_that_takes_a_value_shows_its_default(name: str) -> None:
 def test_a_default_is_that_of_the_setting_of_the_command(
     command: str, option: str, default: str
 ) -> None:
-    [found] = [o for c in command_tree() if c.name == command for o in c.options
+    [found] = [o for c in command_tree(build()) if c.name == command for o in c.options
                if option in o.names]  # fmt: skip
     assert found.default == default
     assert f"[default: {default}]" in _printed(*command.split(), "--help")

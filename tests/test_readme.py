@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from memcli.cli import generate
-from memcli.cli.commands.help_command import topics
-from memcli.cli.main import COMMANDS, run
+from memcli.cli.main import run
+from memcli.cli.program import COMMANDS
+from memcli.cli.topics import topics
 from memcli.config.settings import load
 
 ROOT = Path(__file__).parents[1]

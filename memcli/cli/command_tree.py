@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS, SHELLS, SUMMARIZERS
 from memcli.cli.help_text import default_of
+from memcli.cli.terminal import WHEN
 from memcli.config.settings import BY_NAME, FLAGS
+from memcli.types import SCOPES, TRUSTS
 
 FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
     "folders", "files", "documents", "sources", "topics", "settings",
@@ -22,6 +25,18 @@ _BY_METAVAR = {
     "PATH[:FROM-TO]": DOCUMENTS,
 }
 _BY_OPTION = {"--source": SOURCES, "--path": DOCUMENTS}
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    **{flag: BY_NAME[name].choices for name, flag in FLAGS.items()},
+    "--color": WHEN,
+    "--scope": SCOPES,
+    "--trust": TRUSTS,
+    "--summarizer": SUMMARIZERS,
+    "--completions": SHELLS,
+}
+_OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "search": {"--format": SEARCH_FORMATS},
+    "context": {"--format": CONTEXT_FORMATS},
+}
 
 
 class Takes(NamedTuple):
@@ -56,13 +71,8 @@ class Command(NamedTuple):
         return self.about.split("\n")[0]
 
 
-def command_tree() -> tuple[Command, ...]:
-    """List every command in the order of the top-level help."""
-    import typer
-
-    from memcli.cli.main import build_app
-
-    tree: Any = typer.main.get_command(build_app())
+def command_tree(tree: Any) -> tuple[Command, ...]:  # noqa: ANN401
+    """List every command of a built tree, in the order of the top-level help."""
     return tuple(_command(name, leaf, group) for name, leaf, group in _leaves(tree))
 
 
@@ -77,7 +87,7 @@ def _leaves(tree: Any) -> Iterator[tuple[str, Any, str]]:  # noqa: ANN401
 
 
 def _command(name: str, leaf: Any, group: str) -> Command:  # noqa: ANN401
-    words = _allowed_words()
+    words = {**_WORDS, **_OF_COMMAND.get(name, {})}
     options, arguments = [], []
     for parameter in leaf.params:
         metavar = parameter.metavar or parameter.type.name.upper()
@@ -93,22 +103,3 @@ def _command(name: str, leaf: Any, group: str) -> Command:  # noqa: ANN401
         options.append(Option(tuple(parameter.opts), parameter.help, takes, default))
     options.append(Option(("-h", "--help"), "Show this message and exit.", None, ""))
     return Command(name, leaf.help, tuple(options), tuple(arguments), group)
-
-
-def _allowed_words() -> Mapping[str, tuple[str, ...]]:
-    from memcli.cli.commands.compact_command import SUMMARIZERS
-    from memcli.cli.commands.help_command import SHELLS
-    from memcli.cli.commands.search_command import FORMATS
-    from memcli.cli.terminal import WHEN
-    from memcli.config.sources import SCOPES, TRUSTS
-
-    settings = {flag: BY_NAME[name].choices for name, flag in FLAGS.items()}
-    return {
-        **settings,
-        "--format": FORMATS,
-        "--color": WHEN,
-        "--scope": SCOPES,
-        "--trust": TRUSTS,
-        "--summarizer": SUMMARIZERS,
-        "--completions": SHELLS,
-    }

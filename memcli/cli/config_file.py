@@ -6,7 +6,7 @@ import os
 import textwrap
 from itertools import groupby
 
-from memcli.cli.generate import allowed, shown_default
+from memcli.cli.settings_text import allowed, shown_default
 from memcli.config.settings import KEYS, Key
 from memcli.errors import UsageError
 

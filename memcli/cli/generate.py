@@ -1,4 +1,4 @@
-"""Generate what is derived from code: the list of settings and the README's tables.
+"""Generate the files that are derived from code: the README's tables and the completion scripts.
 
 `python -m memcli.cli.generate README.md` rewrites the tables of that file in place, and
 `python -m memcli.cli.generate completions/` the completion scripts of that folder.
@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 import sys
-import textwrap
 
-from memcli.config.settings import KEYS, Key
+from memcli.cli.app import build
+from memcli.cli.command_tree import command_tree
+from memcli.cli.completion_scripts import completion_scripts
+from memcli.cli.settings_text import allowed, shown_default
+from memcli.config.settings import KEYS
 
 EXIT_MEANINGS = {
     "OK": "done, also when nothing matched",
@@ -28,33 +29,6 @@ EXIT_MEANINGS = {
     "BUG": "a bug in memcli; `--debug` shows where",
     "INTERRUPTED": "interrupted (Ctrl-C); what was done is kept",
 }
-
-
-def shown_default(key: Key) -> str:
-    """Write a default as TOML has it, such as true or 30.0."""
-    return json.dumps(key.default)
-
-
-def allowed(key: Key) -> str:
-    """Name the values a setting takes: "1 to 100"."""
-    if key.choices:
-        return ", ".join(key.choices)
-    if key.low is None:
-        return {bool: "true, false", list: "list of texts"}.get(key.type, "text")
-    return f"{key.low:g} or more" if key.high is None else f"{key.low:g} to {key.high:g}"
-
-
-def settings_list() -> str:
-    """Describe every setting for the help topic."""
-    entries = []
-    for key in KEYS:
-        about = f"{key.help} {allowed(key)}; default {shown_default(key)}."
-        body = textwrap.fill(
-            about, 78, initial_indent="      ", subsequent_indent="      ",
-            break_on_hyphens=False,
-        )  # fmt: skip
-        entries.append(f"  {key.name}  {key.variable}\n{body}\n")
-    return "".join(entries)
 
 
 def settings_table() -> str:
@@ -98,24 +72,13 @@ def filled(text: str) -> str:
     return text
 
 
-def completion_scripts() -> dict[str, str]:
-    """Write the completion script of every shell."""
-    from memcli.cli.command_tree import command_tree
-    from memcli.cli.commands.help_command import SHELLS, topics
-    from memcli.cli.main import COMMANDS
-
-    words = sorted((*topics(), *COMMANDS))
-    writers = {shell: importlib.import_module(f"memcli.cli.shells.{shell}") for shell in SHELLS}
-    return {shell: writer.script(command_tree(), words) for shell, writer in writers.items()}
-
-
 FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 
 
 def _main() -> None:
     path = sys.argv[1]
     if os.path.isdir(path):
-        for shell, script in completion_scripts().items():
+        for shell, script in completion_scripts(command_tree(build())).items():
             with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:
                 file.write(script)
         return

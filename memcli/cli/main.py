@@ -1,7 +1,6 @@
 """Start memcli: choose the command, run it, turn every outcome into an exit code.
 
-Only the command that is named is imported and built: each declared option costs time at every
-start. The top-level help is stored text.
+Only the command that is named is imported and built. The top-level help is stored text.
 """
 
 from __future__ import annotations
@@ -11,69 +10,14 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from memcli import __version__
+from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP, Program, terminal, write_help
 from memcli.errors import ExitCode, MemcliError
-
-if TYPE_CHECKING:
-    import typer
-
-    from memcli.cli.terminal import Terminal
-
-COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")
-
-# What other programs call these commands.
-OTHER_NAMES = {
-    **dict.fromkeys(("find", "query", "grep", "ask", "recall", "memory_search"), "search"),
-    **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
-    **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
-    **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
-    **dict.fromkeys(("info", "stats", "doctor", "list", "ls"), "status"),
-    **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
-    **dict.fromkeys(("init", "setup", "settings"), "config --init"),
-    **dict.fromkeys(("completion", "completions"), "help --completions bash"),
-    "version": "--version",
-    "man": "help --man",
-}
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
-
-TOP_HELP = """\
-memcli - search over Markdown memory workspaces: hybrid, explained, offline
-
-Usage: memcli COMMAND [OPTIONS]
-
-  memcli search "why did the pool run dry"   find passages, best first
-  memcli search ERR_POOL_EXHAUSTED --json    the same for a program
-  memcli context "why did it run dry"        the memory for a prompt
-  memcli index                               embed what is new
-  memcli index --watch                       stay, and index whatever changes
-  memcli status                              what is indexed, what is behind
-
-Commands:
-  search   Find passages by words and meaning.
-  get      Print lines of a document, by path, citation or record ref.
-  index    Bring the index in step with the files.
-  context  Assemble the memory for a prompt, within a token budget.
-  status   Show what the index knows, and what it does not.
-  compact  Turn old logs into short summaries; nothing is lost.
-  bench    Measure how well search finds things, on your own questions.
-  config   Show every setting, its value and where that comes from.
-  help     Explain a topic, one of those below.
-
-Topics:  agents, cron, environment, exit-codes, files, front-matter, json,
-         query-syntax, ranking, summaries
-
-Options:
-  --version    Show the version.
-  -h, --help   Show this help; `memcli COMMAND --help` shows its options.
-
-A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md;
-memcli looks for it at and above the current folder, or where -w or
-MEMCLI_WORKSPACE says.
-"""
 
 
 def main() -> NoReturn:
@@ -143,57 +87,6 @@ def run(arguments: Sequence[str]) -> int:
         )
 
 
-def build_app(command: str | None = None) -> typer.Typer:
-    """Build the command tree with one command, or with all of them."""
-    import importlib
-
-    import typer
-
-    app = typer.Typer(
-        name="memcli",
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_nothing)
-    for name in COMMANDS if command is None else (command,):
-        module = importlib.import_module(f"memcli.cli.commands.{name}_command")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name, help=laid_out(module.command.__doc__))(module.command)
-    return app
-
-
-def write_help(text: str) -> None:
-    """Write stored help: as it is to a pipe, folded to the width of a terminal."""
-    if sys.stdout.isatty():
-        from memcli.cli.help_text import folded
-
-        text = folded(text, _terminal().width)
-    sys.stdout.write(text)
-
-
-def _terminal() -> Terminal:
-    from memcli.cli.terminal import Terminal
-
-    return Terminal.of_process(color="auto", quiet=False, verbose=False)
-
-
-def laid_out(text: str) -> str:
-    """Put each example of a command's help on a line of its own; Click would fold them as prose."""
-    head, found, examples = "\n".join(line.strip() for line in text.strip().split("\n")).partition(
-        "Examples: "
-    )
-    each = "".join(f"\n  memcli {part.strip()}" for part in examples.split("memcli ")[1:])
-    return f"{head}\b\nExamples:{each}" if found else head
-
-
-def _nothing() -> None:
-    """Search over Markdown memory workspaces."""
-
-
 def _run_command(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
@@ -201,18 +94,20 @@ def _run_command(arguments: Sequence[str]) -> int:
 
     import typer
 
+    from memcli.cli.app import build
+
     # Click comes with Typer under a name of Typer's own; this is the base of its usage errors.
     click_error: Any = next(
         base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
     )
-    tree: Any = typer.main.get_command(build_app(name))
+    tree = build(name)
     if not {"-h", "--help"}.isdisjoint(arguments):
         from memcli.cli import help_text
 
-        help_text.prepare(tree, arguments, _terminal().width)
+        help_text.prepare(tree, arguments, terminal().width)
     try:
         # Not tree(...): that would turn a closed pipe and Ctrl-C into exits of its own.
-        with tree.make_context("memcli", list(arguments)) as top:
+        with tree.make_context("memcli", list(arguments), obj=Program(run, build)) as top:
             result = tree.invoke(top)
     except typer.Exit as end:  # --help was printed
         return end.exit_code

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from memcli.config.sources import nearest
+from memcli.config.nearest import nearest
 from memcli.errors import UsageError
 
 Workspace = Annotated[

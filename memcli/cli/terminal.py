@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
-from memcli.config.sources import nearest
+from memcli.config.nearest import nearest
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import sentence
 from memcli.render.sanitize import visible, visible_line

@@ -16,7 +16,8 @@ from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
-from memcli.config.sources import HINT, check_blocks, make_sources, nearest, suggestion
+from memcli.config.nearest import nearest, suggestion
+from memcli.config.sources import HINT, check_blocks, make_sources
 from memcli.errors import ConfigError
 from memcli.types import Source
 

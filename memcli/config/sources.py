@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memcli.config.nearest import suggestion
 from memcli.errors import ConfigError
-from memcli.types import Source
+from memcli.types import SCOPES, TRUSTS, Source
 
 BUILT_IN_KINDS = (
     ("DECISIONS/**", "decision"),
@@ -18,27 +19,10 @@ BUILT_IN_KINDS = (
     ("**/TECH_NOTES/**", "note"),
 )
 HINT = "memcli help environment"  # which a broken configuration does not stop
-SCOPES = ("session", "user", "global")
-TRUSTS = ("trusted", "untrusted")
 # What these wrote is trusted unless a block says otherwise; of others, only what the user trusts.
 OWN_KINDS = ("operator", "system")
 # A name stands before a colon in the ref of a record.
 _NAME = re.compile(r"[\w.-]{1,64}")
-
-
-def suggestion(name: str, names: Sequence[str]) -> str:
-    """Name the nearest of the allowed names, if one is near."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Give the nearest of the allowed names, the first where none is near."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, names, n=1)), names[0])
 
 
 def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:

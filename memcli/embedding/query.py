@@ -15,7 +15,7 @@ from memcli.embedding.registry import fingerprint_of, is_verified, open_encoder,
 from memcli.errors import LegMissingError, Reason
 from memcli.types import Encoder
 
-KEPT = 256  # vectors of the texts asked for last: half a megabyte
+KEPT = 256  # vectors: half a megabyte
 
 
 class Embedded(NamedTuple):
@@ -36,9 +36,9 @@ class QueryEncoder:
     Threads may share one: it embeds one text at a time.
     """
 
-    def __init__(self, choice: Choice) -> None:
-        """Take the configured encoders; nothing is opened."""
-        self._choice = choice
+    def __init__(self, choice: Choice, *, kept: int = KEPT) -> None:
+        """Take the configured encoders, and of how many texts vectors are kept; opens nothing."""
+        self._choice, self._kept = choice, kept
         self._lock = Lock()
         self._index: Remembered | None = None  # which the way and the vectors are for
         self._way: _Way | None = None
@@ -55,7 +55,7 @@ class QueryEncoder:
                 self._free()
                 return found
             self._made[text] = found
-            if len(self._made) > KEPT:
+            if len(self._made) > self._kept:
                 del self._made[next(iter(self._made))]
             return found
 

@@ -25,7 +25,7 @@ _LONGEST_PIECE = 18  # characters of the longest line of vocab.txt
 _LONGEST_LINE = 4 * (len("##") + _LONGEST_PIECE) + 1  # bytes that may be asked for
 _WORDS_KEPT = 50_000  # about 15 MB; a corpus of English notes has fewer
 _BLOCK = 1 << 16  # characters folded at a time; bounds the memory of a long text
-# A search through the vocabulary's bytes costs 0.1 to 0.2 ms; sorting it 10 ms, and then some 10 us.
+# A search through the vocabulary's bytes costs 0.1 to 0.2 ms; sorting it 10 ms, then 10 us.
 _SEARCHES = 30
 
 # As the reference lists them: it starts extension E at 2B920, not at 2B820.

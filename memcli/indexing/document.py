@@ -10,7 +10,17 @@ from typing import Any
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
-from memcli.types import MEMORY_SOURCE, SUMMARY, Chunk, Document, FileText, Limits, Lineage, Source
+from memcli.types import (
+    MEMORY_SOURCE,
+    SCOPES,
+    SUMMARY,
+    Chunk,
+    Document,
+    FileText,
+    Limits,
+    Lineage,
+    Source,
+)
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.globs import matcher
 
@@ -18,7 +28,6 @@ USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
-SCOPES = ("session", "user", "global")
 
 
 def build_document(file: FileText, source: Source, limits: Limits) -> Document:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.commands.help_command import page
+from memcli.cli.topics import page
 from tests.cli.processes import COMMAND
 
 PAGE = page("agents")

@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.commands.bench_command import NAMES
-from memcli.cli.commands.help_command import page
 from memcli.cli.main import run
+from memcli.cli.topics import page
 from tests.cli import processes
 from tests.support import write
 

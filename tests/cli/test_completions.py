@@ -12,14 +12,17 @@ from pathlib import Path
 import pytest
 
 import memcli
+from memcli.cli.app import build
 from memcli.cli.command_tree import command_tree
-from memcli.cli.commands.help_command import topics
-from memcli.cli.generate import FILE_NAMES, completion_scripts
+from memcli.cli.completion_scripts import completion_scripts
+from memcli.cli.generate import FILE_NAMES
+from memcli.cli.topics import topics
 from memcli.config.settings import BY_NAME
 from tests.cli.processes import run
 
 FOLDER = Path(memcli.__file__).parents[1] / "completions"
-SCRIPTS = completion_scripts()
+TREE = command_tree(build())
+SCRIPTS = completion_scripts(TREE)
 COMPLETE = """\
 source "$1"
 COMP_WORDS=("${@:2}")
@@ -37,7 +40,7 @@ def test_completions_are_as_the_program_writes_them(shell: str) -> None:
 
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_every_option_is_completed(shell: str) -> None:
-    for command in command_tree():
+    for command in TREE:
         for option in command.options:
             for name in option.names:
                 shown = f"-l {name[2:]} " if shell == "fish" and name[:2] == "--" else name
@@ -67,6 +70,15 @@ def completed(folder: Path, program: Path, *words: str) -> list[str]:
     )
     assert done.stderr == ""
     return [word for word in done.stdout.split("\n") if word]
+
+
+@pytest.mark.parametrize("command", ["search", "context"])
+def test_the_formats_that_are_offered_are_those_that_are_taken(
+    workspaces: Path, program: Path, command: str
+) -> None:
+    offered = completed(workspaces / "engineer", program, command, "-f", "")
+    refused = run(command, "pool", "-f", "nothing", "-w", str(workspaces / "engineer")).stderr
+    assert f"must be one of {', '.join(offered)}, not 'nothing'" in refused
 
 
 @pytest.mark.parametrize(

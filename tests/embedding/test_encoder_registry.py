@@ -7,11 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from memcli.config.keys import KEYS
 from memcli.embedding import models
 from memcli.embedding.choice import Choice
-from memcli.embedding.encoders import PUBLIC
-from memcli.embedding.models import FP32, INT8, fingerprint, locate, verify
-from memcli.embedding.registry import configured_fingerprint, open_encoder
+from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, USER_ONLY, register
+from memcli.embedding.known import KNOWN, KnownModel, known
+from memcli.embedding.models import E5, FP32, INT8, fingerprint, locate, model_name, verify
+from memcli.embedding.registry import (
+    configured_fingerprint,
+    fingerprint_of,
+    may_come_back,
+    open_encoder,
+    reads_latin_only,
+    remember,
+)
 from tests.support import told
 
 
@@ -44,6 +55,59 @@ def test_bundled_is_the_installed_int8_model() -> None:
     assert verify(located)
     mtime_ns = Path(located.path).stat().st_mtime_ns
     assert located.identity == f"{located.path}|{INT8.size}|{mtime_ns}"
+
+
+OFFERED = [name for key in KEYS if key.name.startswith("embedding.") for name in key.choices]
+
+
+def test_every_public_choice_has_a_record_and_every_record_is_one() -> None:
+    assert set(OFFERED) == set(PUBLIC) == set(RECORDS) - set(ADDED)
+    assert [name for name, record in RECORDS.items() if name != record.name] == []
+    # What the encoder of the tests tells of itself.
+    assert ADDED == ["hashing"]
+    assert reads_latin_only("hashing")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_is_not_installed_is_said_with_the_next_step(tmp_path: Path, name: str) -> None:
+    folders = [str(tmp_path)]
+    assert fingerprint_of(name, only(name), folders=folders) is None
+    opened = open_encoder(only(name), folders=folders)
+    assert (opened.encoder, opened.name) == (None, "")
+    assert opened.reason
+    assert bool(opened.hint) is (name != "none")
+    assert remember(only(name), opened) == ""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_model_of_a_record_is_known(name: str) -> None:
+    record = RECORDS[name]
+    assert not record.model or record.model in KNOWN
+    assert reads_latin_only(name) is (name == "bundled")
+    located = fingerprint_of(name, only(name))
+    if located is not None:
+        assert model_name(located) == record.model
+        assert known(located) is KNOWN[record.model]
+
+
+def test_every_known_model_is_that_of_a_file_or_of_the_tests() -> None:
+    assert set(KNOWN) == {INT8.name, FP32.name, E5.name, "hashing"}
+
+
+def test_nothing_is_assumed_of_another_model() -> None:
+    unknown = known("openai:bge-m3;url=x;dim=1024")
+    assert unknown == KnownModel("openai:bge-m3")
+    assert (unknown.latin_only, unknown.belief, unknown.calibration) == (False, 1.0, None)
+
+
+def test_a_public_name_is_not_given_away() -> None:
+    with pytest.raises(ValueError, match="there is an encoder bundled already"):
+        register(RECORDS["onnx"]._replace(name="bundled"))
+
+
+def test_texts_leave_the_process_for_one_encoder_alone() -> None:
+    assert [name for name in PUBLIC if may_come_back(only(name))] == ["openai"]
+    assert set(USER_ONLY) == {"onnx", "openai"}
 
 
 def test_none_and_unknown_names() -> None:

@@ -19,7 +19,7 @@ class _Commands(MutableMapping[str, Any]):
         self._built: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401
-        from memcli.cli.main import laid_out
+        from memcli.cli.program import laid_out
 
         if name not in self._built:
             if name not in NAMES:

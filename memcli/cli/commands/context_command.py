@@ -7,10 +7,10 @@ from typing import Annotated, Optional
 import typer
 
 from memcli.cli import options
+from memcli.cli.choices import CONTEXT_FORMATS
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode
 
-FORMATS = ("markdown", "json")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
 Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
@@ -51,7 +51,7 @@ def command(
 
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
-    form = options.one_of("--format", "json" if as_json else form, FORMATS)
+    form = options.one_of("--format", "json" if as_json else form, CONTEXT_FORMATS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="context")
     flags = {
         "context.budget": budget,

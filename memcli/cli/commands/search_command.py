@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from memcli.cli import options
+from memcli.cli.choices import SEARCH_FORMATS
 from memcli.cli.skin import Shared, Skin, make_skin
-from memcli.config.sources import SCOPES, TRUSTS
 from memcli.errors import ExitCode, LegMissingError, UsageError
-from memcli.types import Filters
+from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
     from memcli.search.question import Question
 
-FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
 Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
@@ -105,7 +104,7 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    form = options.one_of("--format", "json" if as_json else form or "text", FORMATS)
+    form = options.one_of("--format", "json" if as_json else form or "text", SEARCH_FORMATS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")

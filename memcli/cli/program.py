@@ -1,0 +1,96 @@
+"""The program as its parts know it: its commands, the help of all, and the layout of each one's.
+
+It imports none of them, so that a command may ask for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from memcli.cli.terminal import Terminal
+
+COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")
+
+# What other programs call these commands.
+OTHER_NAMES = {
+    **dict.fromkeys(("find", "query", "grep", "ask", "recall", "memory_search"), "search"),
+    **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
+    **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
+    **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
+    **dict.fromkeys(("info", "stats", "doctor", "list", "ls"), "status"),
+    **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
+    **dict.fromkeys(("init", "setup", "settings"), "config --init"),
+    **dict.fromkeys(("completion", "completions"), "help --completions bash"),
+    "version": "--version",
+    "man": "help --man",
+}
+
+TOP_HELP = """\
+memcli - search over Markdown memory workspaces: hybrid, explained, offline
+
+Usage: memcli COMMAND [OPTIONS]
+
+  memcli search "why did the pool run dry"   find passages, best first
+  memcli search ERR_POOL_EXHAUSTED --json    the same for a program
+  memcli context "why did it run dry"        the memory for a prompt
+  memcli index                               embed what is new
+  memcli index --watch                       stay, and index whatever changes
+  memcli status                              what is indexed, what is behind
+
+Commands:
+  search   Find passages by words and meaning.
+  get      Print lines of a document, by path, citation or record ref.
+  index    Bring the index in step with the files.
+  context  Assemble the memory for a prompt, within a token budget.
+  status   Show what the index knows, and what it does not.
+  compact  Turn old logs into short summaries; nothing is lost.
+  bench    Measure how well search finds things, on your own questions.
+  config   Show every setting, its value and where that comes from.
+  help     Explain a topic, one of those below.
+
+Topics:  agents, cron, environment, exit-codes, files, front-matter, json,
+         query-syntax, ranking, summaries
+
+Options:
+  --version    Show the version.
+  -h, --help   Show this help; `memcli COMMAND --help` shows its options.
+
+A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md;
+memcli looks for it at and above the current folder, or where -w or
+MEMCLI_WORKSPACE says.
+"""
+
+
+class Program(NamedTuple):
+    """What a command can have done by the program that runs it: the `obj` of its Typer context."""
+
+    run: Callable[[Sequence[str]], int]  # one command line; gives its exit code
+    tree: Callable[[], Any]  # builds all commands
+
+
+def write_help(text: str) -> None:
+    """Write stored help: as it is to a pipe, folded to the width of a terminal."""
+    if sys.stdout.isatty():
+        from memcli.cli.help_text import folded
+
+        text = folded(text, terminal().width)
+    sys.stdout.write(text)
+
+
+def terminal() -> Terminal:
+    """Give the streams of the process, where no option says how to use them."""
+    from memcli.cli.terminal import Terminal
+
+    return Terminal.of_process(color="auto", quiet=False, verbose=False)
+
+
+def laid_out(text: str) -> str:
+    """Put each example of a command's help on a line of its own; Click would fold them as prose."""
+    head, found, examples = "\n".join(line.strip() for line in text.strip().split("\n")).partition(
+        "Examples: "
+    )
+    each = "".join(f"\n  memcli {part.strip()}" for part in examples.split("memcli ")[1:])
+    return f"{head}\b\nExamples:{each}" if found else head

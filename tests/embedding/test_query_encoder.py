@@ -1,0 +1,188 @@
+"""One encoder for many queries: equal vectors, from any thread, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.models import INT8, fingerprint, locate
+from memcli.embedding.onnx import OnnxEncoder
+from memcli.embedding.pieces import unit
+from memcli.embedding.query import Embedded, QueryEncoder
+from memcli.embedding.registry import open_encoder, remember
+from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
+from tests.hashing import HashingEncoder
+
+BUNDLED = Choice()
+WORDS = (
+    "pool", "train", "fox", "coffee", "deploy", "river", "engine", "ledger", "harbour", "zanzibar",
+    "kestrel", "migration", "password", "quarterly", "invoice", "telescope", "because", "why",
+    "when", "did", "the", "a", "of", "who", "decided", "moved", "2025", "error",
+)  # fmt: skip
+
+
+def questions(count: int) -> list[str]:
+    chance = random.Random(7)
+    return [f"{' '.join(chance.choices(WORDS, k=9))} {number}" for number in range(count)]
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Remembered:
+    """What an index remembers of the bundled model."""
+    opened = open_encoder(BUNDLED)
+    assert opened.encoder
+    return Remembered(remember(BUNDLED, opened), opened.encoder.fingerprint)
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, bytes]:
+    encoder = OnnxEncoder(locate(models=(INT8,))[0])
+    return {text: encoder.encode_query(text) for text in questions(200)}
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with loopback() as found:
+        yield found
+
+
+def test_queries_through_one_are_those_of_separate_ones(
+    bundled: Remembered, expected: dict[str, bytes]
+) -> None:
+    one = QueryEncoder(BUNDLED)
+    found = {text: one.encode_query(text, bundled) for text in expected}
+    assert {text: each.vector for text, each in found.items()} == expected
+    for text in list(expected)[::20]:
+        separate = QueryEncoder(BUNDLED)
+        assert separate.encode_query(text, bundled) == found[text]
+        separate.close()
+    assert {each.way for each in found.values()} == {"quick"}
+    one.close()
+
+
+STATM = Path("/proc/self/statm")  # the memory of a process, as Linux tells it
+GROWTH = """
+import json, os, sys
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.query import QueryEncoder
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+encoder, index = QueryEncoder(Choice()), Remembered(sys.argv[1], sys.argv[2])
+first, *others = json.load(sys.stdin)
+assert encoder.encode_query(first, index).vector
+before = resident()
+for text in others:
+    assert encoder.encode_query(text, index).way == "quick"
+print(resident() - before)
+"""
+
+if STATM.exists():
+
+    def test_two_hundred_queries_add_less_than_ten_megabytes(bundled: Remembered) -> None:
+        done = subprocess.run(
+            [sys.executable, "-c", GROWTH, bundled.model or "", bundled.fingerprint or ""],
+            input=json.dumps(questions(201)), capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert float(done.stdout) < 10
+
+
+def test_threads_share_one(bundled: Remembered, expected: dict[str, bytes]) -> None:
+    """Each asks every question in an order of its own, and closes the model again and again."""
+    one, texts = QueryEncoder(BUNDLED, kept=0), list(expected)[:60]
+    found: list[dict[str, bytes | None]] = [{} for _ in range(4)]
+
+    def ask(number: int) -> None:
+        for at, text in enumerate(random.Random(number).sample(texts, len(texts))):
+            found[number][text] = one.encode_query(text, bundled).vector
+            if at % 20 == number:
+                one.close()
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [{text: expected[text] for text in texts}] * 4
+
+
+def test_the_encoder_follows_the_index(bundled: Remembered, expected: dict[str, bytes]) -> None:
+    text = next(iter(expected))
+    one = QueryEncoder(Choice(names=("bundled", "hashing")))
+    hashed = HashingEncoder()
+    by_words = Remembered("", hashed.fingerprint)
+    for _ in range(2):
+        found = one.encode_query(text, bundled)
+        assert (found.vector, found.fingerprint) == (expected[text], bundled.fingerprint)
+        found = one.encode_query(text, by_words)
+        assert (found.vector, found.fingerprint) == (hashed.encode_query(text), hashed.fingerprint)
+    found = one.encode_query(text, Remembered("", "word2vec;dim=3"))
+    assert found == Embedded(
+        None, "", "the index holds vectors of another model. Try: memcli index", "", 0
+    )
+    one.close()
+
+
+def test_a_text_is_embedded_once_while_it_is_among_the_last(server: Loopback) -> None:
+    choice = Choice(names=("openai",), endpoint=server.endpoint())
+    one, index = QueryEncoder(choice, kept=2), Remembered(None, None)
+    for text in ("pool", "train", "pool", "fox", "pool", "train"):
+        found = one.encode_query(text, index)
+        assert (found.vector, found.way) == (unit(numbers(text)), "package")
+    assert server.batches == [["pool"], ["train"], ["fox"], ["train"]]
+
+
+def test_a_failure_is_not_kept(server: Loopback) -> None:
+    choice = Choice(names=("openai",), endpoint=server.endpoint())
+    one, index = QueryEncoder(choice), Remembered(None, None)
+    server.behave = lambda *_: Reply(401)
+    assert "wants a key" in one.encode_query("pool", index).reason
+    server.behave = lambda _, texts: embedded(texts)
+    assert one.encode_query("pool", index).way == "package"
+
+
+def test_a_file_that_is_not_the_remembered_one_is_read_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path(locate(models=(INT8,))[0].path)
+    placed = tmp_path / INT8.places[0]
+    placed.parent.mkdir()
+    shutil.copyfile(real, placed)
+    monkeypatch.syspath_prepend(tmp_path)
+    index = Remembered(None, fingerprint(INT8))
+    good = QueryEncoder(BUNDLED).encode_query("pool", index)
+    assert (good.way, good.reason) == ("quick", "")
+    with placed.open("r+b") as file:
+        file.seek(INT8.size // 2)
+        file.write(b"other bytes")
+    # The changed file lies first; the installed one behind it is what the vector comes from.
+    other = QueryEncoder(BUNDLED).encode_query("pool", index)
+    assert (other.vector, other.way) == (good.vector, "package")
+
+
+def test_without_the_library_the_package_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, bytes]
+) -> None:
+    """The package is imported already; only the library's folder is out of sight."""
+    placed = tmp_path / INT8.places[0]
+    placed.parent.mkdir()
+    placed.symlink_to(locate(models=(INT8,))[0].path)
+    text = next(iter(expected))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    located = locate()[0]
+    index = Remembered(f"{located.identity}\n{fingerprint(INT8)}", fingerprint(INT8))
+    one = QueryEncoder(BUNDLED)
+    for _ in range(2):
+        found = one.encode_query(text, index)
+        assert (found.vector, found.way) == (expected[text], "package")
+        assert found.reason == "the library of onnxruntime was not found"
+    one.close()
