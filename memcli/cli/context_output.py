@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_output import say_dense, say_freshness
 from memcli.context.assemble import tokens
-from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, Part, markdown
+from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, markdown
 
 if TYPE_CHECKING:
     from memcli.cli.context import Context
     from memcli.cli.context_run import Found
-    from memcli.context.assemble import Wanted
+    from memcli.context.assemble import Sharing
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
 
-def write(found: Found, wanted: Wanted, context: Context, *, form: str, explain: bool) -> None:
+def write(found: Found, wanted: Sharing, context: Context, *, form: str, explain: bool) -> None:
     """Write the context to stdout, then the messages to stderr."""
     terminal = context.terminal
     if form == "json":
@@ -30,7 +30,7 @@ def write(found: Found, wanted: Wanted, context: Context, *, form: str, explain:
     _say(found, wanted, context, explain=explain and form != "json")
 
 
-def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> dict[str, Any]:
+def _record(found: Found, wanted: Sharing, context: Context, *, explain: bool) -> dict[str, Any]:
     from memcli.render.jsonio import legs
 
     assembled, answer = found.assembled, found.answer
@@ -56,7 +56,7 @@ def _record(found: Found, wanted: Wanted, context: Context, *, explain: bool) ->
     return record
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: ContextPart) -> dict[str, Any]:
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
@@ -83,7 +83,7 @@ def _part(part: Part) -> dict[str, Any]:
     return record
 
 
-def _brief(part: Part) -> dict[str, Any]:
+def _brief(part: ContextPart) -> dict[str, Any]:
     return {
         "section": part.section,
         "citation": part.excerpt.about.citation,
@@ -91,7 +91,7 @@ def _brief(part: Part) -> dict[str, Any]:
     }
 
 
-def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
+def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
     """Give what is set aside for each section; what nobody uses goes to what is found."""
     shares = {
         ALWAYS: wanted.always_share,
@@ -103,11 +103,11 @@ def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
     ]
 
 
-def _tokens(parts: tuple[Part, ...], section: str) -> int:
+def _tokens(parts: tuple[ContextPart, ...], section: str) -> int:
     return -int(-sum(part.cost for part in parts if part.section == section) // 1)
 
 
-def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> None:
+def _say(found: Found, wanted: Sharing, context: Context, *, explain: bool) -> None:
     terminal, assembled = context.terminal, found.assembled
     if not say_freshness(found.freshness, terminal):
         return
@@ -127,14 +127,14 @@ def _say(found: Found, wanted: Wanted, context: Context, *, explain: bool) -> No
         _explain(found, wanted, context)
 
 
-def _why_nothing(left_out: Sequence[Part]) -> str:
+def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     if not left_out:
         return "No passages found."
     needed = min(tokens([part]) for part in left_out)
     return f"Nothing fits the budget: the shortest part takes {needed} tokens."
 
 
-def _explain(found: Found, wanted: Wanted, context: Context) -> None:
+def _explain(found: Found, wanted: Sharing, context: Context) -> None:
     terminal, assembled = context.terminal, found.assembled
     terminal.say(f"{assembled.tokens} of {wanted.budget} tokens")
     for name, reserve in _reserves(wanted):

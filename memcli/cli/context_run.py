@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memcli.cli.context import Context
 from memcli.cli.search_run import bring_in_step, remembered
-from memcli.context.assemble import Assembled, Wanted, assemble, fix
+from memcli.context.assemble import Assembled, Sharing, assemble, fix
 from memcli.context.retrieve import find, rank_all
 from memcli.errors import UsageError
 from memcli.indexing.freshness import Freshness
@@ -31,10 +31,10 @@ class Found(NamedTuple):
     revision: str  # of the index
 
 
-def wanted_of(context: Context) -> Wanted:
+def wanted_of(context: Context) -> Sharing:
     """Read how the budget is shared."""
     setting = context.config
-    return Wanted(
+    return Sharing(
         budget=setting("context.budget"),
         tail=setting("context.tail"),
         always_share=setting("context.always_share"),
@@ -44,7 +44,7 @@ def wanted_of(context: Context) -> Wanted:
     )
 
 
-def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bool) -> Found:
+def make(text: str, context: Context, wanted: Sharing, *, sync: bool, no_sync: bool) -> Found:
     """Assemble the context for a question, or without one for the start of a session."""
     if not text.strip():
         return _start(context, wanted, sync=sync, no_sync=no_sync)
@@ -85,7 +85,7 @@ def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bo
     return Found(parsed, freshness, answer, assembled, 0, filters, answer.revision)
 
 
-def _start(context: Context, wanted: Wanted, *, sync: bool, no_sync: bool) -> Found:
+def _start(context: Context, wanted: Sharing, *, sync: bool, no_sync: bool) -> Found:
     """Assemble what matters most when nothing is asked: summaries stand for their lines."""
     view = context.config("search.view")
     filters = Filters(view="active" if view == "all" else view)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.context import hops
 from memcli.context.assemble import Fixed
-from memcli.context.parts import FOUND, Part, make_part
+from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.search.authority import authority
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
@@ -35,7 +35,7 @@ def find(
     roots: Mapping[str, str],
     embed_query: Callable[[], Vector],
     age_days: Callable[[str], int],
-) -> tuple[Answer, list[Part]]:
+) -> tuple[Answer, list[ContextPart]]:
     """Answer a query from the rest of the memory, then follow links from its best passages.
 
     `roots` are the folders of the sources by name.
@@ -49,7 +49,7 @@ def find(
     return answer, with_hops(found, linked)
 
 
-def with_hops(found: Sequence[Part], linked: Sequence[hops.Hop]) -> list[Part]:
+def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
     """Put each target before the first passage behind pass 2 that scores less.
 
     A target that was found itself comes as it was found; the others keep their order, in which
@@ -80,7 +80,7 @@ def rank_all(
     *,
     budget: int,
     age_days: Callable[[str], int],
-) -> tuple[list[Part], int]:
+) -> tuple[list[ContextPart], int]:
     """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
 
     Also gives how many chunks the rest has.
@@ -103,7 +103,7 @@ def rank_all(
 
     shown = fixed.chunk_ids
     rest = sum(document.chunks for document in documents) - len(shown)
-    parts: list[Part] = []
+    parts: list[ContextPart] = []
     left = float(budget)
     for document in documents:
         for excerpt in reader.chunks_of(document.document_id, filters):
@@ -115,7 +115,7 @@ def rank_all(
     return parts, rest
 
 
-def _part(hit: Hit, chunk: Excerpt) -> Part:
+def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
     """Write the lines of a chunk that answer."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
     return make_part(
@@ -128,7 +128,7 @@ def _part(hit: Hit, chunk: Excerpt) -> Part:
 
 
 def _hops(
-    reader: ContextReader, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
+    reader: ContextReader, parents: Sequence[ContextPart], fixed: Fixed, roots: Mapping[str, str]
 ) -> list[hops.Hop]:
     linking = reader.links([part.excerpt.about.chunk_id for part in parents])
     links = hops.strong(
@@ -140,7 +140,7 @@ def _hops(
     return hops.hops(links, _targets(reader, links, roots), taken)
 
 
-def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
+def _links(part: ContextPart, linking: Linking | None) -> Iterator[hops.Link]:
     for target in linking.targets if linking else ():
         yield hops.Link(
             part.excerpt.about.source, part.excerpt.about.path, target, part.score or 0.0,
@@ -160,7 +160,7 @@ def _targets(
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
     named = reader.named(loose) if loose else {}
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
-    chunks: dict[hops.Place, list[Excerpt]] = {}
+    chunks: dict[hops.DocumentName, list[Excerpt]] = {}
     for excerpt in reader.documents(sorted({p for p in places.values() if p})):
         chunks.setdefault((excerpt.about.source, excerpt.about.path), []).append(excerpt)
 

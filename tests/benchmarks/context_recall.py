@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query
-from memcli.context.assemble import Wanted, assemble, fix
+from memcli.context.assemble import Sharing, assemble, fix
 from memcli.context.retrieve import find
 from memcli.errors import BudgetError
 from memcli.search.dates import find_dates
@@ -81,7 +81,7 @@ class Asker:
             age_days=lambda day: age_days(day, today.isoformat()),
         )  # fmt: skip
 
-    def context(self, options: SearchOptions, wanted: Wanted) -> Row:
+    def context(self, options: SearchOptions, wanted: Sharing) -> Row:
         rows = []
         for query in self.workspace.queries:
             today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
@@ -131,7 +131,7 @@ def main() -> None:
             for limit in (10, 100):
                 options = asker.options("default", limit)._replace(budget=given.budget)
                 show(f"search --limit {limit}", asker.search(options))
-            none = Wanted(given.budget, 0, 0.3, 0.1, 0.2)
+            none = Sharing(given.budget, 0, 0.3, 0.1, 0.2)
             for profile in ("default", "two-pass"):
                 row = asker.context(asker.options(profile, 100), none)
                 show(f"context --tail 0 --profile {profile}", row)

@@ -12,7 +12,7 @@ from memcli.config.sources import nearest
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from memcli.compaction.plan import Plan
+    from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
 Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
@@ -122,18 +122,18 @@ def _apply(wanted: Options, context: Context) -> int:
     return ExitCode.OK
 
 
-def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]:
+def _made(wanted: Options, context: Context) -> tuple[CompactionPlan, tuple[Summary, ...]]:
     """Read the folder and plan a run."""
     from memcli.compaction import folder
     from memcli.compaction.command import program
-    from memcli.compaction.draft import Settings
+    from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
 
     found = folder.read(context.index_settings())
     for skip in found.skips:
         context.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
     config = context.config
-    settings = Settings(
+    settings = CompactionSettings(
         tail_records=config("compact.tail_records"),
         tail_tokens=config("compact.tail_tokens"),
         cluster=config("compact.cluster"),
@@ -212,7 +212,7 @@ def _undo(wanted: Options, context: Context) -> int:
     return ExitCode.NEGATIVE if kept else ExitCode.OK
 
 
-def _tell(plan: Plan, wanted: Options, context: Context, *, written: bool) -> None:
+def _tell(plan: CompactionPlan, wanted: Options, context: Context, *, written: bool) -> None:
     terminal = context.terminal
     if wanted.as_json:
         _write(

@@ -22,7 +22,8 @@ from memcli.store.sqlite.network import MOUNTS
 from memcli.store.sqlite.pending import Pending
 from memcli.types import Document, Known, SourceLines
 
-# Searches that follow one another without a gap would hold up a run for the usual timeout.
+# The log can be folded into the file while no search reads it. Where one search follows another
+# without a gap, a run that is done would wait for the usual timeout and fold nothing.
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
