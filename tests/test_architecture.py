@@ -123,19 +123,32 @@ def _modules_that_name(*names: str) -> set[str]:
 
 
 def test_only_config_and_cli_read_the_environment() -> None:
-    assert {_room(m) for m in _modules_that_name("os.environ", "os.getenv")} <= {"config", "cli"}
+    rooms = {_room(m) for m in _modules_that_name("os.environ", "os.getenv")}
+    assert rooms <= {"config", "api", "cli"}
 
 
-def test_only_the_context_reads_the_clock() -> None:
+def test_only_the_memory_reads_the_clock() -> None:
     wall = ("time.time", "time.time_ns", "datetime.now", "datetime.today", "date.today")
-    assert _modules_that_name(*wall) == {"memcli.cli.context"}
-    intervals = {"memcli.cli.context", "memcli.cli.launch"}
+    assert _modules_that_name(*wall) == {"memcli.api.memory"}
+    intervals = {"memcli.api.memory", "memcli.cli.launch"}
     assert _modules_that_name("time.monotonic", "time.perf_counter") <= intervals
 
 
 def test_only_cli_prints_and_exits() -> None:
     speaking = ("print()", "sys.exit", "os._exit", "exit()", "sys.stdout", "sys.stderr")
     assert {_room(module) for module in _modules_that_name(*speaking)} == {"cli"}
+
+
+def test_no_two_classes_share_a_name() -> None:
+    """A name that is looked for leads to one class, and an import says which."""
+    names = [
+        node.name
+        for file in _modules()
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice == set()
 
 
 def _loaded(*arguments: str, **environ: str) -> set[str]:

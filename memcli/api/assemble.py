@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memcli.api.ask import begin_vector, bring_in_step, remembered
 from memcli.api.memory import Memory
-from memcli.context.assemble import Assembled, Wanted, assemble
+from memcli.context.assemble import Assembled, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.indexing.freshness import Freshness
 from memcli.search.options import options_of
@@ -31,10 +31,10 @@ class Assembly(NamedTuple):
     revision: str  # of the index
 
 
-def wanted_of(memory: Memory) -> Wanted:
+def wanted_of(memory: Memory) -> Sharing:
     """Read how the budget is shared."""
     setting = memory.config
-    return Wanted(
+    return Sharing(
         budget=setting("context.budget"),
         tail=setting("context.tail"),
         always_share=setting("context.always_share"),
@@ -45,7 +45,7 @@ def wanted_of(memory: Memory) -> Wanted:
 
 
 def context_of(
-    memory: Memory, text: str, today: date, wanted: Wanted, *, sync: bool | None = None
+    memory: Memory, text: str, today: date, wanted: Sharing, *, sync: bool | None = None
 ) -> Assembly:
     """Assemble the context of a question, or without one that of the start of a session.
 
@@ -53,11 +53,12 @@ def context_of(
     """
     if not text.strip():
         return _of_a_session(memory, today, wanted, sync=sync)
-    return _of_a_question(memory, Question.read(text, today), wanted, sync=sync)
+    question = Question.read(text, today, hint="memcli context")
+    return _of_a_question(memory, question, wanted, sync=sync)
 
 
 def _of_a_question(
-    memory: Memory, question: Question, wanted: Wanted, *, sync: bool | None
+    memory: Memory, question: Question, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
     filters = Filters(view=memory.config("search.view"))
     options = options_of(memory.config, filters=filters)
@@ -82,7 +83,7 @@ def _of_a_question(
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision)
 
 
-def _of_a_session(memory: Memory, today: date, wanted: Wanted, *, sync: bool | None) -> Assembly:
+def _of_a_session(memory: Memory, today: date, wanted: Sharing, *, sync: bool | None) -> Assembly:
     """Assemble what matters most when nothing is asked: summaries stand for their lines."""
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)

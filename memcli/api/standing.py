@@ -43,7 +43,7 @@ class Usability(NamedTuple):
     reason: Reason | None  # why it cannot
 
 
-class Holdings(NamedTuple):
+class Indexed(NamedTuple):
     """What an index holds."""
 
     counts: Counts = Counts(0, 0, 0, 0)
@@ -60,14 +60,14 @@ class Holdings(NamedTuple):
         return self.counts.parts - self.counts.embedded
 
 
-class Gathered(NamedTuple):
+class Findings(NamedTuple):
     """All that a status is made of."""
 
     config: Config
     store: Described
     standing: Standing
     usability: Usability
-    holdings: Holdings
+    holdings: Indexed
     writer_pid: int | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
@@ -86,7 +86,7 @@ class Gathered(NamedTuple):
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
 
 
-def gather(memory: Memory, *, deep: bool) -> Gathered:
+def gather(memory: Memory, *, deep: bool) -> Findings:
     """Read files, index and encoder; with `deep` also run the model and check the store."""
     store, settings = memory.store, memory.index_settings()
     with ExitStack() as held:
@@ -95,9 +95,9 @@ def gather(memory: Memory, *, deep: bool) -> Gathered:
         facts = snapshot.facts if snapshot else Facts()
         index = Remembered(facts.model, facts.fingerprint)
         usability = _usability(memory, index, deep=deep)
-        holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Holdings()
+        holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Indexed()
     owner = store.writer()
-    return Gathered(
+    return Findings(
         config=memory.config,
         store=store.describe(),
         standing=standing,
@@ -126,10 +126,10 @@ def _usability(memory: Memory, index: Remembered, *, deep: bool) -> Usability:
     return Usability(True, opened.encoder.fingerprint, None)
 
 
-def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Holdings:
+def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Indexed:
     fingerprint = snapshot.facts.fingerprint
     model = usability.fingerprint if fingerprint is not None else None
-    return Holdings(
+    return Indexed(
         counts=snapshot.counts(),
         by_source=snapshot.by_source(),
         skipped=snapshot.skipped(),
@@ -140,7 +140,7 @@ def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Holdin
     )
 
 
-def judge(found: Gathered) -> tuple[Reason, ...]:
+def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *_of_files(found.standing),
@@ -163,7 +163,7 @@ def _of_files(standing: Standing) -> Iterator[Reason]:
         yield Reason("not-synced", f"{files} from the index", "memcli index")
 
 
-def _of_vectors(found: Gathered) -> Iterator[Reason]:
+def _of_vectors(found: Findings) -> Iterator[Reason]:
     usability, holdings = found.usability, found.holdings
     if found.is_other_model:
         yield OTHER_MODEL
@@ -180,7 +180,7 @@ def _of_vectors(found: Gathered) -> Iterator[Reason]:
         yield Reason("script", text, "memcli help environment")
 
 
-def _of_the_store(found: Gathered) -> Iterator[Reason]:
+def _of_the_store(found: Findings) -> Iterator[Reason]:
     if found.store.set_aside:
         text = f"a damaged index is kept as {found.store.set_aside}; delete it when you like"
         yield Reason("damaged", text)
@@ -201,7 +201,7 @@ def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
         yield Reason("watcher-failed", f"the watcher's last run failed: {watcher.failure}")
 
 
-def record(found: Gathered, warnings: Sequence[Reason]) -> dict[str, Any]:
+def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
     """Describe a workspace as `memcli.status/1` does."""
     standing, holdings = found.standing, found.holdings
     listing = standing.listing
@@ -232,14 +232,14 @@ def record(found: Gathered, warnings: Sequence[Reason]) -> dict[str, Any]:
     }
 
 
-def _skipped(found: Gathered) -> list[Skip]:
+def _skipped(found: Findings) -> list[Skip]:
     """List what was passed over now, and what the index remembers as no text."""
     seen = found.standing.listing.skips
     named = {(skip.source, skip.path) for skip in seen}
     return [*seen, *(s for s in found.holdings.skipped if (s.source, s.path) not in named)]
 
 
-def _dense(found: Gathered) -> dict[str, Any]:
+def _dense(found: Findings) -> dict[str, Any]:
     reason = OTHER_MODEL if found.is_other_model else found.usability.reason
     return {
         "available": found.usability.is_usable and not found.is_other_model,
@@ -248,7 +248,7 @@ def _dense(found: Gathered) -> dict[str, Any]:
     }
 
 
-def _vectors(found: Gathered) -> dict[str, Any]:
+def _vectors(found: Findings) -> dict[str, Any]:
     holdings = found.holdings
     return {
         "encoder": found.config("embedding.encoder"),

@@ -25,7 +25,7 @@ _DATE_ALONE = re.compile(r"[\W\d]*")
 WORDS = 16  # of a decision that become its question
 
 
-class Draft(NamedTuple):
+class QuestionDraft(NamedTuple):
     """A question somebody may want to ask, and the lines that answer it."""
 
     query: str
@@ -35,7 +35,7 @@ class Draft(NamedTuple):
     end_line: int
 
 
-def draft(documents: Mapping[str, Parsed], count: int) -> list[Draft]:
+def draft(documents: Mapping[str, Parsed], count: int) -> list[QuestionDraft]:
     """Choose up to `count` drafts, spread over the documents, decisions first in each.
 
     `documents` are by name, as `types.shown` gives it. A heading that several documents share asks
@@ -49,14 +49,14 @@ def draft(documents: Mapping[str, Parsed], count: int) -> list[Draft]:
         for path, parsed in sorted(documents.items())
     ]
     lists = [drafts for drafts in found if drafts]
-    chosen: list[Draft] = []
+    chosen: list[QuestionDraft] = []
     for depth in range(max(map(len, lists), default=0)):
         layer = [drafts[depth] for drafts in lists if len(drafts) > depth]
         chosen += _spread(layer, count - len(chosen))
     return sorted(chosen, key=lambda d: (d.path, d.start_line))
 
 
-def line(number: int, chosen: Draft) -> str:
+def line(number: int, chosen: QuestionDraft) -> str:
     """Write a draft as a line of a questions file."""
     record = {
         "id": f"q{number:03}",
@@ -76,7 +76,7 @@ def line(number: int, chosen: Draft) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def _spread(drafts: Sequence[Draft], room: int) -> list[Draft]:
+def _spread(drafts: Sequence[QuestionDraft], room: int) -> list[QuestionDraft]:
     if len(drafts) <= room:
         return list(drafts)
     return [drafts[at * len(drafts) // room] for at in range(room)]
@@ -86,7 +86,7 @@ def _headings(parsed: Parsed) -> Iterator[Block]:
     return (b for b in parsed.blocks if b.kind == "heading" and not _DATE_ALONE.fullmatch(b.title))
 
 
-def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[Draft]:
+def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[QuestionDraft]:
     """Give the headings that have a body of their own, with the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
@@ -98,10 +98,10 @@ def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[
                 break
             body.append(below)
         if body and shared[block.title] == 1:
-            yield Draft(block.title, "heading", path, block.start + 1, body[-1].end)
+            yield QuestionDraft(block.title, "heading", path, block.start + 1, body[-1].end)
 
 
-def _decisions(path: str, parsed: Parsed) -> Iterator[Draft]:
+def _decisions(path: str, parsed: Parsed) -> Iterator[QuestionDraft]:
     """Give the paragraphs and items that decide something, as their first words."""
     for block in parsed.blocks:
         if block.kind not in ("paragraph", "item"):
@@ -110,4 +110,4 @@ def _decisions(path: str, parsed: Parsed) -> Iterator[Draft]:
         if _DECISIONS.search(text):
             words = _MARKS.sub("", _LIST_SIGN.sub("", text)).split()
             query = " ".join(words[:WORDS])
-            yield Draft(query, "decision", path, block.start + 1, block.end)
+            yield QuestionDraft(query, "decision", path, block.start + 1, block.end)

@@ -80,10 +80,10 @@ def _too_late(trail: Trail, limit: int) -> Loss:
     """Blame the last stage that put a passage behind the first ones, else the fusion."""
     # Before the legs are fused there is no order to fall back in.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
-    stages = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
+    blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))
     told = ", ".join(f"{rank} at {stage}" for stage, rank in moved)
-    return Loss(stages[-1] if stages else "fuse", f"rank {told}")
+    return Loss(blamed[-1] if blamed else "fuse", f"rank {told}")
 
 
 def _touches(wanted: Range, hit: Hit) -> bool:

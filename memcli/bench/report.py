@@ -29,7 +29,7 @@ class Event(NamedTuple):
     regressions: tuple[str, ...]
 
 
-class Report(NamedTuple):
+class ReportContents(NamedTuple):
     """The contents of a report, oldest run first."""
 
     when: tuple[str, ...]  # ISO times
@@ -46,14 +46,14 @@ class Report(NamedTuple):
     store: Mapping[str, Any]  # what the index of the last run held
 
 
-def report(history: Sequence[Receipt]) -> Report:
+def report(history: Sequence[Receipt]) -> ReportContents:
     """Gather what is shown of at least one receipt."""
     runs = [quality_of(receipt) for receipt in history]
     last, newest = runs[-1], history[-1]
     here = last["machine"]["id"]
     speeds = [receipt.get("speed") or {} for receipt in history]
     names = sorted({name for speed in speeds for name in speed.get("ratios", {})})
-    return Report(
+    return ReportContents(
         when=tuple(receipt["now"] for receipt in history),
         machine=f"{last['machine']['cpu']}, {last['machine']['cores']} cores",
         quality=tuple(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from memcli.bench.report import Report, Series
+from memcli.bench.report import ReportContents, Series
 from memcli.bench.rows import HEADLINE
 from memcli.errors import UsageError
 from memcli.render.sanitize import visible_line
@@ -24,7 +24,7 @@ SHARES = (0.0, 1.0)
 BAR_HEIGHT = 34  # of a category
 
 
-def charts(report: Report) -> dict[str, str]:
+def charts(report: ReportContents) -> dict[str, str]:
     """Draw every chart that the report has figures for, by name."""
     pygal = _library()
     drawn = {
@@ -115,7 +115,7 @@ def _line(
     return _svg(chart, name)
 
 
-def _bars(pygal: Any, report: Report) -> str:  # noqa: ANN401
+def _bars(pygal: Any, report: ReportContents) -> str:  # noqa: ANN401
     rows = list(report.categories.items())
     chart = pygal.HorizontalBar(
         **_settings(pygal, 60 + BAR_HEIGHT * len(rows)),

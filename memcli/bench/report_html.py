@@ -11,7 +11,7 @@ from html import escape as escape_markup
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import HEADS
-from memcli.bench.report import Report
+from memcli.bench.report import ReportContents
 from memcli.bench.report_text import cell
 from memcli.bench.rows import HEADLINE
 from memcli.render.sanitize import visible_line
@@ -61,7 +61,7 @@ def escape(text: str) -> str:
     return escape_markup(visible_line(text))
 
 
-def page(report: Report, charts: Mapping[str, str]) -> str:
+def page(report: ReportContents, charts: Mapping[str, str]) -> str:
     """Write the page; `charts` gives SVG by name."""
     parts = [_head(report), _notice(report), _cards(report)]
     parts.append(_figure("Trend", "Quality over the runs", charts.get("quality")))
@@ -82,7 +82,7 @@ def page(report: Report, charts: Mapping[str, str]) -> str:
     )
 
 
-def _head(report: Report) -> str:
+def _head(report: ReportContents) -> str:
     runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
     index = report.store
     return (
@@ -96,14 +96,14 @@ def _head(report: Report) -> str:
     )
 
 
-def _notice(report: Report) -> str:
+def _notice(report: ReportContents) -> str:
     last = report.events[-1] if report.events else None
     if last is None or last.when != report.when[-1] or not last.regressions:
         return ""
     return "".join(f'<p class="notice">{escape(line)}</p>\n' for line in last.regressions)
 
 
-def _cards(report: Report) -> str:
+def _cards(report: ReportContents) -> str:
     cards = []
     for series in report.quality:
         value = series.values[-1]
@@ -152,7 +152,7 @@ def _table(
     )
 
 
-def _categories(report: Report) -> str:
+def _categories(report: ReportContents) -> str:
     rows = [
         [name, str(row["queries"]), *(f"{row.get(metric, 0.0):.3f}" for metric in NAMES)]
         for name, row in report.categories.items()
@@ -161,7 +161,7 @@ def _categories(report: Report) -> str:
     return _table("All figures", heads, rows, set(range(1, len(heads))))
 
 
-def _worst(report: Report) -> str:
+def _worst(report: ReportContents) -> str:
     if not report.worst:
         return ""
     rows = [
@@ -177,7 +177,7 @@ def _worst(report: Report) -> str:
     return _table("Worst cases", ["id", "question", "rank", HEADLINE, "lost at"], rows, {2, 3})
 
 
-def _ablation(report: Report) -> str:
+def _ablation(report: ReportContents) -> str:
     if not report.ablation:
         return ""
     columns = list(dict.fromkeys(name for row in report.ablation for name in row))
@@ -185,7 +185,7 @@ def _ablation(report: Report) -> str:
     return _table("Ablation", columns, rows, set(range(1, len(columns))))
 
 
-def _goals(report: Report) -> str:
+def _goals(report: ReportContents) -> str:
     if not report.goals:
         return ""
     rows = [
@@ -200,7 +200,7 @@ def _goals(report: Report) -> str:
     return _table("Speed goals", ["ratio", "now", "goal", ""], rows, {1, 2})
 
 
-def _events(report: Report) -> str:
+def _events(report: ReportContents) -> str:
     if not report.events:
         return ""
     rows = [

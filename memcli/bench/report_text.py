@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.bench.gates import told
 from memcli.bench.quality_text import columns
-from memcli.bench.report import Report, Series
+from memcli.bench.report import ReportContents, Series
 from memcli.bench.rows import HEADLINE
 
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -16,7 +16,7 @@ BAR_WIDTH = 40
 EVENTS = 5
 
 
-def text(report: Report) -> str:
+def text(report: ReportContents) -> str:
     """Draw the report."""
     runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
     span = report.when[-1][:10]
@@ -50,7 +50,7 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
     return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
 
 
-def _trends(report: Report) -> str:
+def _trends(report: ReportContents) -> str:
     lines = [_trend(series, 0.0, 1.0, "{:.3f}") for series in report.quality]
     if any(value is not None for value in report.latency.values):
         top = max(value for value in report.latency.values if value is not None)
@@ -67,7 +67,7 @@ def _trend(series: Series, low: float, high: float, form: str) -> str:
     return f"{series.name:15}{first} {sparkline(values, low, high)} {form.format(known[-1])}\n"
 
 
-def _categories(report: Report) -> str:
+def _categories(report: ReportContents) -> str:
     width = max(map(columns, report.categories))
     lines = [f"{HEADLINE} by category\n"]
     for name, row in report.categories.items():
@@ -76,7 +76,7 @@ def _categories(report: Report) -> str:
     return "".join(lines)
 
 
-def _goals(report: Report) -> str:
+def _goals(report: ReportContents) -> str:
     return "Speed, as ratios\n" + "".join(
         f"  {g['name']:10} {g['ratio']:6.2f}  goal {'>=' if g['at_least'] else '<='} "
         f"{g['goal']:g}  {'met' if g['met'] else 'MISSED'}\n"
@@ -84,7 +84,7 @@ def _goals(report: Report) -> str:
     )
 
 
-def _ablation(report: Report) -> str:
+def _ablation(report: ReportContents) -> str:
     columns = list(dict.fromkeys(name for row in report.ablation for name in row))
     rows = [columns, *([cell(row.get(name)) for name in columns] for row in report.ablation)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(columns))]
@@ -100,13 +100,13 @@ def cell(value: object) -> str:
     return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _worst(report: Report) -> str:
+def _worst(report: ReportContents) -> str:
     if not report.worst:
         return ""
     return "Worst\n" + "".join(f"  {r.scores[HEADLINE]:.3f}  {told(r)}\n" for r in report.worst)
 
 
-def _events(report: Report) -> str:
+def _events(report: ReportContents) -> str:
     lines = []
     for event in report.events[-EVENTS:]:
         lines.append(f"  {event.when[:16]}  {'; '.join(event.changed) or 'nothing changed'}\n")

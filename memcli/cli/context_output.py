@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_output import say_dense, say_freshness
 from memcli.context.assemble import tokens
-from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, Part, markdown
+from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, markdown
 
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.cli.skin import Skin
-    from memcli.context.assemble import Wanted
+    from memcli.context.assemble import Sharing
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
 
-def write(found: Assembly, wanted: Wanted, skin: Skin, *, form: str, explain: bool) -> None:
+def write(found: Assembly, wanted: Sharing, skin: Skin, *, form: str, explain: bool) -> None:
     """Write the context to stdout, then the messages to stderr."""
     terminal = skin.terminal
     if form == "json":
@@ -31,7 +31,7 @@ def write(found: Assembly, wanted: Wanted, skin: Skin, *, form: str, explain: bo
     _say(found, wanted, skin, explain=explain and form != "json")
 
 
-def _record(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> dict[str, Any]:
+def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
     from memcli.render.jsonio import freshness_of, legs
 
     assembled, answer = found.assembled, found.answer
@@ -57,7 +57,7 @@ def _record(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> di
     return record
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: ContextPart) -> dict[str, Any]:
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
@@ -84,7 +84,7 @@ def _part(part: Part) -> dict[str, Any]:
     return record
 
 
-def _brief(part: Part) -> dict[str, Any]:
+def _brief(part: ContextPart) -> dict[str, Any]:
     return {
         "section": part.section,
         "citation": part.excerpt.about.citation,
@@ -92,7 +92,7 @@ def _brief(part: Part) -> dict[str, Any]:
     }
 
 
-def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
+def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
     """Give what is set aside for each section; what nobody uses goes to what is found."""
     shares = {
         ALWAYS: wanted.always_share,
@@ -104,11 +104,11 @@ def _reserves(wanted: Wanted) -> list[tuple[str, int | None]]:
     ]
 
 
-def _tokens(parts: tuple[Part, ...], section: str) -> int:
+def _tokens(parts: tuple[ContextPart, ...], section: str) -> int:
     return ceil(sum(part.cost for part in parts if part.section == section))
 
 
-def _say(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> None:
+def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None:
     terminal, assembled = skin.terminal, found.assembled
     if not say_freshness(found.freshness, terminal):
         return
@@ -128,14 +128,14 @@ def _say(found: Assembly, wanted: Wanted, skin: Skin, *, explain: bool) -> None:
         _explain(found, wanted, skin)
 
 
-def _why_nothing(left_out: Sequence[Part]) -> str:
+def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     if not left_out:
         return "No passages found."
     needed = min(tokens([part]) for part in left_out)
     return f"Nothing fits the budget: the shortest part takes {needed} tokens."
 
 
-def _explain(found: Assembly, wanted: Wanted, skin: Skin) -> None:
+def _explain(found: Assembly, wanted: Sharing, skin: Skin) -> None:
     terminal, assembled = skin.terminal, found.assembled
     terminal.say(f"{assembled.tokens} of {wanted.budget} tokens")
     for name, reserve in _reserves(wanted):

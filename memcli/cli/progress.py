@@ -24,7 +24,7 @@ class Progress:
         self._stage, self._task = "", 0
 
     def __enter__(self) -> Progress:
-        """Begin."""
+        """Draw from here on, but not before the run has lasted a moment."""
         return self
 
     def __exit__(

@@ -35,7 +35,7 @@ ROUNDS = 6
 MOST_TOKENS = 50_000
 
 
-class Settings(NamedTuple):
+class CompactionSettings(NamedTuple):
     """What compaction is asked to do."""
 
     tail_records: int
@@ -57,7 +57,7 @@ class Item(NamedTuple):
     level: int
 
 
-class Draft(NamedTuple):
+class SummaryDraft(NamedTuple):
     """A summary that is not written yet."""
 
     path: str
@@ -83,7 +83,7 @@ class Drafter:
         self,
         existing: Sequence[Summary],
         logs: Mapping[str, Sequence[str]],
-        settings: Settings,
+        settings: CompactionSettings,
         weights: Mapping[str, float],
         folder: str,
         now: str,
@@ -94,7 +94,7 @@ class Drafter:
         self.logs, self.folder, self.rewrite = logs, folder, rewrite
         self.taken = {summary.path for summary in existing}
         self.texts = [(s.lineage.latest, s.path, s.text) for s in existing if not s.stale]
-        self.drafts: list[Draft] = []
+        self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
 
     def summarise(self, items: Sequence[Item]) -> None:
@@ -137,7 +137,7 @@ class Drafter:
             seal="",
         )
         path = self._path(first, last)
-        draft = Draft(path, document(lineage, text), text, lineage, mode, len(items))
+        draft = SummaryDraft(path, document(lineage, text), text, lineage, mode, len(items))
         self.drafts.append(draft)
         self.texts.append((last, path, draft.text))
 

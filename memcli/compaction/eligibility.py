@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.compaction.records import Record
+from memcli.compaction.records import LogRecord
 
 
 def split_tail(
-    records: Sequence[Record], *, least: int, tokens: int
-) -> tuple[list[Record], list[Record]]:
+    records: Sequence[LogRecord], *, least: int, tokens: int
+) -> tuple[list[LogRecord], list[LogRecord]]:
     """Give (eligible, tail) of records sorted by time.
 
     The tail is the shortest suffix of at least `least` records, extended back while it fits

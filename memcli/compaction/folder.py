@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from memcli.compaction.draft import Draft
-from memcli.compaction.records import Log
+from memcli.compaction.draft import SummaryDraft
+from memcli.compaction.records import DatedLog
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.planning import Settings, make_document
@@ -25,15 +25,15 @@ from memcli.workspace.discover import discover
 _TEMPORARY = ".memcli-writing-"
 
 
-class Found(NamedTuple):
+class Holdings(NamedTuple):
     """What the memory holds for compaction."""
 
-    logs: tuple[Log, ...]
+    logs: tuple[DatedLog, ...]
     summaries: tuple[Summary, ...]
     skips: tuple[Skip, ...]
 
 
-def read(settings: Settings) -> Found:
+def read(settings: Settings) -> Holdings:
     """Read the dated logs of the memory and the summaries made of them.
 
     All sources are listed, for what lies in the memory and in an inner source too is not the
@@ -42,7 +42,7 @@ def read(settings: Settings) -> Found:
     listing = discover(
         settings.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
-    logs: list[Log] = []
+    logs: list[DatedLog] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
     skips = [skip for skip in listing.unlisted if skip.source == MEMORY_SOURCE]
@@ -59,8 +59,8 @@ def read(settings: Settings) -> Found:
         if document.lineage is not None:
             summaries.append((stat.path, file.text, document.lineage))
         elif _is_log(document, file):
-            logs.append(Log(stat.path, document.title, document.date or "", lines))
-    return Found(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
+            logs.append(DatedLog(stat.path, document.title, document.date or "", lines))
+    return Holdings(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
 
 
 def _is_log(document: Document, file: FileText) -> bool:
@@ -83,7 +83,7 @@ def folder_of(root: str) -> str:
     return "memory/summaries/" if os.path.isdir(os.path.join(root, "memory")) else "summaries/"
 
 
-def write(root: str, drafts: Sequence[Draft]) -> None:
+def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
     """Write drafts, each at once and never over another file."""
     if not drafts:
         return

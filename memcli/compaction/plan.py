@@ -8,9 +8,9 @@ from typing import NamedTuple
 from memcli.compaction.clusters import cluster
 from memcli.compaction.command import Rewrite
 from memcli.compaction.compose import Entry
-from memcli.compaction.draft import Declined, Draft, Drafter, Item, Settings
+from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item, SummaryDraft
 from memcli.compaction.eligibility import split_tail
-from memcli.compaction.records import Log, Record, cut
+from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
 from memcli.compaction.summaries import Summary, entries_of
@@ -19,26 +19,26 @@ from memcli.markdown.tokens import estimate
 from memcli.types import Lineage, SourceLines
 
 
-class Plan(NamedTuple):
+class CompactionPlan(NamedTuple):
     """What a run would do."""
 
-    records: tuple[Record, ...]
-    tail: tuple[Record, ...]
-    waiting: tuple[Record, ...]
-    drafts: tuple[Draft, ...]
+    records: tuple[LogRecord, ...]
+    tail: tuple[LogRecord, ...]
+    waiting: tuple[LogRecord, ...]
+    drafts: tuple[SummaryDraft, ...]
     declined: tuple[Declined, ...]
 
 
 def make_plan(
-    logs: Sequence[Log],
+    logs: Sequence[DatedLog],
     existing: Sequence[Summary],
-    settings: Settings,
+    settings: CompactionSettings,
     *,
     folder: str,
     now: str,
     embed: Embed | None,
     rewrite: Rewrite | None = None,
-) -> Plan:
+) -> CompactionPlan:
     """Plan a run; `existing` are the summaries in the folder, `now` is the time of the run.
 
     `rewrite` summarises in place of the extraction.
@@ -65,12 +65,12 @@ def make_plan(
         for group in cluster(items, settings.cluster)[0]:
             drafter.summarise(group)
     waits = open_[len(open_) - len(waiting) :] if waiting else []
-    return Plan(
+    return CompactionPlan(
         tuple(records), tuple(tail), tuple(waits), tuple(drafter.drafts), tuple(drafter.declined)
     )
 
 
-def _is_covered(record: Record, sources: Sequence[SourceLines]) -> bool:
+def _is_covered(record: LogRecord, sources: Sequence[SourceLines]) -> bool:
     return any(
         source.start_line <= record.start_line and source.end_line >= record.end_line
         for source in sources
@@ -81,7 +81,7 @@ def _is_parent(summary: Summary, others: Sequence[Summary]) -> bool:
     return any(summary.path in other.lineage.parents for other in others)
 
 
-def _item(record: Record) -> Item:
+def _item(record: LogRecord) -> Item:
     log = record.log
     hash_ = lines_hash(log.lines, record.start_line, record.end_line)
     headings = (log.title, *(h for h in record.headings if h != log.title))

@@ -20,7 +20,7 @@ _LEADS = (":", "：")
 _ASKS = ("?", "？")
 
 
-class Log(NamedTuple):
+class DatedLog(NamedTuple):
     """A dated log of the memory."""
 
     path: str
@@ -29,10 +29,10 @@ class Log(NamedTuple):
     lines: tuple[str, ...]
 
 
-class Record(NamedTuple):
+class LogRecord(NamedTuple):
     """A run of whole bundles, with the headings above the first one."""
 
-    log: Log
+    log: DatedLog
     headings: tuple[str, ...]
     start_line: int
     end_line: int
@@ -45,7 +45,7 @@ class Record(NamedTuple):
         return self.log.date, self.log.path, self.start_line
 
 
-def cut(log: Log) -> list[Record]:
+def cut(log: DatedLog) -> list[LogRecord]:
     """Cut a log into its records, in order."""
     return [
         _record(log, headings, first, run)
@@ -54,10 +54,12 @@ def cut(log: Log) -> list[Record]:
     ]
 
 
-def _record(log: Log, headings: tuple[str, ...], first: int, blocks: Sequence[Block]) -> Record:
+def _record(
+    log: DatedLog, headings: tuple[str, ...], first: int, blocks: Sequence[Block]
+) -> LogRecord:
     start, end = min(first, blocks[0].start), blocks[-1].end
     tokens = estimate("\n".join(log.lines[start:end]))
-    return Record(log, headings, start + 1, end, tuple(blocks), tokens)
+    return LogRecord(log, headings, start + 1, end, tuple(blocks), tokens)
 
 
 def _sections(
@@ -93,7 +95,7 @@ def _sections(
         yield tuple(b.title for b in stack[:-1] if b.title), waiting[0].start, waiting
 
 
-def _runs(log: Log, first: int, blocks: Sequence[Block]) -> Iterator[tuple[int, list[Block]]]:
+def _runs(log: DatedLog, first: int, blocks: Sequence[Block]) -> Iterator[tuple[int, list[Block]]]:
     """Put the bundles of a section together while they fit a record."""
     run: list[Block] = []
     tokens = 0

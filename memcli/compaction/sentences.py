@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memcli.compaction.keep import FACT, why_kept
-from memcli.compaction.records import Record
+from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder, without_data
 from memcli.markdown.comments import visible
 from memcli.markdown.parse import Block
@@ -50,7 +50,7 @@ class Sentence(NamedTuple):
         return f"{self.lead}{who}{self.text}"
 
 
-def sentences(record: Record) -> list[Sentence]:
+def sentences(record: LogRecord) -> list[Sentence]:
     """Cut a record; comments are left out, code and tables become one placeholder each."""
     found: list[Sentence] = []
     lead = ""

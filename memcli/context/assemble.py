@@ -21,13 +21,13 @@ from math import ceil
 from typing import NamedTuple
 
 from memcli.context.packing import packed
-from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, Part, cost, frame, joined
+from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, ContextPart, cost, frame, joined
 from memcli.errors import BudgetError, ConfigError
 from memcli.markdown.tokens import quotient
 from memcli.types import Excerpt
 
 
-class Wanted(NamedTuple):
+class Sharing(NamedTuple):
     """The budget in tokens, and how it is shared."""
 
     budget: int
@@ -41,8 +41,8 @@ class Wanted(NamedTuple):
 class Fixed(NamedTuple):
     """What a context holds whatever is asked."""
 
-    parts: tuple[Part, ...]
-    soft_left: tuple[Part, ...]  # soft rules that had no room
+    parts: tuple[ContextPart, ...]
+    soft_left: tuple[ContextPart, ...]  # soft rules that had no room
     warning: str
 
     @property
@@ -54,8 +54,8 @@ class Fixed(NamedTuple):
 class Assembled(NamedTuple):
     """A context: its parts in the order they are shown, and what had no room."""
 
-    parts: tuple[Part, ...]
-    left_out: tuple[Part, ...]  # soft rules, then what was found, best first
+    parts: tuple[ContextPart, ...]
+    left_out: tuple[ContextPart, ...]  # soft rules, then what was found, best first
     warning: str
 
     @property
@@ -64,12 +64,12 @@ class Assembled(NamedTuple):
         return tokens(self.parts)
 
 
-def tokens(parts: Iterable[Part]) -> int:
+def tokens(parts: Iterable[ContextPart]) -> int:
     """Count the tokens that parts cost as a context."""
     return ceil(cost(parts))
 
 
-def check_shares(wanted: Wanted) -> Wanted:
+def check_shares(wanted: Sharing) -> Sharing:
     """Raise ConfigError where more than the whole budget is shared out."""
     total = wanted.always_share + wanted.soft_share + wanted.tail_share
     if total > 1 + 1e-9:
@@ -85,7 +85,7 @@ def fix(
     always: Sequence[Sequence[Excerpt]],
     soft: Sequence[Excerpt],
     newest: Iterable[Excerpt],
-    wanted: Wanted,
+    wanted: Sharing,
 ) -> Fixed:
     """Choose rules and tail; `newest` gives the records of dated logs, the newest first.
 
@@ -100,7 +100,7 @@ def fix(
     if needed > budget:
         raise _too_much(needed, tokens(rules), budget, has_tail=bool(tail))
 
-    def fits(soft_parts: Sequence[Part]) -> bool:
+    def fits(soft_parts: Sequence[ContextPart]) -> bool:
         within = sum(part.cost for part in soft_parts) <= wanted.soft_share * budget
         return within and tokens([*rules, *soft_parts, *tail]) <= budget
 
@@ -118,7 +118,7 @@ def fix(
     return Fixed((*chosen, *tail), tuple(joined(SOFT, soft[kept:])), warning)
 
 
-def assemble(fixed: Fixed, found: Iterable[Part], wanted: Wanted) -> Assembled:
+def assemble(fixed: Fixed, found: Iterable[ContextPart], wanted: Sharing) -> Assembled:
     """Add what was found, in the order of its rank, as far as it fits; see `packing`."""
     held = {part.section for part in fixed.parts}
     heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
@@ -143,7 +143,7 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
     )
 
 
-def _grown(base: Sequence[Excerpt], older: Iterable[Excerpt], room: float) -> list[Part]:
+def _grown(base: Sequence[Excerpt], older: Iterable[Excerpt], room: float) -> list[ContextPart]:
     """Put older records before the base tail while the tail costs no more than `room`."""
     documents = joined(RECENT, base)
     first = [excerpt for excerpt in base if excerpt.about.document == base[0].about.document]
@@ -159,6 +159,6 @@ def _grown(base: Sequence[Excerpt], older: Iterable[Excerpt], room: float) -> li
     return joined(RECENT, first) + rest
 
 
-def _own(parts: Iterable[Part]) -> float:
+def _own(parts: Iterable[ContextPart]) -> float:
     """Count what parts cost without what stands around them."""
     return sum(part.cost for part in parts)

@@ -20,7 +20,7 @@ from memcli.types import Excerpt
 ETA = 0.5
 LEAST = 0.15
 _ENDINGS = ("", ".md", ".markdown")
-Place = tuple[str, str]  # (source, path)
+DocumentName = tuple[str, str]  # (source, path)
 
 
 class Link(NamedTuple):
@@ -46,12 +46,12 @@ def strong(links: Iterable[Link]) -> list[Link]:
     return sorted((x for x in links if ETA * x.score > LEAST), key=lambda x: (-x.score, x.citation))
 
 
-def candidates(link: Link, roots: Mapping[str, str]) -> list[Place]:
+def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
     """List the documents that a target may mean, the likeliest first; `roots` by source."""
     written = _path(link.target)
     root = roots.get(link.source, "/")
     near = posixpath.join(root, posixpath.dirname(link.path), written.lstrip("/"))
-    found: list[Place] = []
+    found: list[DocumentName] = []
     for full in (near, posixpath.join(root, written.lstrip("/"))):
         whole = posixpath.normpath(full)
         # The innermost source first, and the one that links before others.

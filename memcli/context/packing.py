@@ -11,23 +11,24 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memcli.context.parts import Part, join
+from memcli.context.parts import ContextPart, join
 
-Place = tuple[str, str]  # (source, path)
-Ranked = tuple[int, Part]  # rank of the best passage of a part
+Ranked = tuple[int, ContextPart]  # rank of the best passage of a part
 
 
 class Packed(NamedTuple):
     """What is shown, by its best passage, and what had no room, by its rank."""
 
-    kept: list[Part]
-    left: list[Part]
+    kept: list[ContextPart]
+    left: list[ContextPart]
 
 
-def packed(found: Iterable[Part], fixed: Sequence[Part], room: float, *, by_lines: bool) -> Packed:
+def packed(
+    found: Iterable[ContextPart], fixed: Sequence[ContextPart], room: float, *, by_lines: bool
+) -> Packed:
     """Pack parts into `room` tokens; what `fixed` or a better part shows is not shown again."""
     page = _Page(fixed, by_lines=by_lines)
-    refused: list[Part] = []
+    refused: list[ContextPart] = []
     for rank, part in enumerate(found):
         if page.shows(part):
             continue
@@ -44,7 +45,7 @@ def packed(found: Iterable[Part], fixed: Sequence[Part], room: float, *, by_line
 class _Document(NamedTuple):
     """What is shown of a document, in its order."""
 
-    fixed: list[Part]
+    fixed: list[ContextPart]
     positions: list[tuple[int, int]]  # of the parts, to look them up
     parts: list[Ranked]
 
@@ -61,13 +62,13 @@ class _Offer(NamedTuple):
 class _Page:
     """What is shown so far, and what one part more would make of it."""
 
-    def __init__(self, fixed: Sequence[Part], *, by_lines: bool) -> None:
+    def __init__(self, fixed: Sequence[ContextPart], *, by_lines: bool) -> None:
         self._by_lines = by_lines
-        self._documents: dict[Place, _Document] = {}
+        self._documents: dict[tuple[str, str], _Document] = {}  # by (source, path)
         for part in fixed:
             self._document(part).fixed.append(part)
 
-    def shows(self, part: Part) -> bool:
+    def shows(self, part: ContextPart) -> bool:
         """Tell whether any of a part is shown; those shown are disjoint, so two can be near."""
         document = self._document(part)
         at = bisect(document.positions, _position(part))
@@ -75,7 +76,7 @@ class _Page:
         others = (*document.fixed, *near)
         return any(part.overlaps(other, by_lines=self._by_lines) for other in others)
 
-    def price(self, rank: int, part: Part) -> _Offer:
+    def price(self, rank: int, part: ContextPart) -> _Offer:
         """Offer to show a part; the offer holds until another is taken."""
         document = self._document(part)
         first = end = bisect(document.positions, _position(part))
@@ -95,16 +96,15 @@ class _Page:
         offer.document.parts[offer.neighbours] = [offer.whole]
         offer.document.positions[offer.neighbours] = [_position(offer.whole[1])]
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ContextPart]:
         """Give what is shown beside what is fixed, best first."""
         every = (ranked for document in self._documents.values() for ranked in document.parts)
         return [part for _, part in sorted(every, key=_rank)]
 
-    def _document(self, part: Part) -> _Document:
-        place = part.excerpt.about.source, part.excerpt.about.path
-        return self._documents.setdefault(place, _Document([], [], []))
+    def _document(self, part: ContextPart) -> _Document:
+        return self._documents.setdefault(part.excerpt.about.document, _Document([], [], []))
 
-    def _joint(self, above: Part, below: Part) -> Part | None:
+    def _joint(self, above: ContextPart, below: ContextPart) -> ContextPart | None:
         """Join two parts where that is no dearer and shows nothing again."""
         whole = join(above, below)
         if whole is None or whole.cost > above.cost + below.cost:
@@ -114,7 +114,7 @@ class _Page:
         return None if again else whole
 
 
-def _position(part: Part) -> tuple[int, int]:
+def _position(part: ContextPart) -> tuple[int, int]:
     return part.spans[0].chunk.ordinal, part.spans[0].start
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from memcli.context.assemble import Assembled, tokens
-from memcli.context.parts import Part
+from memcli.context.parts import ContextPart
 from memcli.errors import Reason
 from memcli.markdown.parts import digest
 from memcli.search.hits import Hit
@@ -62,7 +62,7 @@ def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     }
 
 
-def _passage(rank: int, part: Part, hits: Sequence[Hit]) -> dict[str, Any]:
+def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any]:
     trace = next((hit.trace for hit in hits if _leads(hit, part)), ())
     return {
         "rank": rank,
@@ -77,6 +77,6 @@ def _passage(rank: int, part: Part, hits: Sequence[Hit]) -> dict[str, Any]:
     }
 
 
-def _leads(hit: Hit, part: Part) -> bool:
+def _leads(hit: Hit, part: ContextPart) -> bool:
     """Tell whether a part stands where it does for the sake of a hit."""
     return part.score == hit.score and hit.about.chunk_id in part.chunk_ids

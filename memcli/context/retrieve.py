@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.context import hops
-from memcli.context.assemble import Fixed, Wanted, fix
-from memcli.context.parts import FOUND, Part, make_part
+from memcli.context.assemble import Fixed, Sharing, fix
+from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
 from memcli.search.dates import DateSpan
@@ -38,7 +38,7 @@ LOGS = Reach(
 UNSAID_AUTHORITY = 1.0
 
 
-def fixed_of(snapshot: Snapshot, wanted: Wanted) -> Fixed:
+def fixed_of(snapshot: Snapshot, wanted: Sharing) -> Fixed:
     """Take what a context holds whatever is asked: rules, soft rules and the newest records."""
     always = [marked.excerpts for marked in _rules_first(snapshot.marked(soft=False))]
     soft = [
@@ -67,7 +67,7 @@ def find(
     roots: Mapping[str, str],
     embed_query: Callable[[], Vector],
     age_days: Callable[[str], int],
-) -> tuple[Answer, list[Part]]:
+) -> tuple[Answer, list[ContextPart]]:
     """Answer a query from the rest of the memory, then follow links from its best passages.
 
     `roots` are the folders of the sources by name.
@@ -81,7 +81,7 @@ def find(
     return answer, with_hops(found, linked)
 
 
-def with_hops(found: Sequence[Part], linked: Sequence[hops.Hop]) -> list[Part]:
+def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
     """Put each target before the first passage behind pass 2 that scores less.
 
     A target that was found itself comes as it was found; the others keep their order, in which
@@ -112,7 +112,7 @@ def rank_all(
     *,
     budget: int,
     age_days: Callable[[str], int],
-) -> tuple[list[Part], int]:
+) -> tuple[list[ContextPart], int]:
     """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
 
     Also gives how many chunks the rest has.
@@ -137,7 +137,7 @@ def rank_all(
 
     shown = fixed.chunk_ids
     rest = sum(document.chunks for document in documents) - len(shown)
-    parts: list[Part] = []
+    parts: list[ContextPart] = []
     left = float(budget)
     for document in documents:
         for excerpt in snapshot.excerpts_of([(document.source, document.path)], reach):
@@ -149,7 +149,7 @@ def rank_all(
     return parts, rest
 
 
-def _part(hit: Hit, chunk: Excerpt) -> Part:
+def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
     """Write the lines of a chunk that answer."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
     return make_part(
@@ -162,7 +162,7 @@ def _part(hit: Hit, chunk: Excerpt) -> Part:
 
 
 def _hops(
-    snapshot: Snapshot, parents: Sequence[Part], fixed: Fixed, roots: Mapping[str, str]
+    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: Fixed, roots: Mapping[str, str]
 ) -> list[hops.Hop]:
     trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
     linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])
@@ -175,7 +175,7 @@ def _hops(
     return hops.hops(links, _targets(snapshot, links, roots), taken)
 
 
-def _links(part: Part, linking: Linking | None) -> Iterator[hops.Link]:
+def _links(part: ContextPart, linking: Linking | None) -> Iterator[hops.Link]:
     if linking is None:
         return
     for target in (*linking.targets, *related_targets(json.loads(linking.front_matter))):
@@ -197,7 +197,7 @@ def _targets(
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
     named = _named(snapshot, loose) if loose else {}
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
-    chunks: dict[hops.Place, list[Excerpt]] = {}
+    chunks: dict[hops.DocumentName, list[Excerpt]] = {}
     for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Reach()):
         chunks.setdefault(excerpt.about.document, []).append(excerpt)
 

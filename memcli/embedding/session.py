@@ -24,8 +24,8 @@ _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 _EXACT_FLAGS = frozenset((b"avx512_vnni", b"avx_vnni"))
 
 
-class Settings(NamedTuple):
-    """Settings of a session."""
+class SessionSettings(NamedTuple):
+    """SessionSettings of a session."""
 
     level: int  # of graph rewriting
     severity: int  # of the log
@@ -51,7 +51,7 @@ def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
     return frozenset(next((line for line in lines if line.startswith(b"flags")), b"").split())
 
 
-def settings(located: Located, *, exact: bool | None = None) -> Settings:
+def settings(located: Located, *, exact: bool | None = None) -> SessionSettings:
     """Give the settings for a model; `exact` overrides what the CPU says of itself."""
     # The runtime refuses a link that leaves the folder it was given.
     path = os.path.realpath(located.path)
@@ -62,5 +62,5 @@ def settings(located: Located, *, exact: bool | None = None) -> Settings:
         ("session.intra_op.allow_spinning", "0"),
     )
     if sums_exactly() if exact is None else exact:
-        return Settings(_NO_REWRITING, FATAL, entries)
-    return Settings(_EXTENDED, FATAL, (*entries, ("session.x64quantprecision", "1")))
+        return SessionSettings(_NO_REWRITING, FATAL, entries)
+    return SessionSettings(_EXTENDED, FATAL, (*entries, ("session.x64quantprecision", "1")))

@@ -21,7 +21,7 @@ class Hit(NamedTuple):
     candidate: Candidate
     first: int  # part of the candidate, from 0
     last: int  # included
-    score: float  # 0.0 while there is no trace: nothing is scored before the legs are fused
+    score: float
     cosine: float | None  # of the best part, clamped to [0, 1]; None without a vector
     coverage: float  # share of the query's IDF that the chunk matches, 0 to 1
     confidence: float | None

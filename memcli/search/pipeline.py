@@ -19,7 +19,7 @@ from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
 from memcli.search.focus import Tokens, focus
-from memcli.search.fusion import Weights, fuse, text_share, unscored
+from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
@@ -85,7 +85,7 @@ class Vector(NamedTuple):
 
 
 Observer = Callable[[str, Sequence[Hit]], None]
-_Step = tuple[str, Callable[[list[Hit]], list[Hit]]]  # name of a stage, what it makes of hits
+_Step = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]  # a stage, what it makes of hits
 
 
 def unobserved(stage: str, hits: Sequence[Hit]) -> None:
@@ -95,8 +95,8 @@ def unobserved(stage: str, hits: Sequence[Hit]) -> None:
 class Gathered(NamedTuple):
     """What one look into the index gave for a query: all that the later stages need."""
 
-    hits: list[Hit]  # those worth a closer look
-    fused: tuple[Hit, ...]  # all of them
+    hits: Sequence[Hit]  # those worth a closer look
+    fused: Sequence[Hit]  # all of them
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     found: Recalled
     spans: Sequence[tuple[str, str]]  # dates that the query names
@@ -152,16 +152,21 @@ def _gather(
         lexical = lexical._replace(reason=_common(found.common))
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    join = partial(fuse, method=options.fusion, weights=weights, text_share=believed)
+    fused = fuse(
+        found.candidates,
+        found.coverage,
+        method=options.fusion,
+        weights=weights,
+        text_share=believed,
+    )
+    observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
+    observe("fuse", fused)
     choose = partial(nearest_first, spans=spans, limit=FOCUS_POOL)
-    recalled = unscored(found.candidates, found.coverage)
-    observe("recall", recalled)
-    fused = _through([("fuse", join)], recalled, options, observe)
     hits = _through([("pool", choose)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
         hits=hits,
-        fused=tuple(fused),
+        fused=fused,
         tokens=part_tokens(snapshot, chunks),
         found=found,
         spans=spans,
@@ -203,13 +208,13 @@ def _rank(
         unmatched=gathered.found.unmatched,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
-        fused=gathered.fused,
+        fused=tuple(gathered.fused),
     )
 
 
 def _through(
-    steps: Iterable[_Step], hits: list[Hit], options: SearchOptions, observe: Observer
-) -> list[Hit]:
+    steps: Iterable[_Step], hits: Sequence[Hit], options: SearchOptions, observe: Observer
+) -> Sequence[Hit]:
     """Take hits through those steps whose stages take part."""
     for stage, step in steps:
         if options.has(stage):
@@ -258,7 +263,7 @@ def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_S
 
 
 def _scored(
-    found: Recalled, formula: str, age_days: Callable[[str], int], hits: list[Hit]
+    found: Recalled, formula: str, age_days: Callable[[str], int], hits: Sequence[Hit]
 ) -> list[Hit]:
     """Score anew by the formula of a profile."""
     if formula == "convex":
@@ -270,13 +275,13 @@ def _scored(
     return two_pass(hits, found.matched, age_days=age_days)
 
 
-def _floored(gathered: Gathered, options: SearchOptions, hits: list[Hit]) -> list[Hit]:
+def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     constants = calibration(gathered.fingerprint)
     judged = judge(hits, constants, rarity=gathered.found.rarity)
     return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
 
 
-def _diversified(options: SearchOptions, hits: list[Hit]) -> list[Hit]:
+def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     return diversify(
         hits[:MMR_POOL],
         lambda_=options.mmr_lambda,

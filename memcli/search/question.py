@@ -20,17 +20,15 @@ class Question(NamedTuple):
     query: ParsedQuery
 
     @classmethod
-    def read(cls, text: str, today: date) -> Question:
+    def read(cls, text: str, today: date, *, hint: str = 'memcli search "some words"') -> Question:
         """Read a question; words that name a day count as stop words of the query.
 
-        UsageError where it holds no letter and no digit.
+        UsageError, with the next command as its hint, where it holds no letter and no digit.
         """
         dates = tuple(find_dates(text, today))
         query = parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates])
         if query.is_empty:
-            raise UsageError(
-                "the query holds nothing to search for", hint='memcli search "some words"'
-            )
+            raise UsageError("the query holds nothing to search for", hint=hint)
         return cls(text, today, dates, query)
 
     def age_days(self, day: str) -> int:

@@ -41,7 +41,10 @@ def _weighted(hit: Hit, confidences: Mapping[str, float]) -> Hit:
 
 
 def spread(hits: Sequence[Hit]) -> list[Hit]:
-    """Keep the best passage of each document that a summary tells of: the rest is behind it."""
+    """Keep one passage, the best, for each document that a summary tells of.
+
+    Other passages of it would only lead to the same lines behind the summary.
+    """
     seen: set[tuple[str, ...]] = set()
     kept = []
     for hit in hits:

@@ -6,9 +6,9 @@ They are followed on the one path there is: the pipeline tells an observer what 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import NamedTuple
 
-from memcli.search.fusion import by_leg
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import FOCUS_POOL
@@ -52,7 +52,7 @@ class Waypoint(NamedTuple):
     stage: str
     hits: int
     rank: int | None  # from 1; None: no hit holds them
-    score: float | None  # None where nothing is scored yet
+    score: float | None  # None after recall, which scores by leg alone
     citation: str | None
 
 
@@ -79,12 +79,12 @@ def follow(course: Course, are_in: Callable[[Hit], bool]) -> Trail:
     waypoints: list[Waypoint] = []
     folded_into = None
     for stage, hits in course.stages:
-        # Recall ranks by each leg alone.
-        ranked = by_leg(hits) if stage == "recall" else hits
+        is_scored = stage != "recall"
+        ranked = hits if is_scored else sorted(hits, key=_better_rank)
         found = next(((r, h) for r, h in enumerate(ranked, start=1) if are_in(h)), None)
         if found is not None:
             rank, hit = found
-            score = hit.score if hit.trace else None
+            score = hit.score if is_scored else None
             waypoints.append(Waypoint(stage, len(hits), rank, score, hit.citation))
             continue
         last = waypoints[-1].citation if waypoints else None
@@ -118,3 +118,9 @@ def why(trail: Trail, options: SearchOptions) -> str:
         into=trail.folded_into,
         before=ranks[gone - 1] if gone else None,
     )
+
+
+def _better_rank(hit: Hit) -> float:
+    """Give the better of the ranks that the legs gave a candidate."""
+    ranks = (hit.candidate.lexical_rank, hit.candidate.dense_rank)
+    return min((rank for rank in ranks if rank is not None), default=inf)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from memcli.bench.drafts import Draft, draft, line
+from memcli.bench.drafts import QuestionDraft, draft, line
 from memcli.bench.queries import read_queries
 from memcli.markdown.parse import parse
 
@@ -23,8 +23,8 @@ They run at night.
 def test_headings_with_a_body_and_decisions_become_drafts() -> None:
     found = draft({"a.md": parse(LOG), "b.md": parse("# Log\n\nText.\n")}, 10)
     assert found == [
-        Draft("Backups", "heading", "a.md", 2, 4),
-        Draft(
+        QuestionDraft("Backups", "heading", "a.md", 2, 4),
+        QuestionDraft(
             "We decided to move the backups to the other disk because the old one is slow,",
             "decision", "a.md", 8, 8,
         ),
@@ -39,7 +39,7 @@ def test_drafts_are_spread_over_the_documents() -> None:
 
 
 def test_a_drafted_line_is_read_back_as_a_draft() -> None:
-    written = line(3, Draft('say "so"', "heading", "a.md", 2, 4))
+    written = line(3, QuestionDraft('say "so"', "heading", "a.md", 2, 4))
     (query,) = read_queries([written], "q.jsonl")
     assert query.draft
     assert (query.id, query.text) == ("q003", 'say "so"')

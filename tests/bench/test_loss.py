@@ -31,8 +31,7 @@ def options(tmp_path: Path) -> SearchOptions:
 def _course(**stages: list[Hit]) -> Course:
     course = Course()
     for stage, hits in stages.items():
-        scored = stage != "recall"
-        course(stage, [hit if scored else hit._replace(trace=()) for hit in hits])
+        course(stage, hits)
     return course
 
 

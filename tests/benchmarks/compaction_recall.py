@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from memcli.bench.queries import Query, read_queries
 from memcli.compaction import folder
-from memcli.compaction.draft import Settings
+from memcli.compaction.draft import CompactionSettings
 from memcli.compaction.plan import make_plan
 from memcli.compaction.similarity import embedder
 from memcli.config import settings as configuration
@@ -78,7 +78,7 @@ class Workspace:
             if self.encoder is not None:
                 embed(change, self.encoder)
 
-    def compact(self, wanted: Settings) -> dict[str, int]:
+    def compact(self, wanted: CompactionSettings) -> dict[str, int]:
         for old in (self.root / folder.folder_of(str(self.root))).glob("*.md"):
             old.unlink()
         found = folder.read(self.settings)
@@ -204,7 +204,7 @@ def main() -> None:
         weights = [len(space.queries) for space in spaces]
         _say("cluster ratio limit expand | tokens  raw  active+expand  kept  alone  all | modes")
         for cluster, ratio in product(wanted.cluster, wanted.ratio):
-            settings = Settings(wanted.tail, 0, cluster, ratio, 200, wanted.depth)
+            settings = CompactionSettings(wanted.tail, 0, cluster, ratio, 200, wanted.depth)
             modes: dict[str, int] = {}
             for space in spaces:
                 for mode, count in space.compact(settings).items():

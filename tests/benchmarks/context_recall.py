@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query
-from memcli.context.assemble import Wanted, assemble
+from memcli.context.assemble import Sharing, assemble
 from memcli.context.retrieve import find, fixed_of
 from memcli.errors import BudgetError
 from memcli.search.dates import find_dates
@@ -80,7 +80,7 @@ class Asker:
             age_days=lambda day: age_days(day, today.isoformat()),
         )  # fmt: skip
 
-    def context(self, options: SearchOptions, wanted: Wanted) -> Row:
+    def context(self, options: SearchOptions, wanted: Sharing) -> Row:
         rows = []
         for query in self.workspace.queries:
             today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
@@ -120,7 +120,7 @@ def compare(asker: Asker, budget: int, tails: Sequence[int]) -> None:
     for limit in (10, 100):
         options = asker.options("default", limit)._replace(budget=budget)
         show(f"search --limit {limit}", asker.search(options))
-    none = Wanted(budget, 0, 0.3, 0.1, 0.2)
+    none = Sharing(budget, 0, 0.3, 0.1, 0.2)
     for profile in ("default", "two-pass"):
         row = asker.context(asker.options(profile, 100), none)
         show(f"context --tail 0 --profile {profile}", row)

@@ -158,8 +158,8 @@ def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:
         log.synced("change", report, {}, chunks=0, embedded=0, pending=0, seconds=0.0)
     told = [line.partition(" ")[2] for line in err.getvalue().splitlines()]
     assert told == [
-        ". cannot be listed, its rows stay (gone)",
-        "handbook:. cannot be listed, its rows stay (gone)",
+        ". cannot be listed: gone; its rows stay",
+        "handbook:. cannot be listed: gone; its rows stay",
         "handbook:. can be listed again",
     ]
 

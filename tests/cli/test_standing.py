@@ -50,7 +50,7 @@ class Desk:
         return found
 
     def unmount(self) -> None:
-        """Take a folder away; what `meta` remembers stands for the mount, which no test can make."""
+        """Take a folder away; the mount that is remembered is one no test can make."""
         writer = open_writer(self.store)
         writer.set_meta({"mounts": '[["memory", "memory/disk"]]'})
         writer.close()

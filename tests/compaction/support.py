@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.compaction.draft import Draft, Settings
-from memcli.compaction.plan import Plan, make_plan
-from memcli.compaction.records import Log
+from memcli.compaction.draft import CompactionSettings, SummaryDraft
+from memcli.compaction.plan import CompactionPlan, make_plan
+from memcli.compaction.records import DatedLog
 from memcli.compaction.summaries import Summary, judged
 from memcli.markdown.lineage import read_lineage
 from memcli.markdown.parse import parse
@@ -17,24 +17,24 @@ NOW = "2026-02-20T00:00:00"
 FOLDER = "memory/summaries/"
 
 
-def make_log(day: str, text: str) -> Log:
+def make_log(day: str, text: str) -> DatedLog:
     lines = tuple(text.split("\n"))
-    return Log(f"memory/{day}.md", day, day, lines)
+    return DatedLog(f"memory/{day}.md", day, day, lines)
 
 
 def settings(
     tail: int = 0, cluster: int = 2, ratio: float = 0.3, *, tail_tokens: int = 0, depth: int = 1
-) -> Settings:
-    return Settings(tail, tail_tokens, cluster, ratio, 200, depth)
+) -> CompactionSettings:
+    return CompactionSettings(tail, tail_tokens, cluster, ratio, 200, depth)
 
 
 def plan_of(
-    logs: Sequence[Log],
-    wanted: Settings,
+    logs: Sequence[DatedLog],
+    wanted: CompactionSettings,
     existing: Sequence[Summary] = (),
     *,
     vectors: bool = False,
-) -> Plan:
+) -> CompactionPlan:
     encoder = HashingEncoder()
 
     def embed(texts: Sequence[str]) -> list[bytes]:
@@ -45,7 +45,7 @@ def plan_of(
     )
 
 
-def read_back(logs: Sequence[Log], drafts: Sequence[Draft]) -> list[Summary]:
+def read_back(logs: Sequence[DatedLog], drafts: Sequence[SummaryDraft]) -> list[Summary]:
     """Give drafts as they will be read from the folder."""
     files = {log.path: log.lines for log in logs}
     files |= {draft.path: tuple(draft.text.split("\n")) for draft in drafts}

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.compaction.clusters import cluster
-from memcli.compaction.draft import Settings
+from memcli.compaction.draft import CompactionSettings
 from memcli.compaction.eligibility import split_tail
-from memcli.compaction.records import Log, Record, cut
+from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import sentences
 from memcli.compaction.summaries import leaves_of, problems
@@ -40,7 +40,7 @@ LOGS = st.lists(TEXT, min_size=1, max_size=9).map(
     lambda texts: [make_log(f"2025-03-{n:02}", text) for n, text in enumerate(texts, start=1)]
 )
 WANTED = st.builds(
-    Settings,
+    CompactionSettings,
     tail_records=st.integers(0, 4),
     tail_tokens=st.integers(0, 120),
     cluster=st.integers(2, 4),
@@ -54,7 +54,7 @@ bounded = settings(max_examples=15, deadline=None)
 @bounded
 @given(logs=LOGS, wanted=WANTED)
 def test_a_plan_covers_each_record_once_or_says_why_not(
-    logs: Sequence[Log], wanted: Settings
+    logs: Sequence[DatedLog], wanted: CompactionSettings
 ) -> None:
     plan = plan_of(logs, wanted)
     tail, waiting = set(map(_place, plan.tail)), set(map(_place, plan.waiting))
@@ -70,7 +70,7 @@ def test_a_plan_covers_each_record_once_or_says_why_not(
 @bounded
 @given(logs=LOGS, wanted=WANTED)
 def test_every_summary_leads_to_raw_lines_is_shorter_and_verifies(
-    logs: Sequence[Log], wanted: Settings
+    logs: Sequence[DatedLog], wanted: CompactionSettings
 ) -> None:
     plan = plan_of(logs, wanted)
     summaries = read_back(logs, plan.drafts)
@@ -89,7 +89,7 @@ def test_every_summary_leads_to_raw_lines_is_shorter_and_verifies(
 @bounded
 @given(logs=LOGS, wanted=WANTED, vectors=st.booleans())
 def test_the_same_logs_give_the_same_bytes_and_a_second_run_adds_nothing(
-    logs: Sequence[Log], wanted: Settings, vectors: bool
+    logs: Sequence[DatedLog], wanted: CompactionSettings, vectors: bool
 ) -> None:
     first = plan_of(logs, wanted, vectors=vectors)
     assert plan_of(logs[::-1], wanted, vectors=vectors) == first
@@ -98,7 +98,9 @@ def test_the_same_logs_give_the_same_bytes_and_a_second_run_adds_nothing(
 
 @bounded
 @given(logs=LOGS, wanted=WANTED)
-def test_what_must_survive_does_word_for_word(logs: Sequence[Log], wanted: Settings) -> None:
+def test_what_must_survive_does_word_for_word(
+    logs: Sequence[DatedLog], wanted: CompactionSettings
+) -> None:
     plan = plan_of(logs, wanted._replace(depth=1))
     for draft in plan.drafts:
         ranges = {(s.path, n) for s in draft.lineage.sources
@@ -131,7 +133,7 @@ def test_records_cover_every_block_once_and_cut_no_list(text: str) -> None:
 @bounded
 @given(logs=LOGS, least=st.integers(0, 6), tokens=st.integers(0, 300))
 def test_the_tail_is_the_shortest_suffix_that_may_grow(
-    logs: Sequence[Log], least: int, tokens: int
+    logs: Sequence[DatedLog], least: int, tokens: int
 ) -> None:
     records = [record for log in logs for record in cut(log)]
     eligible, tail = split_tail(records, least=least, tokens=tokens)
@@ -150,15 +152,15 @@ def test_clusters_are_whole_in_order_and_even(n: int, k: int) -> None:
     assert len(waiting) < k
 
 
-def _place(record: Record) -> tuple[str, int]:
+def _place(record: LogRecord) -> tuple[str, int]:
     return record.log.path, record.start_line
 
 
-def _holds(lines: SourceLines, record: Record) -> bool:
+def _holds(lines: SourceLines, record: LogRecord) -> bool:
     inside = lines.start_line <= record.start_line and record.end_line <= lines.end_line
     return lines.path == record.log.path and inside
 
 
-def _touches(lines: SourceLines, record: Record) -> bool:
+def _touches(lines: SourceLines, record: LogRecord) -> bool:
     apart = lines.end_line < record.start_line or record.end_line < lines.start_line
     return lines.path == record.log.path and not apart

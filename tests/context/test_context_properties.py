@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcli.context.assemble import Assembled, Fixed, Wanted, assemble, fix, tokens
+from memcli.context.assemble import Assembled, Fixed, Sharing, assemble, fix, tokens
 from memcli.context.hops import ETA, LEAST, Hop, Link, hops, strong
 from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown
 from memcli.context.retrieve import with_hops
@@ -55,7 +55,7 @@ def memories(draw: st.DrawFn) -> dict[str, list[list[Excerpt]]]:
 
 
 def made(
-    memory: dict[str, list[list[Excerpt]]], wanted: Wanted
+    memory: dict[str, list[list[Excerpt]]], wanted: Sharing
 ) -> tuple[Fixed, Assembled, list[Excerpt]]:
     soft = [chunk for chunks in memory[SOFT] for chunk in chunks]
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
@@ -74,7 +74,7 @@ def test_the_invariants_of_a_context(
     tail: int,
     shares: tuple[float, float, float],
 ) -> None:
-    wanted = Wanted(budget, tail, *shares)
+    wanted = Sharing(budget, tail, *shares)
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
     rules = [part for chunks in memory[ALWAYS] for part in joined(ALWAYS, chunks)]
     base = joined(RECENT, logs[len(logs) - min(tail, len(logs)) :])
@@ -127,7 +127,7 @@ def test_the_best_of_what_is_found_come_before_all_others(
     memory: dict[str, list[list[Excerpt]]], budget: int
 ) -> None:
     memory = {**memory, ALWAYS: [], SOFT: [], RECENT: []}
-    whole = made(memory, Wanted(budget, 0, 0.3, 0.1, 0.2))[1]
+    whole = made(memory, Sharing(budget, 0, 0.3, 0.1, 0.2))[1]
     for left in whole.left_out:
         better = [part for part in whole.parts if (part.score or 0) > (left.score or 0)]
         assert tokens([*better, left]) > budget

@@ -75,7 +75,7 @@ def test_what_is_not_installed_is_said_with_the_next_step(tmp_path: Path, name: 
     opened = open_encoder(only(name), folders=folders)
     assert (opened.encoder, opened.name) == (None, "")
     assert opened.reason
-    assert bool(opened.hint) is (name != "none")
+    assert bool(opened.reason.hint) is (name != "none")
     assert remember(only(name), opened) == ""
 
 

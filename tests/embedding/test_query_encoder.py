@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.models import INT8, fingerprint, locate
 from memcli.embedding.onnx import OnnxEncoder
 from memcli.embedding.pieces import unit
@@ -21,6 +21,7 @@ from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.registry import open_encoder, remember
 from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
 from tests.hashing import HashingEncoder
+from tests.support import told
 
 BUNDLED = Choice()
 WORDS = (
@@ -126,9 +127,7 @@ def test_the_encoder_follows_the_index(bundled: Remembered, expected: dict[str, 
         found = one.encode_query(text, by_words)
         assert (found.vector, found.fingerprint) == (hashed.encode_query(text), hashed.fingerprint)
     found = one.encode_query(text, Remembered("", "word2vec;dim=3"))
-    assert found == Embedded(
-        None, "", "the index holds vectors of another model. Try: memcli index", "", 0
-    )
+    assert found == Embedded(None, "", OTHER_MODEL, "", 0)
     one.close()
 
 
@@ -145,7 +144,7 @@ def test_a_failure_is_not_kept(server: Loopback) -> None:
     choice = Choice(names=("openai",), endpoint=server.endpoint())
     one, index = QueryEncoder(choice), Remembered(None, None)
     server.behave = lambda *_: Reply(401)
-    assert "wants a key" in one.encode_query("pool", index).reason
+    assert "wants a key" in told(one.encode_query("pool", index).reason)
     server.behave = lambda _, texts: embedded(texts)
     assert one.encode_query("pool", index).way == "package"
 
@@ -160,7 +159,7 @@ def test_a_file_that_is_not_the_remembered_one_is_read_first(
     monkeypatch.syspath_prepend(tmp_path)
     index = Remembered(None, fingerprint(INT8))
     good = QueryEncoder(BUNDLED).encode_query("pool", index)
-    assert (good.way, good.reason) == ("quick", "")
+    assert (good.way, good.reason) == ("quick", None)
     with placed.open("r+b") as file:
         file.seek(INT8.size // 2)
         file.write(b"other bytes")
@@ -184,5 +183,5 @@ def test_without_the_library_the_package_is_asked(
     for _ in range(2):
         found = one.encode_query(text, index)
         assert (found.vector, found.way) == (expected[text], "package")
-        assert found.reason == "the library of onnxruntime was not found"
+        assert told(found.reason) == "the library of onnxruntime was not found"
     one.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.search.fusion import Weights, fuse, unscored
+from memcli.search.fusion import Weights, fuse
 from memcli.search.hits import Hit
 from memcli.types import Candidate, PartScore
 from tests.records import make_candidate
@@ -58,8 +58,7 @@ def candidate(
 
 def fused(*candidates: Candidate, method: str = "scaled", weights: Weights = HALVES) -> list[Hit]:
     coverage = {c.about.chunk_id: 1.0 for c in candidates}
-    hits = unscored(candidates, coverage)
-    return fuse(hits, method=method, weights=weights, text_share=1.0)
+    return fuse(candidates, coverage, method=method, weights=weights, text_share=1.0)
 
 
 def scores(hits: list[Hit]) -> dict[int, float]:

@@ -12,7 +12,7 @@ from memcli.embedding.known import Calibration
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, verdict
 from memcli.search.focus import SoughtTerm, focus
-from memcli.search.fusion import Weights, fuse, text_share, unscored
+from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify, jaccard, token_set
 from memcli.search.pack import pack
@@ -30,8 +30,13 @@ def test_scaled_fusion_adds_the_cosine_and_the_share_of_the_best_bm25() -> None:
 def test_words_count_by_the_root_of_the_best_coverage() -> None:
     """With a quarter of the query's IDF matched at best, bm25 counts half: 0.5 * 0.5 * 1."""
     coverage = {1: 0.25}
-    hits = unscored([candidate(1, bm25=3.0)], coverage)
-    hits = fuse(hits, method="scaled", weights=HALVES, text_share=text_share(coverage))
+    hits = fuse(
+        [candidate(1, bm25=3.0)],
+        coverage,
+        method="scaled",
+        weights=HALVES,
+        text_share=text_share(coverage),
+    )
     assert hits[0].score == pytest.approx(0.25)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import memcli
 from memcli.bench.ablation import ABLATIONS
-from memcli.cli.commands.help_command import page
 from memcli.cli.main import run
+from memcli.cli.topics import page
 from memcli.config.settings import load
 from memcli.errors import Reason
 from memcli.search.dates import find_dates

@@ -10,7 +10,6 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.config.settings import load
-from memcli.search.fusion import by_leg, unscored
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.why_not import Course, Followed, Trail, Waypoint, follow, verdict
 from memcli.store.sqlite.lock import writer_lock
@@ -27,11 +26,10 @@ def options(tmp_path: Path) -> SearchOptions:
 
 
 def test_recall_ranks_by_the_better_leg_and_scores_nothing() -> None:
-    found = [candidate(1, ranks=(3, 9)), candidate(2, ranks=(None, 2)), candidate(3)]
-    hits = unscored(found, {})
-    assert [hit.about.chunk_id for hit in by_leg(hits)] == [2, 1, 3]
+    """The better rank of 1 is 3, of 2 it is 2, of 3 there is none."""
+    found = (candidate(1, ranks=(3, 9)), candidate(2, ranks=(None, 2)), candidate(3))
     course = Course()
-    course("recall", hits)
+    course("recall", fused(*found))
     assert follow(course, SECOND.are_in).waypoints == (Waypoint("recall", 3, 1, None, "2.md:1-1"),)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memcli.compaction import folder
-from memcli.compaction.draft import Draft
+from memcli.compaction.draft import SummaryDraft
 from memcli.errors import MemcliError
 from memcli.types import FileText, Source
 from memcli.workspace.discover import discover
@@ -102,8 +102,9 @@ def test_a_summary_is_never_written_outside(root: Path, tmp_path: Path, place: s
     assert (outside / "note.md").read_text() == SECRET
 
 
-def _draft(path: str) -> Draft:
-    return Draft(**{**dict.fromkeys(Draft._fields), "path": path, "text": "a summary"})  # type: ignore[arg-type]
+def _draft(path: str) -> SummaryDraft:
+    fields = {**dict.fromkeys(SummaryDraft._fields), "path": path, "text": "a summary"}
+    return SummaryDraft(**fields)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["fifo", "socket", "device", "folder", "loop", "sparse"])

@@ -12,7 +12,7 @@ from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from memcli.compaction.plan import Plan
+    from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
 Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
@@ -20,7 +20,7 @@ Number = Optional[float]  # noqa: UP045
 LOCK_SECONDS = 60.0
 
 
-class Options(NamedTuple):
+class CompactWish(NamedTuple):
     """What `compact` is asked to do."""
 
     action: str  # plan | apply | verify | undo
@@ -89,24 +89,24 @@ def command(
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
     action = asked[0] if asked else "plan"
-    return run(Options(action, summarizer, depth, show, as_json), skin)
+    return run(CompactWish(action, summarizer, depth, show, as_json), skin)
 
 
-def run(wanted: Options, skin: Skin) -> int:
-    """Plan, and do what was asked for under the lock of the one writer."""
+def run(wanted: CompactWish, skin: Skin) -> int:
+    """CompactionPlan, and do what was asked for under the lock of the one writer."""
     if wanted.action in ("apply", "undo"):
         with skin.memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=skin.memory.clock.sleep):
             return _apply(wanted, skin) if wanted.action == "apply" else _undo(wanted, skin)
     return _plan(wanted, skin) if wanted.action == "plan" else _verify(wanted, skin)
 
 
-def _plan(wanted: Options, skin: Skin) -> int:
+def _plan(wanted: CompactWish, skin: Skin) -> int:
     plan, _ = _made(wanted, skin)
     _tell(plan, wanted, skin, written=False)
     return ExitCode.OK
 
 
-def _apply(wanted: Options, skin: Skin) -> int:
+def _apply(wanted: CompactWish, skin: Skin) -> int:
     from memcli.compaction import folder
 
     plan, _ = _made(wanted, skin)
@@ -115,18 +115,18 @@ def _apply(wanted: Options, skin: Skin) -> int:
     return ExitCode.OK
 
 
-def _made(wanted: Options, skin: Skin) -> tuple[Plan, tuple[Summary, ...]]:
+def _made(wanted: CompactWish, skin: Skin) -> tuple[CompactionPlan, tuple[Summary, ...]]:
     """Read the folder and plan a run."""
     from memcli.compaction import folder
     from memcli.compaction.command import program
-    from memcli.compaction.draft import Settings
+    from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
 
     found = folder.read(skin.memory.index_settings())
     for skip in found.skips:
         skin.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
     config = skin.config
-    settings = Settings(
+    settings = CompactionSettings(
         tail_records=config("compact.tail_records"),
         tail_tokens=config("compact.tail_tokens"),
         cluster=config("compact.cluster"),
@@ -160,7 +160,7 @@ def _embed(skin: Skin) -> Any:  # noqa: ANN401
     return embedder(opened.encoder)
 
 
-def _verify(wanted: Options, skin: Skin) -> int:
+def _verify(wanted: CompactWish, skin: Skin) -> int:
     from memcli.compaction import folder
     from memcli.compaction.summaries import problems
 
@@ -185,7 +185,7 @@ def _verdict(summaries: int, problems: int) -> str:
     return f"Checked {checked}: {problems} do not hold; their lines are searched raw."
 
 
-def _undo(wanted: Options, skin: Skin) -> int:
+def _undo(wanted: CompactWish, skin: Skin) -> int:
     from memcli.compaction import folder
 
     summaries = folder.read(skin.memory.index_settings()).summaries
@@ -208,7 +208,7 @@ def _undo(wanted: Options, skin: Skin) -> int:
     return ExitCode.NEGATIVE if kept else ExitCode.OK
 
 
-def _tell(plan: Plan, wanted: Options, skin: Skin, *, written: bool) -> None:
+def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: bool) -> None:
     terminal = skin.terminal
     if wanted.as_json:
         _write(

@@ -14,7 +14,7 @@ from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 
-class Options(NamedTuple):
+class IndexWish(NamedTuple):
     """What `index` is asked to do."""
 
     full: bool
@@ -70,7 +70,7 @@ def command(
     Examples: memcli index      memcli index --watch
     """
     shared = Shared(workspace, quiet, verbose, color, now)
-    wanted = Options(full, dry_run, prune, wait, as_json)
+    wanted = IndexWish(full, dry_run, prune, wait, as_json)
     flags = {
         "embedding.encoder": encoder,
         "watch.debounce_ms": debounce,
@@ -92,7 +92,7 @@ def command(
     return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
 
-def run(wanted: Options, skin: Skin) -> int:
+def run(wanted: IndexWish, skin: Skin) -> int:
     """Index the workspace and report what was done."""
     if wanted.dry_run:
         return _dry_run(skin, as_json=wanted.as_json)

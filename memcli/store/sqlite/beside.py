@@ -16,7 +16,7 @@ from memcli.errors import DamagedError
 from memcli.store.records import Key
 from memcli.store.sqlite import documents
 from memcli.store.sqlite.documents import EMBEDDED_AT
-from memcli.store.sqlite.driver import NEXT_SUFFIX, Opened, remove_files, rows, translated
+from memcli.store.sqlite.driver import NEXT_SUFFIX, Connected, remove_files, rows, translated
 from memcli.store.sqlite.writer import Writer, open_migrated
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
@@ -58,7 +58,7 @@ def rebuilding(main: Writer) -> Iterator[Beside]:
 class Beside(Writer):
     """An index that is built beside another one; a `port.Rebuild`."""
 
-    def __init__(self, main: Writer, path: str, opened: Opened) -> None:
+    def __init__(self, main: Writer, path: str, opened: Connected) -> None:
         """Wrap the open copy of an index."""
         super().__init__(path, opened, main.now_ns, mounts=main.mounts)
         self._main = main

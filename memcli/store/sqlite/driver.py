@@ -37,14 +37,14 @@ _DEFENCES = (
 )
 
 
-class Opened(NamedTuple):
+class Connected(NamedTuple):
     """A connection and why vectors cannot be searched in it, if so."""
 
     connection: apsw.Connection
     vec_problem: str
 
 
-def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Opened:
+def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
     """Open the store at `path`; a reader needs it to exist and never changes it.
 
     A store on a network mount, as the table `mounts` has it, goes without a write-ahead log.
@@ -70,7 +70,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Opened:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
-    return Opened(connection, problem)
+    return Connected(connection, problem)
 
 
 def _create(path: str) -> None:
@@ -167,10 +167,15 @@ def _open(path: str, flags: int) -> apsw.Connection:
         settled = not os.path.exists(wal) or os.path.getsize(wal) == 0
         if flags & apsw.SQLITE_OPEN_READWRITE or not settled or not os.path.exists(path):
             raise
-        from urllib.parse import quote
+        return connect_unchanged(path)
 
-        uri = f"file:{quote(os.path.abspath(path))}?immutable=1"
-        return _defended(uri, flags | apsw.SQLITE_OPEN_URI)
+
+def connect_unchanged(path: str) -> apsw.Connection:
+    """Open a file that nobody changes, making no file beside it."""
+    from urllib.parse import quote
+
+    uri = f"file:{quote(os.path.abspath(path))}?immutable=1"
+    return _defended(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def _defended(path: str, flags: int) -> apsw.Connection:

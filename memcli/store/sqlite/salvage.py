@@ -11,7 +11,7 @@ import apsw
 
 from memcli.errors import StoreError
 from memcli.store.sqlite import schema
-from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.driver import connect_unchanged
 
 Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, vector
 UNIT = 0.01  # how far the square of a length may be from 1: a 4-bit model's differ by a thousandth
@@ -23,7 +23,7 @@ def readable_vectors(path: str) -> Iterator[Row]:
     A file whose tables memcli did not make gives none: somebody else has written it.
     """
     with suppress(apsw.Error, StoreError, ValueError):
-        connection = connect(path, write=False).connection
+        connection = connect_unchanged(path)
         try:
             if schema.shape(connection) == schema.SHAPE:
                 for row in connection.execute("SELECT fingerprint, hash, vector FROM vectors"):

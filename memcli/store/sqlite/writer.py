@@ -18,14 +18,15 @@ from memcli.store.records import Counts, Facts, Key, Pending, Stamp
 from memcli.store.sqlite import documents, driver, integrity, keywords, lineage, pending, schema
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
-from memcli.store.sqlite.driver import Opened, connect, rows, set_aside, translated, understood
+from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, translated, understood
 from memcli.store.sqlite.network import MOUNTS
 from memcli.types import Document, Known, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.port import Rebuild
 
-# Searches that follow one another without a gap would hold up a run for the usual timeout.
+# The log can be folded into the file while no search reads it. Where one search follows another
+# without a gap, a run that is done would wait for the usual timeout and fold nothing.
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
@@ -40,7 +41,7 @@ class Writer:
     def __init__(
         self,
         path: str,
-        opened: Opened,
+        opened: Connected,
         now_ns: Clock,
         *,
         mounts: str = MOUNTS,
@@ -380,7 +381,7 @@ def _kept(fault: str, aside: str) -> str:
     return f"{fault}; it is kept as {aside} and the index is built anew"
 
 
-def open_migrated(path: str, mounts: str = MOUNTS) -> Opened:
+def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
     """Open or create an index with the newest tables; DamagedError where it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with understood(path):
