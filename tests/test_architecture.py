@@ -129,8 +129,8 @@ def test_only_config_and_cli_read_the_environment() -> None:
 
 def test_only_the_memory_reads_the_clock() -> None:
     wall = ("time.time", "time.time_ns", "datetime.now", "datetime.today", "date.today")
-    assert _modules_that_name(*wall) == {"memcli.api.memory"}
-    intervals = {"memcli.api.memory", "memcli.cli.launch"}
+    assert _modules_that_name(*wall) == {"memcli.api.opened"}
+    intervals = {"memcli.api.opened", "memcli.cli.launch"}
     assert _modules_that_name("time.monotonic", "time.perf_counter") <= intervals
 
 

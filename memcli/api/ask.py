@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.api.memory import Memory
+from memcli.api.opened import OpenedWorkspace
 from memcli.embedding.choice import Remembered
 from memcli.embedding.registry import is_readable
 from memcli.errors import IndexMissingError, StoreError
@@ -39,7 +39,7 @@ class Answered(NamedTuple):
 
 
 def ask(
-    memory: Memory,
+    memory: OpenedWorkspace,
     question: Question,
     options: SearchOptions,
     *,
@@ -75,7 +75,7 @@ def ask(
 
 
 def ask_as_it_is(
-    memory: Memory,
+    memory: OpenedWorkspace,
     question: Question,
     options: SearchOptions,
     *,
@@ -98,7 +98,7 @@ def ask_as_it_is(
 
 
 def begin_vector(
-    memory: Memory, question: Question, options: SearchOptions, index: Remembered
+    memory: OpenedWorkspace, question: Question, options: SearchOptions, index: Remembered
 ) -> Callable[[], Vector]:
     """Begin to embed a question where its vector is of use, and give what waits for it."""
     text = question.query.text
@@ -108,7 +108,9 @@ def begin_vector(
     return vector.result
 
 
-def bring_in_step(memory: Memory, index: Remembered, mode: str, *, sync: bool | None) -> Freshness:
+def bring_in_step(
+    memory: OpenedWorkspace, index: Remembered, mode: str, *, sync: bool | None
+) -> Freshness:
     """Bring the index in step within the bounds that are set.
 
     True brings in everything, waiting for another writer; False leaves the index as it is.
@@ -129,7 +131,7 @@ def bring_in_step(memory: Memory, index: Remembered, mode: str, *, sync: bool | 
     return freshen(memory.store, memory.index_settings(), bounds, encoder, memory.clock.sleep)
 
 
-def remembered(memory: Memory) -> Remembered:
+def remembered(memory: OpenedWorkspace) -> Remembered:
     """Read which model has made the index, and its files as they were verified then."""
     try:
         with memory.store.snapshot() as snapshot:

@@ -6,7 +6,8 @@ from datetime import date
 from typing import NamedTuple
 
 from memcli.api.ask import begin_vector, bring_in_step, remembered
-from memcli.api.memory import Memory
+from memcli.api.opened import OpenedWorkspace
+from memcli.config.settings import Config
 from memcli.context.assemble import Assembled, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.indexing.freshness import Freshness
@@ -31,9 +32,8 @@ class Assembly(NamedTuple):
     revision: str  # of the index
 
 
-def wanted_of(memory: Memory) -> Sharing:
+def wanted_of(setting: Config) -> Sharing:
     """Read how the budget is shared."""
-    setting = memory.config
     return Sharing(
         budget=setting("context.budget"),
         tail=setting("context.tail"),
@@ -45,7 +45,7 @@ def wanted_of(memory: Memory) -> Sharing:
 
 
 def context_of(
-    memory: Memory, text: str, today: date, wanted: Sharing, *, sync: bool | None = None
+    memory: OpenedWorkspace, text: str, today: date, wanted: Sharing, *, sync: bool | None = None
 ) -> Assembly:
     """Assemble the context of a question, or without one that of the start of a session.
 
@@ -58,7 +58,7 @@ def context_of(
 
 
 def _of_a_question(
-    memory: Memory, question: Question, wanted: Sharing, *, sync: bool | None
+    memory: OpenedWorkspace, question: Question, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
     filters = Filters(view=memory.config("search.view"))
     options = options_of(memory.config, filters=filters)
@@ -83,7 +83,9 @@ def _of_a_question(
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision)
 
 
-def _of_a_session(memory: Memory, today: date, wanted: Sharing, *, sync: bool | None) -> Assembly:
+def _of_a_session(
+    memory: OpenedWorkspace, today: date, wanted: Sharing, *, sync: bool | None
+) -> Assembly:
     """Assemble what matters most when nothing is asked: summaries stand for their lines."""
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)

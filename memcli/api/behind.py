@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 from memcli.errors import UsageError
 from memcli.indexing.planning import Settings, make_document
 from memcli.markdown.lineage import citations, lines_hash
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines, cite, shown
+
+
+class RawLines(NamedTuple):
+    """Lines of a log that a summary stands for."""
+
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    citation: str
+    text: str
+    text_hash: str
+    changed: bool  # since they were summarised
 
 
 def raw_lines(
@@ -17,8 +30,8 @@ def raw_lines(
     *,
     settings: Settings,
     read: Callable[[str], FileText],
-) -> list[dict[str, Any]]:
-    """Give the lines behind some lines of a summary, or all of it, as `memcli.get/1` has them.
+) -> list[RawLines]:
+    """Give the lines behind some lines of a summary, or all of it.
 
     `read` reads another document of the memory by its path. Lines that are no longer as they were
     summarised are marked as changed.
@@ -81,14 +94,14 @@ def _differs(leaf: SourceLines, texts: dict[str, list[str]]) -> bool:
 
 def _record(
     path: str, first: int, last: int, lines: list[str], *, changed: set[SourceLines]
-) -> dict[str, Any]:
-    return {
-        "source": MEMORY_SOURCE,
-        "path": path,
-        "start_line": first,
-        "end_line": last,
-        "citation": cite(MEMORY_SOURCE, path, first, last),
-        "text": "\n".join(lines[first - 1 : last]),
-        "text_hash": lines_hash(lines, first, last).hex(),
-        "changed": any(_holds(leaf, (path, first, last)) for leaf in changed),
-    }
+) -> RawLines:
+    return RawLines(
+        source=MEMORY_SOURCE,
+        path=path,
+        start_line=first,
+        end_line=last,
+        citation=cite(MEMORY_SOURCE, path, first, last),
+        text="\n".join(lines[first - 1 : last]),
+        text_hash=lines_hash(lines, first, last).hex(),
+        changed=any(_holds(leaf, (path, first, last)) for leaf in changed),
+    )

@@ -1,196 +1,208 @@
-"""One opened workspace: its settings, its index and its encoder, kept for question after question.
+"""The public door: one opened memory, and what can be done with it from Python.
 
-This is where a process meets the environment and the clock; everything below is handed them.
+    with memcli.Memory.open("notes") as memory:
+        for passage in memory.search("why did the pool run dry", limit=5).results:
+            print(passage.citation, passage.snippet)
+
+Records are those of the JSON of the same command, frozen and typed. Errors are those of
+`memcli.errors`; each has the next command as its hint.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
-from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.config import settings
-from memcli.config.keys import BY_NAME
-from memcli.store.open import open_store
-from memcli.workspace.locate import locate
+from memcli.api.opened import OpenedWorkspace
+from memcli.errors import Reason
+from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, Remembered
-    from memcli.embedding.opener import Opened
-    from memcli.embedding.query import QueryEncoder
-    from memcli.embedding.wordpiece import WordPiece
-    from memcli.indexing.planning import Settings
-    from memcli.store.port import Store
-
-# Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
-# model moves no citation.
-PART_MAX = 256
-# Settings that an encoder is opened by.
-ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
+    from memcli.api.read import Lines
+    from memcli.api.standing import Findings
+    from memcli.api.sync import Done
+    from memcli.search.passages import Passage
+    from memcli.search.pipeline import Leg
 
 
-class Clock(NamedTuple):
-    """Time, as it is handed to whatever needs it."""
+class Fresh(NamedTuple):
+    """How far an answer is behind the files."""
 
-    now_ns: Callable[[], int]  # nanoseconds since 1970
-    monotonic: Callable[[], float]  # seconds that no change of the clock moves
-    sleep: Callable[[float], None]
-
-    def now(self) -> datetime:
-        """Give the time of day in the zone of this machine."""
-        return datetime.fromtimestamp(self.now_ns() / 1e9).astimezone()
+    state: str  # fresh | stale | not_indexed | empty
+    pending: int  # files that the answer does not know as they are
+    reason: Reason | None
+    notices: tuple[Reason, ...]  # what could not be seen or had to be mended
 
 
-SYSTEM_CLOCK = Clock(time.time_ns, time.monotonic, time.sleep)
+class Legs(NamedTuple):
+    """Which legs ran, and why one did not."""
+
+    lexical: Leg
+    dense: Leg
 
 
-class Memory:
-    """An opened workspace. Threads may share it; `close` lets go of index and model.
+class SearchResults(NamedTuple):
+    """The answer to a question: the record of `memcli.search/1`."""
 
-    Nothing is read before it is asked for. The day belongs to each question, so a process that
-    lives over midnight answers as of today.
-    """
+    query: str
+    now: str  # ISO time
+    verdict: str  # good | weak | none
+    freshness: Fresh
+    legs: Legs
+    results: tuple[Passage, ...]  # best first
+    dropped: int  # passages that did not fit the budget
 
-    def __init__(
+
+class ContextPassage(NamedTuple):
+    """Lines of one document as a context shows them."""
+
+    section: str  # always | soft | recent | found
+    citation: str
+    ref: str
+    trust: str
+    text: str
+    score: float | None
+    via: str | None  # citation of the passage that links here
+
+
+class ContextBlock(NamedTuple):
+    """The memory for a prompt: the record of `memcli.context/1`."""
+
+    query: str | None
+    now: str
+    budget: int
+    tokens: int  # as estimated, fences and citations included
+    verdict: str | None  # of the question
+    freshness: Fresh
+    markdown: str  # the block as it goes into a prompt
+    parts: tuple[ContextPassage, ...]
+    left_out: int  # parts that had no room
+    warnings: tuple[str, ...]
+
+
+class Memory(OpenedWorkspace):
+    """An opened workspace and its verbs. Threads may share one; it keeps index and model open."""
+
+    def search(
         self,
-        config: settings.Config,
-        store: Store,
+        text: str,
         *,
-        environ: Mapping[str, str],
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> None:
-        """Put a workspace together from what is settled already; see `open`."""
-        self.config, self.store, self.clock = config, store, clock
-        self._environ = environ
-        self._guard = Lock()
-        self._query_encoder: QueryEncoder | None = None
+        limit: int | None = None,
+        filters: Filters | None = None,
+        budget: int | None = None,
+        full: bool = False,
+        sync: bool | None = None,
+        now: datetime | None = None,
+    ) -> SearchResults:
+        """Find passages by words and meaning, as `memcli search` does.
 
-    @classmethod
-    def open(
-        cls,
-        workspace: str | os.PathLike[str] | None = None,
+        `limit` is search.limit and `budget` a number of tokens; `full` gives whole chunks. `sync`
+        True brings in every change first, False leaves the index as it is, None keeps to the
+        bounds that are set. `now` is the moment of the question, else the clock's. UsageError
+        where the text holds nothing to search for, IndexMissingError where nothing is indexed
+        and too much would have to be.
+        """
+        from memcli.api.ask import ask
+        from memcli.search.options import options_of
+        from memcli.search.passages import passages_of
+        from memcli.search.question import Question
+
+        moment = now or self.clock.now()
+        config = self.config if limit is None else self.config.having({"search.limit": limit})
+        wanted = options_of(
+            config,
+            filters=filters or Filters(view=config("search.view")),
+            budget=budget,
+            whole=full,
+        )
+        found = ask(self, Question.read(text, moment.date()), wanted, sync=sync)
+        answer = found.answer
+        return SearchResults(
+            query=found.question.query.text,
+            now=moment.isoformat(timespec="seconds"),
+            verdict=answer.verdict,
+            freshness=Fresh(*found.freshness),
+            legs=Legs(answer.lexical, answer.dense),
+            results=passages_of(answer.hits, words=found.question.words, full=full),
+            dropped=answer.dropped,
+        )
+
+    def context(
+        self,
+        text: str = "",
         *,
-        settings: Mapping[str, Any] | None = None,
-        environ: Mapping[str, str] | None = None,
-        clock: Clock = SYSTEM_CLOCK,
-    ) -> Memory:
-        """Find a workspace and settle its configuration, as every command does.
+        budget: int | None = None,
+        tail: int | None = None,
+        sync: bool | None = None,
+        now: datetime | None = None,
+    ) -> ContextBlock:
+        """Assemble the memory for a prompt within a token budget, as `memcli context` does.
 
-        Without a folder it is the one of MEMCLI_WORKSPACE, else that at or above the current
-        folder. `settings` stand above all others, by name: {"search.limit": 5}. NotFoundError
-        where there is no workspace, ConfigError where a setting cannot be used.
+        Without a text it is that of the start of a session. BudgetError where what has to be in
+        it costs more than the budget.
         """
-        environ = os.environ if environ is None else environ
-        named = None if workspace is None else os.fspath(workspace)
-        folder = locate(named, environ.get("MEMCLI_WORKSPACE"), os.getcwd())
-        config = _load(folder, environ, settings or {})
-        store = open_store(config, environ, clock.now_ns)
-        return cls(config, store, environ=environ, clock=clock)
+        from memcli.api.assemble import context_of, wanted_of
+        from memcli.context.assemble import check_shares
+        from memcli.context.parts import markdown
 
-    def having(
-        self, *, config: settings.Config | None = None, store: Store | None = None
-    ) -> Memory:
-        """Give a memory with other settings or another index; an open encoder serves both."""
-        made = Memory(
-            config or self.config, store or self.store, environ=self._environ, clock=self.clock
-        )
-        names = [name for name in self.config.values if name.startswith(ENCODER_SETTINGS)]
-        if all(made.config(name) == self.config(name) for name in names):
-            made._query_encoder = self.query_encoder
-        return made
-
-    def __enter__(self) -> Memory:
-        """Give this memory, for a `with`."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
-
-    def close(self) -> None:
-        """Let go of index and model; a later question opens them anew."""
-        with self._guard:
-            encoder, self._query_encoder = self._query_encoder, None
-        if encoder is not None:
-            encoder.close()
-        self.store.close()
-
-    @property
-    def query_encoder(self) -> QueryEncoder:
-        """Give what embeds questions; it is kept, and shared by threads."""
-        from memcli.embedding.query import QueryEncoder
-
-        with self._guard:
-            if self._query_encoder is None:
-                self._query_encoder = QueryEncoder(self.encoders())
-            return self._query_encoder
-
-    def index_settings(self) -> Settings:
-        """Gather what the indexer needs."""
-        from memcli.indexing.planning import Settings
-        from memcli.types import Limits
-
-        return Settings(
-            sources=self.config.sources,
-            limits=Limits(
-                chunk_tokens=self.config("chunk.tokens"),
-                overlap_tokens=self.config("chunk.overlap"),
-                part_max=PART_MAX,
-                count=_count_tokens,
+        moment = now or self.clock.now()
+        given = {"context.budget": budget, "context.tail": tail}
+        config = self.config.having({name: n for name, n in given.items() if n is not None})
+        wanted = check_shares(wanted_of(config))
+        made = context_of(self, text, moment.date(), wanted, sync=sync)
+        assembled = made.assembled
+        return ContextBlock(
+            query=made.question.query.text if made.question else None,
+            now=moment.isoformat(timespec="seconds"),
+            budget=wanted.budget,
+            tokens=assembled.tokens,
+            verdict=made.answer.verdict if made.answer else None,
+            freshness=Fresh(*made.freshness),
+            markdown=markdown(assembled.parts),
+            parts=tuple(
+                ContextPassage(
+                    part.section,
+                    part.excerpt.about.citation,
+                    part.excerpt.about.ref,
+                    part.excerpt.about.trust,
+                    part.text,
+                    part.score,
+                    part.via,
+                )
+                for part in assembled.parts
             ),
-            max_bytes=self.config("files.max_bytes"),
-            follow_symlinks=self.config("files.follow_symlinks"),
-            now_ns=self.clock.now_ns,
+            left_out=len(assembled.left_out) + made.more,
+            warnings=(assembled.warning,) if assembled.warning else (),
         )
 
-    def encoders(self) -> Choice:
-        """Gather which encoders are configured, and their settings."""
-        from memcli.embedding.choice import Choice, Endpoint, LocalModel
+    def get(
+        self,
+        target: str,
+        *,
+        first: int | None = None,
+        count: int | None = None,
+        expand: bool = False,
+    ) -> Lines:
+        """Read lines of a document as they are on disk now, as `memcli get` does.
 
-        def table(name: str, fields: tuple[str, ...]) -> dict[str, Any]:
-            known = (field for field in fields if f"{name}.{field}" in BY_NAME)
-            return {field: self.config(f"{name}.{field}") for field in known}
-
-        config, environ = self.config, self._environ
-        variable = config("openai.key_variable")
-        return Choice(
-            names=(config("embedding.encoder"), *config("embedding.fallback")),
-            threads=config("embedding.threads"),
-            local=LocalModel(**table("onnx", LocalModel._fields)),
-            endpoint=Endpoint(
-                key=lambda: environ.get(variable), **table("openai", Endpoint._fields)
-            ),
-        )
-
-    def open_encoder(self, sleep: Callable[[float], None] | None = None) -> Opened:
-        """Open a configured encoder, or learn why none can be used.
-
-        `sleep` waits for a server that asks for patience, in place of the clock's.
+        `target` is a path, a citation, `path#heading` or a record ref. NotFoundError for no
+        document, UsageError for a range that ends before it begins.
         """
-        from memcli.embedding.registry import open_encoder
+        from memcli.api.read import get
 
-        return open_encoder(self.encoders(), sleep=sleep or self.clock.sleep)
+        return get(self, target, first=first, count=count, expand=expand)
 
-    def open_encoder_of(self, index: Remembered) -> Opened:
-        """Open the encoder that has made an index, for a few texts and without waiting."""
-        from memcli.embedding.registry import open_encoder
+    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
+        """Bring the index in step with the files and embed what is new, as `memcli index` does.
 
-        return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
+        BusyError where another process still writes after `wait_seconds`.
+        """
+        from memcli.api.sync import Job, Vectors, sync
 
+        return sync(self, Job(full=full, wait_seconds=wait_seconds), Vectors(self))
 
-_load = settings.load  # `open` has a parameter of the module's name
+    def status(self, *, deep: bool = False) -> Findings:
+        """Tell what is indexed, what is behind and why, as `memcli status` does."""
+        from memcli.api.standing import gather
 
-
-@cache
-def _wordpiece() -> WordPiece:
-    from memcli.embedding.wordpiece import WordPiece
-
-    return WordPiece()
-
-
-def _count_tokens(text: str) -> int:
-    return _wordpiece().count(text)
+        return gather(self, deep=deep)

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memcli.api.memory import Memory
+from memcli.api.opened import OpenedWorkspace
 from memcli.config.settings import Config
 from memcli.embedding.choice import OTHER_MODEL, Remembered
 from memcli.embedding.registry import fingerprint_of, is_readable
@@ -86,7 +86,7 @@ class Findings(NamedTuple):
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
 
 
-def gather(memory: Memory, *, deep: bool) -> Findings:
+def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
     """Read files, index and encoder; with `deep` also run the model and check the store."""
     store, settings = memory.store, memory.index_settings()
     with ExitStack() as held:
@@ -109,7 +109,7 @@ def gather(memory: Memory, *, deep: bool) -> Findings:
     )
 
 
-def _usability(memory: Memory, index: Remembered, *, deep: bool) -> Usability:
+def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
     choice = memory.encoders()
     configured = [fingerprint_of(name, choice, index) for name in choice.names]

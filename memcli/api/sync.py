@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.api.memory import Memory
+from memcli.api.opened import OpenedWorkspace
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Vectors:
 
     def __init__(
         self,
-        memory: Memory,
+        memory: OpenedWorkspace,
         on_progress: Progress = unseen,
         *,
         sleep: Callable[[float], None] | None = None,
@@ -108,7 +108,7 @@ class Vectors:
 
 
 def sync(
-    memory: Memory,
+    memory: OpenedWorkspace,
     job: Job,
     vectors: Vectors,
     *,
@@ -137,7 +137,7 @@ def sync(
 
 
 def embed_next(
-    memory: Memory, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
+    memory: OpenedWorkspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
     """Embed the next texts as the one writer; give how many it pays to go on with."""
     with memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:

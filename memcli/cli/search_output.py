@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
@@ -26,18 +26,29 @@ Shown = list[tuple[int, "Hit", Snippet]]
 def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) -> None:
     """Write the passages to stdout, then the messages to stderr."""
     terminal = skin.terminal
-    words = [term.text for term in found.question.query.sought]
-    shown = [
-        (rank, hit, make_snippet(hit.text, words=words, limit=len(hit.text) if full else None))
-        for rank, hit in enumerate(found.answer.hits, start=1)
-    ]
+    words = found.question.words
     if form in ("json", "jsonl"):
-        _write_json(found, shown, skin, form=form, full=full, explain=explain)
+        _write_json(found, words, skin, form=form, full=full, explain=explain)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
         for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
-    elif form == "markdown":
+    else:
+        _write_text(found, words, skin, form=form, full=full, explain=explain)
+    terminal.flush()
+    _say(found, skin, explain=explain)
+
+
+def _write_text(
+    found: Answered, words: Sequence[str], skin: Skin, *, form: str, full: bool, explain: bool
+) -> None:
+    """Write the passages for a person: as Markdown, for a terminal or for a pipe."""
+    terminal = skin.terminal
+    shown = [
+        (rank, hit, make_snippet(hit.text, words=words, limit=len(hit.text) if full else None))
+        for rank, hit in enumerate(found.answer.hits, start=1)
+    ]
+    if form == "markdown":
         from memcli.render.markdown import passage as markdown_passage
 
         for _, hit, snippet in shown:
@@ -57,8 +68,6 @@ def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) 
                 terminal.write(terminal.safe(plain.trace(hit.trace)))
         for each in found.expanded:
             terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
-    terminal.flush()
-    _say(found, skin, explain=explain)
 
 
 def _write_screen(found: Answered, shown: Shown, skin: Skin, *, explain: bool) -> None:
@@ -95,11 +104,13 @@ def _links(skin: Skin) -> Callable[[str, str], str]:
 
 
 def _write_json(
-    found: Answered, shown: Shown, skin: Skin, *, form: str, full: bool, explain: bool
+    found: Answered, words: Sequence[str], skin: Skin, *, form: str, full: bool, explain: bool
 ) -> None:
     from memcli.render import jsonio
+    from memcli.search.passages import passages_of
 
-    results = [jsonio.result(r, h, s, full=full, explain=explain) for r, h, s in shown]
+    passages = passages_of(found.answer.hits, words=words, full=full)
+    results = [jsonio.result(passage, full=full, explain=explain) for passage in passages]
     expanded = [jsonio.lines(each) for each in found.expanded]
     if form == "jsonl":
         lines = results + expanded

@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from memcli.api.memory import ENCODER_SETTINGS
+from memcli.api.opened import ENCODER_SETTINGS
 from memcli.api.sync import Done, Job, Vectors, embed_next, sync
 from memcli.cli.index_output import file_lists
 from memcli.cli.progress import Progress

@@ -23,6 +23,7 @@ from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
+FLAG_ORIGIN = "flag"
 MOST_BYTES = 1024 * 1024  # of a configuration file, which may come with a clone
 
 
@@ -43,6 +44,10 @@ class Config(NamedTuple):
     def __call__(self, name: str) -> Any:  # noqa: ANN401
         """Give the value of a setting."""
         return self.values[name].value
+
+    def having(self, flags: Mapping[str, Any]) -> Config:
+        """Set some settings as flags do; ConfigError where one cannot be used."""
+        return self._replace(values={**self.values, **_given(flags)})
 
 
 def cache_folder(environ: Mapping[str, str]) -> str:
@@ -90,8 +95,7 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         if environ.get(key.variable):
             value = _checked(key, _from_text(key, environ[key.variable]), key.variable)
             values[key.name] = Value(value, key.variable)
-    for name, value in flags.items():
-        values[name] = Value(_checked(BY_NAME[name], value, ""), "flag")
+    values |= _given(flags)
     from memcli.workspace.locate import default_source
 
     default = default_source(
@@ -103,6 +107,13 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         soft=tuple(values["files.soft"].value),
     )
     return Config(workspace, values, make_sources(default, blocks))
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
+    return {
+        name: Value(_checked(BY_NAME[name], value, ""), FLAG_ORIGIN)
+        for name, value in flags.items()
+    }
 
 
 def _read(path: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from memcli.indexing.look import Standing
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
-from memcli.search.hits import Hit, Step
+from memcli.search.hits import Step
+from memcli.search.passages import Passage
 from memcli.search.pipeline import Answer, Leg
-from memcli.search.snippet import Snippet
 from memcli.search.views import Expanded
 
 
@@ -23,36 +23,17 @@ def dumps(record: Mapping[str, Any]) -> str:
     return escaped(json.dumps(record, ensure_ascii=False))
 
 
-def result(rank: int, hit: Hit, snippet: Snippet, *, full: bool, explain: bool) -> dict[str, Any]:
+def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
     """Describe one passage as `memcli.search/1` does."""
-    about = hit.about
-    record: dict[str, Any] = {
-        "rank": rank,
-        "ref": about.ref,
-        "path": about.path,
-        "source": about.source,
-        "start_line": hit.start_line,
-        "end_line": hit.end_line,
-        "heading_path": list(about.heading_path),
-        "title": about.title,
-        "date": about.date,
-        "score": hit.score,
-        "confidence": hit.confidence,
-        "citation": hit.citation,
-        "snippet": snippet.text,
-        "text_hash": digest(hit.text).hex(),
-        "tokens": estimate(hit.text),
-        "kind": about.kind,
-        "source_kind": about.source_kind,
-        "scope": about.scope,
-        "trust": about.trust,
-    }
-    if full:
-        record["text"] = hit.text
-    if hit.duplicates:
-        record["duplicates"] = list(hit.duplicates)
+    record = passage._asdict()
+    if not full:
+        del record["text"]
+    if not passage.duplicates:
+        del record["duplicates"]
     if explain:
-        record["trace"] = [_step(step) for step in hit.trace]
+        record["trace"] = [_step(step) for step in passage.trace]
+    else:
+        del record["trace"]
     return record
 
 

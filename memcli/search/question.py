@@ -31,6 +31,11 @@ class Question(NamedTuple):
             raise UsageError("the query holds nothing to search for", hint=hint)
         return cls(text, today, dates, query)
 
+    @property
+    def words(self) -> list[str]:
+        """Give the words that are looked for, as they were typed."""
+        return [term.text for term in self.query.sought]
+
     def age_days(self, day: str) -> int:
         """Count the calendar days from an ISO date to the day of the question."""
         return age_days(day, self.today.isoformat())

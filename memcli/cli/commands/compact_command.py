@@ -12,12 +12,12 @@ from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from memcli.api.compact import Compaction
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
 Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
 Number = Optional[float]  # noqa: UP045
-LOCK_SECONDS = 60.0
 
 
 class CompactWish(NamedTuple):
@@ -93,82 +93,44 @@ def command(
 
 
 def run(wanted: CompactWish, skin: Skin) -> int:
-    """CompactionPlan, and do what was asked for under the lock of the one writer."""
-    if wanted.action in ("apply", "undo"):
-        with skin.memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=skin.memory.clock.sleep):
-            return _apply(wanted, skin) if wanted.action == "apply" else _undo(wanted, skin)
-    return _plan(wanted, skin) if wanted.action == "plan" else _verify(wanted, skin)
+    """Do what was asked for and say what came of it."""
+    if wanted.action == "verify":
+        return _verify(wanted, skin)
+    if wanted.action == "undo":
+        return _undo(wanted, skin)
+    from memcli.api.compact import apply_compaction, plan_compaction
 
-
-def _plan(wanted: CompactWish, skin: Skin) -> int:
-    plan, _ = _made(wanted, skin)
-    _tell(plan, wanted, skin, written=False)
+    do = apply_compaction if wanted.action == "apply" else plan_compaction
+    by_command = wanted.summarizer == "command"
+    made = do(skin.memory, now=skin.now, depth=wanted.depth, by_command=by_command)
+    _warn(made, skin)
+    _tell(made.plan, wanted, skin, written=wanted.action == "apply")
     return ExitCode.OK
 
 
-def _apply(wanted: CompactWish, skin: Skin) -> int:
-    from memcli.compaction import folder
-
-    plan, _ = _made(wanted, skin)
-    folder.write(skin.config.workspace, plan.drafts)
-    _tell(plan, wanted, skin, written=True)
-    return ExitCode.OK
-
-
-def _made(wanted: CompactWish, skin: Skin) -> tuple[CompactionPlan, tuple[Summary, ...]]:
-    """Read the folder and plan a run."""
-    from memcli.compaction import folder
-    from memcli.compaction.command import program
-    from memcli.compaction.draft import CompactionSettings
-    from memcli.compaction.plan import make_plan
-
-    found = folder.read(skin.memory.index_settings())
-    for skip in found.skips:
-        skin.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
-    config = skin.config
-    settings = CompactionSettings(
-        tail_records=config("compact.tail_records"),
-        tail_tokens=config("compact.tail_tokens"),
-        cluster=config("compact.cluster"),
-        ratio=config("compact.ratio"),
-        context_tokens=config("compact.context_tokens"),
-        depth=wanted.depth,
-    )
-    rewrite = program(config("compact.command")) if wanted.summarizer == "command" else None
-    plan = make_plan(
-        found.logs,
-        found.summaries,
-        settings,
-        folder=folder.folder_of(config.workspace),
-        now=skin.now,
-        embed=_embed(skin),
-        rewrite=rewrite,
-    )
-    return plan, found.summaries
-
-
-def _embed(skin: Skin) -> Any:  # noqa: ANN401
-    from memcli.compaction.similarity import embedder
+def _warn(made: Compaction, skin: Skin) -> None:
+    """Say what a plan could not rest on."""
     from memcli.render.reasons import sentence
 
-    opened = skin.memory.open_encoder()
-    if opened.encoder is None:
-        if opened.reason is not None:
-            text = f"without vectors ({opened.reason.text}): by words alone"
-            skin.terminal.say(sentence(opened.reason._replace(text=text)))
-        return None
-    return embedder(opened.encoder)
+    for skip in made.skips:
+        skin.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
+    reason = made.without_vectors
+    if reason is not None:
+        text = f"without vectors ({reason.text}): by words alone"
+        skin.terminal.say(sentence(reason._replace(text=text)))
 
 
 def _verify(wanted: CompactWish, skin: Skin) -> int:
-    from memcli.compaction import folder
-    from memcli.compaction.summaries import problems
+    from memcli.api.compact import check_compaction
 
-    summaries = folder.read(skin.memory.index_settings()).summaries
-    found = problems(summaries)
+    summaries, found = check_compaction(skin.memory)
     if wanted.as_json:
-        _write(skin, action="verify", summaries=[_summary(s) for s in summaries],
-               problems=[p._asdict() for p in found])  # fmt: skip
+        _write(
+            skin,
+            action="verify",
+            summaries=[_summary(summary) for summary in summaries],
+            problems=[problem._asdict() for problem in found],
+        )
     else:
         for problem in found:
             where = skin.terminal.safe_line(problem.path)
@@ -186,26 +148,27 @@ def _verdict(summaries: int, problems: int) -> str:
 
 
 def _undo(wanted: CompactWish, skin: Skin) -> int:
-    from memcli.compaction import folder
+    from memcli.api.compact import undo_compaction
 
-    summaries = folder.read(skin.memory.index_settings()).summaries
-    last = max((s.lineage.compacted for s in summaries), default="")
-    run_ = [s for s in summaries if s.lineage.compacted == last]
-    kept = [s for s in run_ if s.is_edited]
-    gone = [s for s in run_ if not s.is_edited]
-    folder.remove(skin.config.workspace, [s.path for s in gone])
+    undone = undo_compaction(skin.memory)
     if wanted.as_json:
-        _write(skin, action="undo", summaries=[_summary(s) for s in gone],
-               problems=[{"path": s.path, "kind": "edited", "detail": "left as it is"}
-                         for s in kept])  # fmt: skip
+        _write(
+            skin,
+            action="undo",
+            summaries=[_summary(summary) for summary in undone.removed],
+            problems=[
+                {"path": summary.path, "kind": "edited", "detail": "left as it is"}
+                for summary in undone.edited
+            ],
+        )
     else:
-        for summary in gone:
+        for summary in undone.removed:
             skin.terminal.write(f"removed  {skin.terminal.safe_line(summary.path)}\n")
-        for summary in kept:
+        for summary in undone.edited:
             skin.terminal.warn(f"{summary.path} was edited and is left as it is")
-        if not summaries:
+        if undone.is_empty:
             skin.terminal.say("There is nothing to undo.")
-    return ExitCode.NEGATIVE if kept else ExitCode.OK
+    return ExitCode.NEGATIVE if undone.edited else ExitCode.OK
 
 
 def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: bool) -> None:

@@ -65,7 +65,7 @@ def command(
     from memcli.cli import context_output
     from memcli.context.assemble import check_shares
 
-    wanted = check_shares(wanted_of(skin.memory))
+    wanted = check_shares(wanted_of(skin.config))
     text = " ".join(query or ())
     found = context_of(skin.memory, text, skin.today, wanted, sync=wanted_sync)
     if receipt is not None:

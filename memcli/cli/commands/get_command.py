@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
-from memcli.types import MEMORY_SOURCE, cite
+from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
-    from memcli.indexing.planning import Settings
-    from memcli.types import FileText
+    from memcli.api.behind import RawLines
 
 
 def command(
@@ -70,80 +69,34 @@ def run(
     as_json: bool,
 ) -> int:
     """Print what was asked for."""
-    from memcli.api import targets
-    from memcli.markdown.parts import digest
+    from memcli.api.read import get
 
-    settings = skin.memory.index_settings()
-    found = targets.resolve(target, settings)
+    found = get(skin.memory, target, first=first, count=count, expand=expand)
     if found.source != MEMORY_SOURCE and not target.startswith(f"{found.source}:"):
-        skin.terminal.warn(f"the memory has no {found.path}; this is {found.name}")
-    file = targets.read(found, settings)
-    lines = file.text.split("\n")
-    if lines and lines[-1] == "":
-        lines.pop()
-    start, end = targets.lines_of(found, file, settings)
-    start = min(first if first is not None else start, max(1, len(lines)))
-    end = min(end if first is None else max(1, len(lines)), max(1, len(lines)))
-    if end < start:
-        from shlex import quote
-
-        raise UsageError(
-            f"the range {start}-{end} ends before it begins",
-            hint=f"memcli get {quote(cite(*found.document, end, start))}",
-        )
-    wanted_end = end
-    if count is not None:
-        end = min(end, start + count - 1)
-    text = "\n".join(lines[start - 1 : end])
-    text_hash = digest(text).hex()
-    is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
-    behind = _behind(file, None if is_whole else lines[start - 1 : end], settings) if expand else []
+        name = shown(found.source, found.path)
+        skin.terminal.warn(f"the memory has no {found.path}; this is {name}")
     if as_json:
         from memcli.render.jsonio import dumps
 
-        truncated = end < wanted_end
-        record = {
-            "schema": "memcli.get/1",
-            "source": found.source,
-            "path": found.path,
-            "start_line": start,
-            "end_line": end,
-            "total_lines": len(lines),
-            "text": text,
-            "text_hash": text_hash,
-            "truncated": truncated,
-            "next_from": end + 1 if truncated else None,
-        }
-        if expand:
-            record["expanded"] = behind
+        record = {"schema": "memcli.get/1", **found._asdict()}
+        record["expanded"] = [each._asdict() for each in found.expanded]
+        if not expand:
+            del record["expanded"]
         skin.terminal.write(dumps(record) + "\n")
     elif expand:
-        _write_behind(behind, skin)
-    elif text:
-        skin.terminal.write(skin.terminal.safe(text) + "\n")
-    if expected is not None and expected.lower() != text_hash:
-        where = cite(*found.document, start, end)
-        skin.terminal.warn(f"{where} has changed: its hash is {text_hash}")
+        _write_behind(found.expanded, skin)
+    elif found.text:
+        skin.terminal.write(skin.terminal.safe(found.text) + "\n")
+    if expected is not None and expected.lower() != found.text_hash:
+        skin.terminal.warn(f"{found.citation} has changed: its hash is {found.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
 
 
-def _behind(
-    file: FileText, lines: Sequence[str] | None, settings: Settings
-) -> list[dict[str, Any]]:
-    from memcli.api import targets
-    from memcli.api.behind import raw_lines
-
-    def read(path: str) -> FileText:
-        return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
-
-    return raw_lines(file, lines, settings=settings, read=read)
-
-
-def _write_behind(behind: Sequence[dict[str, Any]], skin: Skin) -> None:
+def _write_behind(behind: Sequence[RawLines], skin: Skin) -> None:
     terminal = skin.terminal
     for each in behind:
-        where = each["citation"]
-        terminal.write(f"==> {terminal.safe_line(where)} <==\n{terminal.safe(each['text'])}\n")
-        if each["changed"]:
-            terminal.warn(f"{where} has changed since it was summarised")
+        text = terminal.safe(each.text)
+        terminal.write(f"==> {terminal.safe_line(each.citation)} <==\n{text}\n")
+        if each.changed:
+            terminal.warn(f"{each.citation} has changed since it was summarised")

@@ -72,7 +72,7 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
 def _context(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
     from memcli.api.assemble import context_of, wanted_of
 
-    text, wanted = before["query"] or "", wanted_of(skin.memory)
+    text, wanted = before["query"] or "", wanted_of(skin.config)
     sync = False if no_sync else None
     found = context_of(skin.memory, text, skin.today, wanted, sync=sync)
     return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)

@@ -1,0 +1,194 @@
+"""One opened workspace: its settings, its index and its encoder, kept for question after question.
+
+This is where a process meets the environment and the clock; everything below is handed them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from memcli.config import settings
+from memcli.config.keys import BY_NAME
+from memcli.store.open import open_store
+from memcli.workspace.locate import locate
+
+if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Remembered
+    from memcli.embedding.opener import Opened
+    from memcli.embedding.query import QueryEncoder
+    from memcli.embedding.wordpiece import WordPiece
+    from memcli.indexing.planning import Settings
+    from memcli.store.port import Store
+
+# Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
+# model moves no citation.
+PART_MAX = 256
+# Settings that an encoder is opened by.
+ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
+
+
+class Clock(NamedTuple):
+    """Time, as it is handed to whatever needs it."""
+
+    now_ns: Callable[[], int]  # nanoseconds since 1970
+    monotonic: Callable[[], float]  # seconds that no change of the clock moves
+    sleep: Callable[[float], None]
+
+    def now(self) -> datetime:
+        """Give the time of day in the zone of this machine."""
+        return datetime.fromtimestamp(self.now_ns() / 1e9).astimezone()
+
+
+SYSTEM_CLOCK = Clock(time.time_ns, time.monotonic, time.sleep)
+
+
+class OpenedWorkspace:
+    """An opened workspace. Threads may share it; `close` lets go of index and model.
+
+    Nothing is read before it is asked for. The day belongs to each question, so a process that
+    lives over midnight answers as of today.
+    """
+
+    def __init__(
+        self,
+        config: settings.Config,
+        store: Store,
+        *,
+        environ: Mapping[str, str],
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        """Put a workspace together from what is settled already; see `open`."""
+        self.config, self.store, self.clock = config, store, clock
+        self._environ = environ
+        self._guard = Lock()
+        self._query_encoder: QueryEncoder | None = None
+
+    @classmethod
+    def open(
+        cls,
+        workspace: str | os.PathLike[str] | None = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> Self:
+        """Find a workspace and settle its configuration, as every command does.
+
+        Without a folder it is the one of MEMCLI_WORKSPACE, else that at or above the current
+        folder. `settings` stand above all others, by name: {"search.limit": 5}. NotFoundError
+        where there is no workspace, ConfigError where a setting cannot be used.
+        """
+        environ = os.environ if environ is None else environ
+        named = None if workspace is None else os.fspath(workspace)
+        folder = locate(named, environ.get("MEMCLI_WORKSPACE"), os.getcwd())
+        config = _load(folder, environ, settings or {})
+        store = open_store(config, environ, clock.now_ns)
+        return cls(config, store, environ=environ, clock=clock)
+
+    def having(self, *, config: settings.Config | None = None, store: Store | None = None) -> Self:
+        """Give a memory with other settings or another index; an open encoder serves both."""
+        made = type(self)(
+            config or self.config, store or self.store, environ=self._environ, clock=self.clock
+        )
+        names = [name for name in self.config.values if name.startswith(ENCODER_SETTINGS)]
+        if all(made.config(name) == self.config(name) for name in names):
+            made._query_encoder = self.query_encoder
+        return made
+
+    def __enter__(self) -> Self:
+        """Give this memory, for a `with`."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of index and model; a later question opens them anew."""
+        with self._guard:
+            encoder, self._query_encoder = self._query_encoder, None
+        if encoder is not None:
+            encoder.close()
+        self.store.close()
+
+    @property
+    def query_encoder(self) -> QueryEncoder:
+        """Give what embeds questions; it is kept, and shared by threads."""
+        from memcli.embedding.query import QueryEncoder
+
+        with self._guard:
+            if self._query_encoder is None:
+                self._query_encoder = QueryEncoder(self.encoders())
+            return self._query_encoder
+
+    def index_settings(self) -> Settings:
+        """Gather what the indexer needs."""
+        from memcli.indexing.planning import Settings
+        from memcli.types import Limits
+
+        return Settings(
+            sources=self.config.sources,
+            limits=Limits(
+                chunk_tokens=self.config("chunk.tokens"),
+                overlap_tokens=self.config("chunk.overlap"),
+                part_max=PART_MAX,
+                count=_count_tokens,
+            ),
+            max_bytes=self.config("files.max_bytes"),
+            follow_symlinks=self.config("files.follow_symlinks"),
+            now_ns=self.clock.now_ns,
+        )
+
+    def encoders(self) -> Choice:
+        """Gather which encoders are configured, and their settings."""
+        from memcli.embedding.choice import Choice, Endpoint, LocalModel
+
+        def table(name: str, fields: tuple[str, ...]) -> dict[str, Any]:
+            known = (field for field in fields if f"{name}.{field}" in BY_NAME)
+            return {field: self.config(f"{name}.{field}") for field in known}
+
+        config, environ = self.config, self._environ
+        variable = config("openai.key_variable")
+        return Choice(
+            names=(config("embedding.encoder"), *config("embedding.fallback")),
+            threads=config("embedding.threads"),
+            local=LocalModel(**table("onnx", LocalModel._fields)),
+            endpoint=Endpoint(
+                key=lambda: environ.get(variable), **table("openai", Endpoint._fields)
+            ),
+        )
+
+    def open_encoder(self, sleep: Callable[[float], None] | None = None) -> Opened:
+        """Open a configured encoder, or learn why none can be used.
+
+        `sleep` waits for a server that asks for patience, in place of the clock's.
+        """
+        from memcli.embedding.registry import open_encoder
+
+        return open_encoder(self.encoders(), sleep=sleep or self.clock.sleep)
+
+    def open_encoder_of(self, index: Remembered) -> Opened:
+        """Open the encoder that has made an index, for a few texts and without waiting."""
+        from memcli.embedding.registry import open_encoder
+
+        return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
+
+
+_load = settings.load  # `open` has a parameter of the module's name
+
+
+@cache
+def _wordpiece() -> WordPiece:
+    from memcli.embedding.wordpiece import WordPiece
+
+    return WordPiece()
+
+
+def _count_tokens(text: str) -> int:
+    return _wordpiece().count(text)

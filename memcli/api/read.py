@@ -1,0 +1,94 @@
+"""Read lines of a document as they are on disk now, and the lines behind those of a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memcli.api import targets
+from memcli.api.behind import RawLines, raw_lines
+from memcli.api.opened import OpenedWorkspace
+from memcli.api.targets import Target
+from memcli.errors import UsageError
+from memcli.indexing.planning import Settings
+from memcli.markdown.parts import digest
+from memcli.types import MEMORY_SOURCE, FileText, cite
+
+
+class Lines(NamedTuple):
+    """Lines of a document."""
+
+    source: str
+    path: str
+    start_line: int  # from 1; both ends are included
+    end_line: int
+    total_lines: int
+    text: str
+    text_hash: str
+    truncated: bool  # more was asked for than `count` lines
+    next_from: int | None  # where to go on reading
+    expanded: tuple[RawLines, ...] = ()  # behind the lines of a summary, where that was asked for
+
+    @property
+    def citation(self) -> str:
+        """Name the lines."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+def get(
+    memory: OpenedWorkspace,
+    target: str,
+    *,
+    first: int | None = None,
+    count: int | None = None,
+    expand: bool = False,
+) -> Lines:
+    """Read what a path, a citation, `path#heading` or a record ref points at.
+
+    `first` and `count` choose other lines of it, the first being 1. NotFoundError where there is
+    no such document, UsageError for a range that ends before it begins.
+    """
+    settings = memory.index_settings()
+    found = targets.resolve(target, settings)
+    file = targets.read(found, settings)
+    lines = file.text.split("\n")
+    if lines and lines[-1] == "":
+        lines.pop()
+    last = max(1, len(lines))
+    start, end = targets.lines_of(found, file, settings)
+    start = min(start if first is None else first, last)
+    wanted_end = min(end, last) if first is None else last
+    if wanted_end < start:
+        raise _backwards(found, start, wanted_end)
+    end = wanted_end if count is None else min(wanted_end, start + count - 1)
+    text = "\n".join(lines[start - 1 : end])
+    is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
+    chosen = None if is_whole else lines[start - 1 : end]
+    return Lines(
+        source=found.source,
+        path=found.path,
+        start_line=start,
+        end_line=end,
+        total_lines=len(lines),
+        text=text,
+        text_hash=digest(text).hex(),
+        truncated=end < wanted_end,
+        next_from=end + 1 if end < wanted_end else None,
+        expanded=tuple(_behind(file, chosen, settings)) if expand else (),
+    )
+
+
+def _backwards(found: Target, start: int, end: int) -> UsageError:
+    from shlex import quote  # a hint is pasted, and a name of a file may hold `;` or `$(`
+
+    return UsageError(
+        f"the range {start}-{end} ends before it begins",
+        hint=f"memcli get {quote(cite(*found.document, end, start))}",
+    )
+
+
+def _behind(file: FileText, lines: Sequence[str] | None, settings: Settings) -> list[RawLines]:
+    def read(path: str) -> FileText:
+        return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
+
+    return raw_lines(file, lines, settings=settings, read=read)

@@ -1,0 +1,71 @@
+"""A passage as programs are told of it: the record of `memcli.search/1` and of Python; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memcli.markdown.parts import digest
+from memcli.markdown.tokens import estimate
+from memcli.search.hits import Hit, Step
+from memcli.search.snippet import make_snippet
+
+
+class Passage(NamedTuple):
+    """Lines that answer a question, and why they stand where they do."""
+
+    rank: int  # from 1
+    ref: str  # names the record, and stays when lines move
+    path: str
+    source: str
+    start_line: int  # from 1; both ends are included
+    end_line: int
+    heading_path: tuple[str, ...]
+    title: str
+    date: str | None
+    score: float  # orders the passages of one question, and no others
+    confidence: float | None  # 0 to 1; None for a model that nobody has measured
+    citation: str  # what `get` takes
+    snippet: str  # what is shown: the beginning where the passage is long
+    text_hash: str
+    tokens: int  # of the text, as estimated
+    kind: str
+    source_kind: str
+    scope: str
+    trust: str
+    text: str  # as it stands in the file
+    duplicates: tuple[str, ...]  # citations of passages that say the same
+    trace: tuple[Step, ...]
+
+
+def passages_of(hits: Sequence[Hit], *, words: Sequence[str], full: bool) -> tuple[Passage, ...]:
+    """Describe hits, best first; with `full` the snippet is all of the text."""
+    return tuple(_passage(rank, hit, words, full) for rank, hit in enumerate(hits, start=1))
+
+
+def _passage(rank: int, hit: Hit, words: Sequence[str], full: bool) -> Passage:
+    about, text = hit.about, hit.text
+    return Passage(
+        rank=rank,
+        ref=about.ref,
+        path=about.path,
+        source=about.source,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        heading_path=about.heading_path,
+        title=about.title,
+        date=about.date,
+        score=hit.score,
+        confidence=hit.confidence,
+        citation=hit.citation,
+        snippet=make_snippet(text, words=words, limit=len(text) if full else None).text,
+        text_hash=digest(text).hex(),
+        tokens=estimate(text),
+        kind=about.kind,
+        source_kind=about.source_kind,
+        scope=about.scope,
+        trust=about.trust,
+        text=text,
+        duplicates=hit.duplicates,
+        trace=hit.trace,
+    )
