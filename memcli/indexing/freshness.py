@@ -18,7 +18,7 @@ from memcli.store.sqlite.driver import DamagedError
 from memcli.store.sqlite.lock import writer_lock
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.schema import IncompleteError
-from memcli.types import Encoder, Listing
+from memcli.types import Encoder, Listing, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Report
@@ -64,8 +64,12 @@ def freshen(
     if first and standing.state == "empty":
         return _freshness(standing)
     if first and files == 0:
-        (hidden, *_) = _unseen(standing.listing)
-        raise IndexMissingError(f"nothing is indexed yet, and {hidden.text}", hint="memcli status")
+        hidden = standing.listing.unlisted[0]
+        folder = shown(hidden.source, hidden.path or ".")
+        raise IndexMissingError(
+            f"nothing is indexed yet, and {folder} cannot be listed: {hidden.detail}",
+            hint="memcli status",
+        )
     if first and files > bounds.first:
         raise IndexMissingError(
             f"{files} files are not indexed yet, too many for a search to do in passing",

@@ -84,6 +84,12 @@ def test_an_empty_workspace_is_empty_and_makes_no_index(place: Place) -> None:
     assert not Path(place.store).exists()
 
 
+def test_a_first_search_that_can_see_nothing_says_so(place: Place) -> None:
+    place.root.rmdir()
+    with pytest.raises(IndexMissingError, match=r"nothing is indexed yet, and \. cannot be listed"):
+        place.freshen(encoder=no_encoder)
+
+
 def test_a_search_in_step_opens_no_encoder_and_changes_no_byte(place: Place) -> None:
     place.write("a")
     place.freshen()

@@ -9,7 +9,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.context import Context, Shared, make_context
 from memcli.config.sources import nearest
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, Reason, UsageError
 
 if TYPE_CHECKING:
     from memcli.compaction.plan import Plan
@@ -231,6 +231,8 @@ def _tell(plan: Plan, wanted: Options, context: Context, *, written: bool) -> No
                        "reason": d.reason} for d in plan.declined],
         )  # fmt: skip
         return
+    from memcli.render.reasons import sentence
+
     for draft in plan.drafts:
         lineage = draft.lineage
         terminal.write(
@@ -249,11 +251,13 @@ def _tell(plan: Plan, wanted: Options, context: Context, *, written: bool) -> No
         terminal.write(f"declined  {where}: {declined.reason}\n")
     before = sum(d.lineage.source_tokens for d in plan.drafts)
     after = sum(d.lineage.summary_tokens for d in plan.drafts)
-    terminal.say(
+    text = (
         f"{len(plan.records)} records: {len(plan.tail)} in the tail, {len(plan.waiting)} wait for"
-        f" more; {before} tokens become {after}."
-        + ("" if written or not plan.drafts else " Try: memcli compact --apply")
+        f" more; {before} tokens become {after}"
     )
+    is_last = written or not plan.drafts
+    hint = "memcli compact --apply"
+    terminal.say(f"{text}." if is_last else sentence(Reason("planned", text, hint)))
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
