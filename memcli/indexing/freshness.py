@@ -75,10 +75,10 @@ def freshen(
             f"{files} files are not indexed yet, too many for a search to do in passing",
             hint="memcli index",
         )
-    if standing.is_indexed and (
-        standing.state != "stale" or (standing.settings and files > bounds.first)
-    ):
+    if standing.is_indexed and standing.state != "stale":
         return _freshness(standing)
+    if standing.settings and files > bounds.first:
+        return look(store, settings)
     try:
         with writer_lock(store, wait_seconds=bounds.wait_seconds, sleep=sleep):
             return _bring_in(store, settings, bounds, open_encoder, whole=not standing.is_indexed)

@@ -16,7 +16,7 @@ from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Counts, Writer
 from memcli.types import Encoder
 from tests.store_check import assert_sound, open_writer
-from tests.support import make_limits, make_settings, told, write
+from tests.support import make_limits, make_settings, told, touch, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
 
@@ -165,8 +165,14 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
     chunks = place.counts().chunks
     other = make_settings(place.root, limits=make_limits(chunk_tokens=100))
     few = BOUNDS._replace(first=4)
-    assert place.freshen(few, other, no_encoder).state == "stale"
-    assert look(place.store, other).state == "stale"
+    touch(place.root / "a.md")
+    (place.root / "b.md").rename(place.root / "z.md")
+    answer = place.freshen(few, other, no_encoder)
+    assert answer == look(place.store, other)
+    assert (answer.state, answer.pending) == ("stale", 1)
+    assert told(answer.reason) == (
+        "the way chunks are cut has changed: 4 files are to be stored again. Try: memcli index"
+    )
     assert place.freshen(BOUNDS, other, lambda: None).state == "fresh"
     assert place.counts().chunks > chunks
     assert place.freshen(few, other, no_encoder).state == "fresh"
