@@ -22,7 +22,7 @@ from memcli.errors import (
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unread
 from memcli.indexing.planning import Settings, changed_settings, plan
-from memcli.types import Encoder, Listing
+from memcli.types import Encoder, Listing, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Report
@@ -69,19 +69,23 @@ def freshen(
     if first and standing.state == "empty":
         return _freshness(standing)
     if first and files == 0:
-        (hidden, *_) = _unseen(standing.listing)
-        raise IndexMissingError(f"nothing is indexed yet, and {hidden.text}", hint="memcli status")
+        hidden = standing.listing.unlisted[0]
+        folder = shown(hidden.source, hidden.path or ".")
+        raise IndexMissingError(
+            f"nothing is indexed yet, and {folder} cannot be listed: {hidden.detail}",
+            hint="memcli status",
+        )
     if first and files > bounds.first:
         raise IndexMissingError(
             f"{files} files are not indexed yet, too many for a search to do in passing",
             hint="memcli index",
         )
-    if standing.is_indexed and (
-        standing.state != "stale" or (standing.settings and files > bounds.first)
-    ):
+    if standing.is_indexed and standing.state != "stale":
         if store.has_unfolded():
             _fold(store, sleep)
         return _freshness(standing)
+    if standing.settings and files > bounds.first:
+        return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             found = _bring_in(change, settings, bounds, open_encoder, whole=not standing.is_indexed)

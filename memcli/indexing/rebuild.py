@@ -78,7 +78,8 @@ def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report
 
 def _compared(report: Report, before: Mapping[Key, Known], now: Mapping[Key, Known]) -> Report:
     """Say what a run has changed by the bytes of each file before and now."""
-    added = {shown(*key): now[key].hash for key in now.keys() - before.keys()}
+    new = [key for key in now.keys() - before.keys() if now[key].hash]  # else it is no text
+    added = {shown(*key): now[key].hash for key in new}
     removed = {shown(*key): before[key].hash for key in before.keys() - now.keys()}
     both = now.keys() & before.keys()
     changed = {shown(*key) for key in both if now[key].hash != before[key].hash}

@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from memcli.config import settings as config
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import embed, index
+from memcli.indexing.look import take_stock
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.search.dates import find_dates
@@ -96,6 +97,7 @@ class Workspace(RuleBasedStateMachine):
         self.builds = count()
         self.clock = FAR_FUTURE_NS
         self.encoder = ENCODERS[0]
+        self.kind, self.chunk_tokens = "log", 240
         self.deleted: list[tuple[str, bytes]] = []
 
     def teardown(self) -> None:
@@ -104,8 +106,8 @@ class Workspace(RuleBasedStateMachine):
     @property
     def settings(self) -> Settings:
         return Settings(
-            sources=(Source("memory", str(self.root), ("**/*.md",)),),
-            limits=make_limits(),
+            sources=(Source("memory", str(self.root), ("**/*.md",), kind=self.kind),),
+            limits=make_limits(self.chunk_tokens),
             max_bytes=1 << 20,
             follow_symlinks=False,
             now_ns=lambda: self.clock,
@@ -192,10 +194,18 @@ class Workspace(RuleBasedStateMachine):
     def change_model(self) -> None:
         self.encoder = ENCODERS[1 - ENCODERS.index(self.encoder)]
 
+    @rule(kind=st.sampled_from(["log", "note"]))
+    def change_what_is_set_for_the_source(self, kind: str) -> None:
+        self.kind = kind
+
+    @rule(tokens=st.sampled_from([100, 240]))
+    def change_how_chunks_are_cut(self, tokens: int) -> None:
+        self.chunk_tokens = tokens
+
     @rule()
     def run(self) -> None:
         writer = open_writer(self.store, lambda: self.clock)
-        index(writer, self.settings)
+        self.index_as_told(writer)
         embed(writer, self.encoder)
         writer.close()
         self.compare(vectors=True)
@@ -203,7 +213,7 @@ class Workspace(RuleBasedStateMachine):
     @rule()
     def run_without_a_model(self) -> None:
         writer = open_writer(self.store, lambda: self.clock)
-        index(writer, self.settings)
+        self.index_as_told(writer)
         writer.close()
         self.compare(vectors=False)
 
@@ -231,7 +241,7 @@ class Workspace(RuleBasedStateMachine):
     @rule(texts=st.integers(1, 3))
     def run_that_ends_while_embedding(self, texts: int) -> None:
         writer = open_writer(self.store, lambda: self.clock)
-        index(writer, self.settings)
+        self.index_as_told(writer)
         embed(writer, self.encoder, most=texts)
         writer.close()
         self.compare(vectors=False)
@@ -244,6 +254,25 @@ class Workspace(RuleBasedStateMachine):
         store.close()
         if Path(self.store).exists():
             assert_sound(self.store)
+
+    def index_as_told(self, writer: Change) -> None:
+        """Hold what a run reports against what a look before it has told."""
+        reader = Reader(self.store)
+        with reader.snapshot() as snapshot:
+            standing = take_stock(snapshot, self.settings)
+        reader.close()
+        told, report = standing.changes, index(writer, self.settings)
+        assert (told.added, told.moved, told.removed) == (
+            report.added,
+            report.moved,
+            report.removed,
+        )
+        assert sorted(told.changed + told.again) == list(report.changed)
+        assert standing.listing.unlisted == report.unlisted
+        assert {(s.path, s.reason) for s in standing.listing.skips} <= {
+            (s.path, s.reason) for s in report.skips
+        }
+        assert (standing.state == "stale") == any(report[:4])
 
     def embed(self, change: Change) -> None:
         embed(change, self.encoder)

@@ -16,7 +16,7 @@ from memcli.store.records import Counts
 from memcli.types import Encoder
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
-from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, write
+from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, touch, write
 
 BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
 
@@ -82,6 +82,12 @@ def test_too_many_files_for_a_first_search_are_an_error(place: Place) -> None:
 def test_an_empty_workspace_is_empty_and_makes_no_index(place: Place) -> None:
     assert place.freshen(encoder=no_encoder).state == "empty"
     assert not Path(place.path).exists()
+
+
+def test_a_first_search_that_can_see_nothing_says_so(place: Place) -> None:
+    place.root.rmdir()
+    with pytest.raises(IndexMissingError, match=r"nothing is indexed yet, and \. cannot be listed"):
+        place.freshen(encoder=no_encoder)
 
 
 def test_a_search_in_step_opens_no_encoder_and_changes_no_byte(place: Place) -> None:
@@ -159,8 +165,14 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
     chunks = place.counts().chunks
     other = make_settings(place.root, limits=make_limits(chunk_tokens=100))
     few = BOUNDS._replace(first=4)
-    assert place.freshen(few, other, no_encoder).state == "stale"
-    assert look(place.store, other).state == "stale"
+    touch(place.root / "a.md")
+    (place.root / "b.md").rename(place.root / "z.md")
+    answer = place.freshen(few, other, no_encoder)
+    assert answer == look(place.store, other)
+    assert (answer.state, answer.pending) == ("stale", 1)
+    assert told(answer.reason) == (
+        "the way chunks are cut has changed: 4 files are to be stored again. Try: memcli index"
+    )
     assert place.freshen(BOUNDS, other, lambda: None).state == "fresh"
     assert place.counts().chunks > chunks
     assert place.freshen(few, other, no_encoder).state == "fresh"

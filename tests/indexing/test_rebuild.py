@@ -130,6 +130,19 @@ def test_a_full_run_gives_what_an_index_from_nothing_gives_and_says_what_changed
     assert found == dump(place.store)
 
 
+@pytest.mark.parametrize("full", [False, True], ids=["index", "index --full"])
+def test_what_is_no_text_is_neither_added_nor_moved(place: Place, full: bool) -> None:
+    write(place.root, "a.md", "the fox\n")
+    write(place.root, "odd.md", b"\0\0\0\0not text")
+    assert place.run()[:4] == (("a.md",), (), (), ())
+    (place.root / "odd.md").unlink()
+    for name in ("a", "new"):
+        write(place.root, f"{name}.md", b"\0\0\0\0not text")
+    report = place.run(full=full)
+    assert report[:4] == ((), ("a.md",), (), ("odd.md",))
+    assert {skip.path for skip in report.skips} == {"a.md", "new.md"}
+
+
 def test_a_second_full_run_embeds_nothing_and_keeps_the_cache(place: Place) -> None:
     file = write(place.root, "a.md", "# a\n\nthe fox\n")
     place.run()

@@ -9,7 +9,7 @@ import typer
 from memcli.cli import options
 from memcli.cli.choices import SUMMARIZERS
 from memcli.cli.skin import Shared, Skin, make_skin
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, Reason, UsageError
 
 if TYPE_CHECKING:
     from memcli.api.compact import Compaction
@@ -187,6 +187,8 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
                        "reason": d.reason} for d in plan.declined],
         )  # fmt: skip
         return
+    from memcli.render.reasons import sentence
+
     for draft in plan.drafts:
         lineage = draft.lineage
         terminal.write(
@@ -205,11 +207,13 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
         terminal.write(f"declined  {where}: {declined.reason}\n")
     before = sum(d.lineage.source_tokens for d in plan.drafts)
     after = sum(d.lineage.summary_tokens for d in plan.drafts)
-    terminal.say(
+    text = (
         f"{len(plan.records)} records: {len(plan.tail)} in the tail, {len(plan.waiting)} wait for"
-        f" more; {before} tokens become {after}."
-        + ("" if written or not plan.drafts else " Try: memcli compact --apply")
+        f" more; {before} tokens become {after}"
     )
+    is_last = written or not plan.drafts
+    hint = "memcli compact --apply"
+    terminal.say(f"{text}." if is_last else sentence(Reason("planned", text, hint)))
 
 
 def _summary(summary: Summary) -> dict[str, Any]:

@@ -1,0 +1,164 @@
+"""What to do next is told once, by one function; programs get it in a field of its own."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import memcli
+from memcli.cli.main import run
+from memcli.errors import Reason
+from memcli.render.reasons import sentence
+from memcli.store.sqlite.lock import writer_lock
+
+PACKAGE = Path(memcli.__file__).parent
+QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
+
+CHUNKING = "the way chunks are cut has changed: 33 files are to be stored again"
+ENVIRONMENT = "memcli help environment"
+
+
+def _run(*arguments: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        run(arguments)
+    return out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
+    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
+    (folder / ".memcli").mkdir()
+    (folder / ".memcli" / "questions.jsonl").write_text(QUESTION)
+    _run("search", "pool", "--receipt", str(tmp_path / "receipt.json"))
+    _run("index")
+    return folder
+
+
+@pytest.fixture
+def receipt(notes: Path, tmp_path: Path) -> str:
+    return str(tmp_path / "receipt.json")
+
+
+@pytest.fixture(params=["settings", "files", "both", "not embedded", "model", "encoder", "lock"])
+def trouble(
+    request: pytest.FixtureRequest, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Something that every command has to say a word about."""
+    what, store = request.param, str(tmp_path / "index.sqlite")
+    if what in ("settings", "both"):
+        monkeypatch.setenv("MEMCLI_CHUNK_TOKENS", "90")
+    if what in ("files", "both", "lock"):
+        (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish in the pool.\n")
+    if what == "not embedded":
+        Path(store).unlink()
+        monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+        _run("index")
+        monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    if what == "model":
+        monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
+    if what == "encoder":
+        monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "openai")
+    with contextlib.ExitStack() as held:
+        if what == "lock":
+            held.enter_context(writer_lock(store, wait_seconds=0, sleep=lambda _: None))
+        yield what
+
+
+COMMANDS = [
+    ("status",),
+    ("search", "pool", "--no-sync"),
+    ("search", "pool", "--no-sync", "--require-dense"),
+    ("context", "pool", "--no-sync"),
+    ("bench", "quality", "--no-sync"),
+    ("index", "--dry-run"),
+    ("compact",),
+    ("search", "pool"),
+    ("context", "pool"),
+    ("index", "--wait", "0"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_line_tells_a_hint_twice(trouble: str, command: tuple[str, ...]) -> None:
+    for text in _run(*command):
+        assert [line for line in text.splitlines() if line.count("Try:") > 1] == []
+        assert text.count("changed files are not in") <= 1
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:4], ids=" ".join)
+def test_programs_get_the_hint_in_a_field_of_its_own(
+    trouble: str, command: tuple[str, ...]
+) -> None:
+    out, err = _run(*command, "--json")
+    assert "Try:" not in out
+    record = json.loads(out or err.splitlines()[-1])
+    if "legs" not in record:
+        assert record["code"] == "no-leg"
+        assert record["hint"]
+        return
+    freshness, dense = record["freshness"], record["legs"]["dense"]
+    told = {
+        "settings": (freshness, CHUNKING, "memcli index"),
+        "files": (freshness, "not synced", "memcli index"),
+        "both": (freshness, CHUNKING, "memcli index"),
+        "lock": (freshness, "not synced", "memcli index"),
+        "not embedded": (dense, "nothing is embedded yet", "memcli index"),
+        "model": (dense, "the index holds vectors of another model", "memcli index"),
+        "encoder": (dense, "openai.url is not set in your own configuration", ENVIRONMENT),
+    }
+    where, reason, hint = told[trouble]
+    assert (where["reason"], where["hint"]) == (reason, hint)
+
+
+def test_a_replay_tells_of_a_stale_index_as_a_search_does(
+    receipt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_CHUNK_TOKENS", "90")
+    assert _run("bench", "replay", receipt, "--no-sync")[1] == (
+        f"memcli: {CHUNKING}. Try: memcli index\n"
+    )
+
+
+def test_a_search_beside_a_writer_says_who_it_is_and_how_long_to_wait(
+    notes: Path, tmp_path: Path
+) -> None:
+    (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
+    with writer_lock(str(tmp_path / "index.sqlite"), wait_seconds=0, sleep=lambda _: None):
+        (line,) = _run("search", "pool", "--mode", "lexical")[1].splitlines()
+    assert line.startswith("memcli: 1 changed file is not in this answer (another memcli (pid ")
+    assert line.endswith(" is writing the index). Try: memcli index --wait 600")
+
+
+def test_a_sentence_joins_text_and_hint() -> None:
+    assert sentence(Reason("mode", "mode is lexical")) == "mode is lexical"
+    assert sentence(Reason("x", "no pool", "memcli index")) == "no pool. Try: memcli index"
+
+
+def _strings(code: str) -> Iterator[str]:
+    """Give every string of a module that is not a docstring."""
+    tree = ast.parse(code)
+    documented = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node not in documented:
+            yield str(node.value)
+
+
+def test_hints_are_joined_to_texts_in_one_place() -> None:
+    """The errors that end a command have theirs on a line of its own."""
+    found = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in PACKAGE.rglob("*.py")
+        if any("Try:" in text for text in _strings(file.read_text("utf-8")))
+    }
+    assert found == {"render/reasons.py", "cli/main.py"}
