@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.api.opened import OpenedWorkspace
 from memcli.embedding.choice import Remembered
-from memcli.embedding.registry import is_readable
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.search.options import SearchOptions
-from memcli.search.pipeline import NOTHING, Answer, Observer, Vector, search, unobserved
-from memcli.search.query_vector import QueryVector
+from memcli.search.pipeline import (
+    MODE_IS_LEXICAL,
+    NOTHING,
+    Answer,
+    Observer,
+    Vector,
+    search,
+    unobserved,
+)
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
@@ -101,11 +107,20 @@ def begin_vector(
     memory: OpenedWorkspace, question: Question, options: SearchOptions, index: Remembered
 ) -> Callable[[], Vector]:
     """Begin to embed a question where its vector is of use, and give what waits for it."""
+    if options.mode == "lexical":
+        return _no_vector
+    from memcli.embedding.registry import is_readable
+    from memcli.search.query_vector import QueryVector
+
     text = question.query.text
     vector = QueryVector(memory.query_encoder, text, index)
-    if options.mode != "lexical" and is_readable(text, index.fingerprint or options.encoder):
+    if is_readable(text, index.fingerprint or options.encoder):
         vector.start()
     return vector.result
+
+
+def _no_vector() -> Vector:
+    return Vector(None, "", MODE_IS_LEXICAL, 1.0)
 
 
 def bring_in_step(
