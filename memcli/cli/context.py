@@ -18,6 +18,7 @@ from memcli.workspace.locate import locate
 if TYPE_CHECKING:
     from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.opener import Opened
+    from memcli.embedding.query import QueryEncoder
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.planning import Settings
 
@@ -95,6 +96,12 @@ class Context(NamedTuple):
         from memcli.embedding.registry import open_encoder
 
         return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
+
+    def query_encoder(self) -> QueryEncoder:
+        """Give what embeds queries; it opens an encoder when it is first asked."""
+        from memcli.embedding.query import QueryEncoder
+
+        return QueryEncoder(self.encoders())
 
 
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the

@@ -48,8 +48,7 @@ def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bo
     """Assemble the context for a question, or without one for the start of a session."""
     if not text.strip():
         return _start(context, wanted, sync=sync, no_sync=no_sync)
-    from memcli.embedding.query import QueryEncoder
-    from memcli.embedding.registry import is_readable
+    from memcli.embedding.known import is_readable
     from memcli.search.dates import find_dates
     from memcli.search.query_vector import QueryVector
 
@@ -60,7 +59,7 @@ def make(text: str, context: Context, wanted: Wanted, *, sync: bool, no_sync: bo
     filters = Filters(view=context.config("search.view"))
     options = options_of(context.config, filters=filters)
     index = remembered(context)
-    vector = QueryVector(QueryEncoder(context.encoders()), parsed.text, index)
+    vector = QueryVector(context.query_encoder, parsed.text, index)
     if options.mode != "lexical" and is_readable(parsed.text, index.fingerprint or options.encoder):
         vector.start()
     freshness = bring_in_step(context, index, options.mode, sync=sync, no_sync=no_sync)

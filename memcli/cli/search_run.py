@@ -50,8 +50,7 @@ def answer(
     observe: Observer = unobserved,
 ) -> Found:
     """Answer `text` from the index of the context's workspace."""
-    from memcli.embedding.query import QueryEncoder
-    from memcli.embedding.registry import is_readable
+    from memcli.embedding.known import is_readable
     from memcli.search.dates import find_dates
     from memcli.search.query_vector import QueryVector
 
@@ -61,7 +60,7 @@ def answer(
         raise UsageError("the query holds nothing to search for", hint='memcli search "some words"')
     wanted = options_of(context.config, budget=budget, whole=whole, filters=filters)
     index = remembered(context)
-    vector = QueryVector(QueryEncoder(context.encoders()), parsed.text, index)
+    vector = QueryVector(context.query_encoder, parsed.text, index)
     if wanted.mode != "lexical" and is_readable(parsed.text, index.fingerprint or wanted.encoder):
         vector.start()
     freshness = bring_in_step(context, index, wanted.mode, sync=sync, no_sync=no_sync)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import SUMMARIZERS
+from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.context import Context, Shared, make_context
-from memcli.config.nearest import nearest
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -79,11 +78,7 @@ def command(
         raise UsageError(
             "--apply, --verify, --undo and --dry-run go one at a time", hint="memcli compact --help"
         )
-    if summarizer not in SUMMARIZERS:
-        raise UsageError(
-            f"--summarizer must be one of {', '.join(SUMMARIZERS)}, not {summarizer!r}",
-            hint=f"--summarizer {nearest(summarizer, SUMMARIZERS)}",
-        )
+    check("--summarizer", [summarizer], SUMMARIZERS)
     if not 1 <= depth <= 9:
         raise UsageError(f"--depth goes from 1 to 9, not {depth}", hint="memcli compact --help")
     flags = {

@@ -7,9 +7,8 @@ from typing import Annotated, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import CONTEXT_FORMATS
+from memcli.cli.choices import CONTEXT_FORMATS, check
 from memcli.cli.context import Shared, make_context
-from memcli.config.nearest import nearest
 from memcli.errors import ExitCode, UsageError
 
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
@@ -53,11 +52,7 @@ def command(
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
     form = "json" if as_json else form
-    if form not in CONTEXT_FORMATS:
-        raise UsageError(
-            f"--format must be one of {', '.join(CONTEXT_FORMATS)}, not {form!r}",
-            hint=f"--format {nearest(form, CONTEXT_FORMATS)}",
-        )
+    check("--format", [form], CONTEXT_FORMATS)
     if sync and no_sync:
         raise UsageError("--sync goes without --no-sync", hint="memcli context --help")
     flags = {

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import SEARCH_FORMATS
+from memcli.cli.choices import SEARCH_FORMATS, check
 from memcli.cli.context import Context, Shared, make_context
-from memcli.config.nearest import nearest
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
 
@@ -99,11 +97,7 @@ def command(
     from memcli.cli.search_run import answer
 
     form = "json" if as_json else form or "text"
-    if form not in SEARCH_FORMATS:
-        raise UsageError(
-            f"--format must be one of {', '.join(SEARCH_FORMATS)}, not {form!r}",
-            hint=f"--format {nearest(form, SEARCH_FORMATS)}",
-        )
+    check("--format", [form], SEARCH_FORMATS)
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     if sync and no_sync:
@@ -122,9 +116,9 @@ def command(
         "search.view": view,
     }
     context = make_context(Shared(workspace, quiet, verbose, color, now), flags)
-    _check("--source", source, [each.name for each in context.config.sources])
-    _check("--scope", scope, SCOPES)
-    _check("--trust", trust, TRUSTS)
+    check("--source", source or (), [each.name for each in context.config.sources])
+    check("--scope", scope or (), SCOPES)
+    check("--trust", trust or (), TRUSTS)
     filters = Filters(
         since=_bound(since or on, context, last=False),
         until=_bound(until or on, context, last=True),
@@ -154,16 +148,6 @@ def command(
         raise LegMissingError(f"the dense leg did not run: {reason}", hint=hint or "memcli status")
     search_output.write(found, context, form=form, full=full, explain=explain)
     return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
-
-
-def _check(option: str, given: list[str] | None, known: Sequence[str]) -> None:
-    """Refuse a name that no document can have."""
-    for name in given or ():
-        if name not in known:
-            raise UsageError(
-                f"{option} must be one of {', '.join(known)}, not {name!r}",
-                hint=f"{option} {nearest(name, known)}",
-            )
 
 
 def _why_not(

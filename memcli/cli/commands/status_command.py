@@ -205,7 +205,7 @@ def describe(context: Context, *, deep: bool) -> dict[str, Any]:
 
 def _unreadable(reader: Reader | None, fingerprint: str | None) -> int:
     """Count the chunks that have vectors of a model which has not learnt their script."""
-    from memcli.embedding.registry import is_readable
+    from memcli.embedding.known import is_readable
 
     if reader is None or fingerprint is None or reader.meta("fingerprint") is None:
         return 0
