@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from zlib import crc32
 
-from memcli.embedding import encoders
+from memcli.embedding import registry
 from memcli.embedding.encoders import EncoderRecord
 from memcli.embedding.known import KnownModel
 from memcli.embedding.opener import Opened, Opener
@@ -88,4 +88,4 @@ OPENER = Opener(
 def register() -> None:
     """Let configurations of this process name the encoder."""
     record = EncoderRecord("hashing", lambda: OPENER, model="hashing")
-    encoders.register(record, KnownModel("hashing", latin_only=True))
+    registry.register(record, KnownModel("hashing", latin_only=True))

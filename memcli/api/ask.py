@@ -109,11 +109,11 @@ def begin_vector(
     """Begin to embed a question where its vector is of use, and give what waits for it."""
     if options.mode == "lexical":
         return _no_vector
-    from memcli.embedding.registry import is_readable
+    from memcli.embedding.known import is_readable
     from memcli.search.query_vector import QueryVector
 
     text = question.query.text
-    vector = QueryVector(memory.query_encoder, text, index)
+    vector = QueryVector(lambda: memory.query_encoder, text, index)
     if is_readable(text, index.fingerprint or options.encoder):
         vector.start()
     return vector.result

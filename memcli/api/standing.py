@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from memcli.api.opened import OpenedWorkspace
 from memcli.config.settings import Config
 from memcli.embedding.choice import OTHER_MODEL, Remembered
-from memcli.embedding.registry import fingerprint_of, is_readable
+from memcli.embedding.known import is_readable
+from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, vectors_off

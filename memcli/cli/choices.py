@@ -1,6 +1,24 @@
-"""The words that options take, where no setting lists them."""
+"""The words that options take, where no setting lists them, and the refusal of any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")  # that there is a completion script for
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
 CONTEXT_FORMATS = ("markdown", "json")
 SUMMARIZERS = ("extractive", "command")
+
+
+def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+    """Raise UsageError for a word that an option does not take, naming the nearest that it does."""
+    for word in given:
+        if word not in known:
+            from memcli.config.nearest import nearest
+
+            raise UsageError(
+                f"{option} must be one of {', '.join(known)}, not {word!r}",
+                hint=f"{option} {nearest(word, known)}",
+            )

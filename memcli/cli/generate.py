@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
-from memcli.cli.app import build
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
+from memcli.cli.main import build
 from memcli.cli.settings_text import allowed, shown_default
 from memcli.config.settings import KEYS
 

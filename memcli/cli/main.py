@@ -1,6 +1,7 @@
 """Start memcli: choose the command, run it, turn every outcome into an exit code.
 
-Only the command that is named is imported and built. The top-level help is stored text.
+Only the command that is named is imported and built: each declared option costs time at every
+start. The top-level help is stored text.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from memcli import __version__
-from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP, Program, terminal, write_help
+from memcli.cli.program import (
+    COMMANDS,
+    OTHER_NAMES,
+    TOP_HELP,
+    Program,
+    laid_out,
+    terminal,
+    write_help,
+)
 from memcli.errors import ExitCode, MemcliError
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
@@ -87,14 +96,39 @@ def run(arguments: Sequence[str]) -> int:
         )
 
 
+def build(command: str | None = None) -> Any:  # noqa: ANN401
+    """Build the command tree with one command, or with all of them."""
+    import importlib
+
+    import typer
+
+    app = typer.Typer(
+        name="memcli",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_nothing)
+    for name in COMMANDS if command is None else (command,):
+        module = importlib.import_module(f"memcli.cli.commands.{name}_command")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name, help=laid_out(module.command.__doc__))(module.command)
+    return typer.main.get_command(app)
+
+
+def _nothing() -> None:
+    """Search over Markdown memory workspaces."""
+
+
 def _run_command(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
         raise _no_command(name)
 
     import typer
-
-    from memcli.cli.app import build
 
     # Click comes with Typer under a name of Typer's own; this is the base of its usage errors.
     click_error: Any = next(

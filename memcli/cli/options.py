@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
 
-from memcli.config.nearest import nearest
 from memcli.errors import UsageError
 
 Workspace = Annotated[
@@ -31,16 +29,6 @@ Now = Annotated[
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
-
-
-def one_of(option: str, given: str, known: Sequence[str]) -> str:
-    """Give a value of an option; UsageError where it is none of those that are known."""
-    if given in known:
-        return given
-    raise UsageError(
-        f"{option} must be one of {', '.join(known)}, not {given!r}",
-        hint=f"{option} {nearest(given, known)}",
-    )
 
 
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:

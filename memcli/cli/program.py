@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
@@ -64,11 +64,12 @@ MEMCLI_WORKSPACE says.
 """
 
 
-class Program(NamedTuple):
+class Program:
     """What a command can have done by the program that runs it: the `obj` of its Typer context."""
 
-    run: Callable[[Sequence[str]], int]  # one command line; gives its exit code
-    tree: Callable[[], Any]  # builds all commands
+    def __init__(self, run: Callable[[Sequence[str]], int], tree: Callable[[], Any]) -> None:
+        """Take what runs a command line and gives its exit code, and what builds all commands."""
+        self.run, self.tree = run, tree
 
 
 def write_help(text: str) -> None:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
-from memcli.config.nearest import nearest
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import sentence
 from memcli.render.sanitize import visible, visible_line
@@ -42,6 +41,8 @@ class Terminal:
     ) -> None:
         """Decide colour for stdout and stderr separately."""
         if color not in WHEN:
+            from memcli.config.nearest import nearest
+
             raise UsageError(
                 f"--color must be auto, always or never, not {color!r}",
                 hint=f"--color {nearest(color, WHEN)}",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.embedding.registry import is_readable
+from memcli.embedding.known import is_readable
 from memcli.markdown.words import prepare
 from memcli.types import Encoder
 

@@ -16,7 +16,6 @@ from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
-from memcli.config.nearest import nearest, suggestion
 from memcli.config.sources import HINT, check_blocks, make_sources
 from memcli.errors import ConfigError
 from memcli.types import Source
@@ -149,6 +148,8 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
 def _known_key(name: str, where: str) -> Key:
     if name in BY_NAME:
         return BY_NAME[name]
+    from memcli.config.nearest import suggestion
+
     raise ConfigError(
         f"{where}: unknown setting {name}{suggestion(name, tuple(BY_NAME))}", hint=HINT
     )
@@ -177,6 +178,8 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         )
     for each in value if isinstance(value, list) else [value]:
         if key.choices and each not in (*key.choices, *key.added):
+            from memcli.config.nearest import nearest
+
             raise ConfigError(
                 f"{thing} must be one of {', '.join(key.choices)}, not {each!r}",
                 hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.config.nearest import suggestion
 from memcli.errors import ConfigError
 from memcli.types import SCOPES, TRUSTS, Source
 
@@ -36,6 +35,8 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
                 raise ConfigError(f"{path}: every [[source]] needs a {name}", hint=HINT)
         for name, value in block.items():
             if name not in _EXPECTED:
+                from memcli.config.nearest import suggestion
+
                 near = suggestion(name, tuple(_EXPECTED))
                 raise ConfigError(f"{path}: unknown key {name} in [[source]]{near}", hint=HINT)
             expected, is_right = _EXPECTED[name]

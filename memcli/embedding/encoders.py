@@ -1,16 +1,15 @@
 """The encoders that a configuration may name: one record each, and no import until one is used.
 
 To add one, write a module with an `Opener` and a record here; what it has to be told by the user
-stands in `choice`. A program that uses memcli may `register` an encoder of its own.
+stands in `choice`. A program that uses memcli may add an encoder of its own by `registry.register`.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `types`.
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from memcli.embedding.known import KnownModel
     from memcli.embedding.opener import Opener
 
 
@@ -18,31 +17,31 @@ class EncoderRecord(NamedTuple):
     """One kind of encoder, by its name in the configuration."""
 
     name: str
-    opener: Callable[[], Opener] | None  # imports its module; None: makes no vectors
+    opener: Callable[[], "Opener"] | None  # imports its module; None: makes no vectors
     model: str = ""  # the name of its model, where that is always the same
     user_only: bool = False  # what a workspace's file, which may come with a clone, cannot choose
     is_server: bool = False  # texts leave the process: what fails may work again by itself
 
 
-def _bundled() -> Opener:
+def _bundled() -> "Opener":
     from memcli.embedding.bundled import OPENER
 
     return OPENER
 
 
-def _multilingual() -> Opener:
+def _multilingual() -> "Opener":
     from memcli.embedding.multilingual import OPENER
 
     return OPENER
 
 
-def _onnx() -> Opener:
+def _onnx() -> "Opener":
     from memcli.embedding.local import OPENER
 
     return OPENER
 
 
-def _openai() -> Opener:
+def _openai() -> "Opener":
     from memcli.embedding.endpoint import OPENER
 
     return OPENER
@@ -60,21 +59,4 @@ RECORDS: dict[str, EncoderRecord] = {
 }
 PUBLIC = tuple(RECORDS)
 USER_ONLY = tuple(name for name, record in RECORDS.items() if record.user_only)
-ADDED: list[str] = []  # names that a program has registered
-
-
-def register(record: EncoderRecord, model: KnownModel | None = None) -> None:
-    """Let the user's configuration name one more encoder, and tell what is known of its model.
-
-    The name is accepted and not offered: help, completions and error messages list PUBLIC, whose
-    names are taken (ValueError).
-    """
-    from memcli.embedding.known import KNOWN
-
-    if record.name in PUBLIC:
-        raise ValueError(f"there is an encoder {record.name} already")
-    if record.name not in ADDED:
-        ADDED.append(record.name)
-    RECORDS[record.name] = record
-    if model is not None:
-        KNOWN[model.name] = model
+ADDED: list[str] = []  # see `registry.register`

@@ -4,11 +4,15 @@ One record a model, asked for by the fingerprint of its vectors. Of a model with
 nothing is assumed: it may read every script, is believed, and gives no confidence.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `types`.
 
 from typing import NamedTuple
 
+from memcli.embedding.encoders import RECORDS
 from memcli.embedding.models import E5, FP32, INT8, model_name
+
+# Below this share of Latin letters a model that has learnt English says nothing.
+LATIN_LIMIT = 0.5
 
 
 class Calibration(NamedTuple):
@@ -45,3 +49,16 @@ def known(fingerprint: str) -> KnownModel:
     """Tell what is known of the model behind a fingerprint."""
     name = model_name(fingerprint)
     return KNOWN.get(name) or KnownModel(name)
+
+
+def reads_latin_only(of: str) -> bool:
+    """Tell by a fingerprint, or a name in the configuration, that a model has learnt English."""
+    record = RECORDS.get(of)
+    return known(record.model if record else of).latin_only
+
+
+def is_readable(text: str, of: str) -> bool:
+    """Tell whether an encoder, by fingerprint or name, can make something of a text."""
+    from memcli.embedding.script import latin_share
+
+    return latin_share(text) >= LATIN_LIMIT or not reads_latin_only(of)

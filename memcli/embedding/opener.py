@@ -3,7 +3,7 @@
 Types alone, so that a module can fill in its `Opener` without knowing who asks.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `types`.
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol

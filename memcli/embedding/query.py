@@ -7,7 +7,7 @@ changed since is verified again before its vectors are believed.
 from __future__ import annotations
 
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
@@ -49,6 +49,7 @@ class QueryEncoder:
         with self._lock:
             if index != self._index:
                 self._free()
+                self._made.clear()
                 self._index = index
             found = self._made.pop(text, None) or self._embed(text, index)
             if found.vector is None:
@@ -63,6 +64,7 @@ class QueryEncoder:
         """Free the model, which a process about to end need not; a later query opens it anew."""
         with self._lock:
             self._free()
+            self._made.clear()
 
     def _embed(self, text: str, index: Remembered) -> Embedded:
         if self._way is None:
@@ -73,19 +75,10 @@ class QueryEncoder:
         way, self._way = self._way, None
         if way is not None:
             way.close()
-        self._made.clear()
 
 
-class _Way(Protocol):
-    """A way from a text to its vector."""
-
-    def embed(self, text: str) -> Embedded: ...
-
-    def close(self) -> None: ...
-
-
-class _NoWay:
-    """Says why there is none."""
+class _Way:
+    """A way from a text to its vector; this one only says why there is none."""
 
     def __init__(self, reason: Reason | None) -> None:
         self._reason = reason
@@ -94,14 +87,15 @@ class _NoWay:
         return Embedded(None, "", self._reason, "", 0)
 
     def close(self) -> None:
-        pass
+        """Free what has to be freed."""
 
 
-class _ByPackage:
+class _ByPackage(_Way):
     """Asks the encoder that also makes the index; the reason tells why not in the quick way."""
 
     def __init__(self, encoder: Encoder, reason: Reason | None) -> None:
-        self._encoder, self._reason = encoder, reason
+        super().__init__(reason)
+        self._encoder = encoder
 
     def embed(self, text: str) -> Embedded:
         from memcli.embedding.wordpiece import SPECIAL_TOKENS
@@ -113,14 +107,12 @@ class _ByPackage:
         tokens = self._encoder.count(text) - SPECIAL_TOKENS
         return Embedded(vector, self._encoder.fingerprint, self._reason, "package", tokens)
 
-    def close(self) -> None:
-        pass  # it goes with its last reference
 
-
-class _Quickly:
+class _Quickly(_Way):
     """Asks the quick way, and from its first fault on the encoder."""
 
     def __init__(self, quick: Quick, choice: Choice, index: Remembered) -> None:
+        super().__init__(None)
         self._quick, self._choice, self._index = quick, choice, index
         self._instead: _Way | None = None
 
@@ -144,7 +136,7 @@ class _Quickly:
 def _open(choice: Choice, index: Remembered) -> _Way:
     name = _name_for(choice, index)
     if name is None:  # nothing is opened or sent in vain
-        return _NoWay(OTHER_MODEL)
+        return _Way(OTHER_MODEL)
     only = choice._replace(names=(name,))
     check = not is_verified(name, choice, index)
     try:
@@ -159,7 +151,7 @@ def _open_package(
 ) -> _Way:
     opened = open_encoder(choice, check=check, remembered=index)
     if opened.encoder is None:
-        return _NoWay(opened.reason or reason)
+        return _Way(opened.reason or reason)
     return _ByPackage(opened.encoder, reason)
 
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.encoders import PUBLIC, RECORDS
-from memcli.embedding.known import known
+from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, EncoderRecord
+from memcli.embedding.known import KNOWN, KnownModel
 from memcli.embedding.models import package_folders
 from memcli.embedding.opener import Opened, Opener, Opening, Quick
 from memcli.errors import LegMissingError, Reason
 
 NO_VECTORS = Reason("off", "the configuration asks for keywords alone")
-# Below this share of Latin letters a model that has learnt English says nothing.
-LATIN_LIMIT = 0.5
 NOTHING = Remembered(None, None)
 
 
@@ -149,14 +147,16 @@ def may_come_back(choice: Choice) -> bool:
     return any(name in RECORDS and RECORDS[name].is_server for name in choice.names)
 
 
-def reads_latin_only(of: str) -> bool:
-    """Tell by a fingerprint, or a name in the configuration, that a model has learnt English."""
-    record = RECORDS.get(of)
-    return known(record.model if record else of).latin_only
+def register(record: EncoderRecord, model: KnownModel | None = None) -> None:
+    """Let the user's configuration name one more encoder, and tell what is known of its model.
 
-
-def is_readable(text: str, of: str) -> bool:
-    """Tell whether an encoder, by fingerprint or name, can make something of a text."""
-    from memcli.embedding.script import latin_share
-
-    return latin_share(text) >= LATIN_LIMIT or not reads_latin_only(of)
+    The name is accepted and not offered: help, completions and error messages list PUBLIC, whose
+    names are taken (ValueError).
+    """
+    if record.name in PUBLIC:
+        raise ValueError(f"there is an encoder {record.name} already")
+    if record.name not in ADDED:
+        ADDED.append(record.name)
+    RECORDS[record.name] = record
+    if model is not None:
+        KNOWN[model.name] = model

@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.embedding.choice import OTHER_MODEL
-from memcli.embedding.known import known
-from memcli.embedding.registry import is_readable
+from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
 from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay

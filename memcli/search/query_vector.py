@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ def _fertility(fingerprint: str, tokens: int, text: str) -> float:
 class QueryVector:
     """The vector of one query, made in the background once `start` was called."""
 
-    def __init__(self, encoder: QueryEncoder, text: str, index: Remembered) -> None:
-        """Take the encoder of queries, the natural text, and what the index says of its model."""
+    def __init__(self, encoder: Callable[[], QueryEncoder], text: str, index: Remembered) -> None:
+        """Take what gives the encoder, the natural text, and what the index says of its model."""
         self._encoder, self._text, self._index = encoder, text, index
         self._thread: Thread | None = None
         failed = Reason("no-vector", "the query could not be embedded")
@@ -58,6 +59,6 @@ class QueryVector:
         return self._vector
 
     def _embed(self) -> None:
-        found = self._encoder.encode_query(self._text, self._index)
+        found = self._encoder().encode_query(self._text, self._index)
         cut = _fertility(found.fingerprint, found.tokens, self._text)
         self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)

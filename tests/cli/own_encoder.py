@@ -51,9 +51,10 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     from memcli.cli.main import main
     from memcli.embedding.choice import Choice
-    from memcli.embedding.encoders import EncoderRecord, register
+    from memcli.embedding.encoders import EncoderRecord
     from memcli.embedding.known import Calibration, KnownModel
     from memcli.embedding.opener import Opened, Opener, Opening, Quick
+    from memcli.embedding.registry import register
 
     def open_letters(choice: Choice, opening: Opening) -> Opened:
         log(f"opens, check={opening.check}")

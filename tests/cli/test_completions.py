@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.app import build
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
 from memcli.cli.generate import FILE_NAMES
+from memcli.cli.main import build
 from memcli.cli.topics import topics
 from memcli.config.settings import BY_NAME
 from tests.cli.processes import run

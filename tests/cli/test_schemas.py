@@ -200,7 +200,7 @@ def test_a_bug_is_said_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(command: str | None = None) -> None:
         raise RuntimeError(f"no {command} today")
 
-    monkeypatch.setattr("memcli.cli.app.build", broken)
+    monkeypatch.setattr("memcli.cli.main.build", broken)
     code, out, err = _run("search", "x", "--json")
     assert (code, out) == (70, "")
     assert _checked("memcli.error", err)["code"] == "bug"

@@ -12,15 +12,15 @@ import pytest
 from memcli.config.keys import KEYS
 from memcli.embedding import models
 from memcli.embedding.choice import Choice
-from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, USER_ONLY, register
-from memcli.embedding.known import KNOWN, KnownModel, known
+from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, USER_ONLY
+from memcli.embedding.known import KNOWN, KnownModel, known, reads_latin_only
 from memcli.embedding.models import E5, FP32, INT8, fingerprint, locate, model_name, verify
 from memcli.embedding.registry import (
     configured_fingerprint,
     fingerprint_of,
     may_come_back,
     open_encoder,
-    reads_latin_only,
+    register,
     remember,
 )
 from tests.support import told

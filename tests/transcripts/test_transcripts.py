@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.app import build
 from memcli.cli.command_tree import command_tree
+from memcli.cli.main import build
 from memcli.errors import ExitCode, MemcliError
 from tests.transcripts.conftest import Player
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import SUMMARIZERS
+from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, Reason, UsageError
 
@@ -78,7 +78,7 @@ def command(
         raise UsageError(
             "--apply, --verify, --undo and --dry-run go one at a time", hint="memcli compact --help"
         )
-    options.one_of("--summarizer", summarizer, SUMMARIZERS)
+    check("--summarizer", [summarizer], SUMMARIZERS)
     if not 1 <= depth <= 9:
         raise UsageError(f"--depth goes from 1 to 9, not {depth}", hint="memcli compact --help")
     flags = {

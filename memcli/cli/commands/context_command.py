@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import CONTEXT_FORMATS
+from memcli.cli.choices import CONTEXT_FORMATS, check
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode
 
@@ -51,7 +51,8 @@ def command(
 
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """
-    form = options.one_of("--format", "json" if as_json else form, CONTEXT_FORMATS)
+    form = "json" if as_json else form
+    check("--format", [form], CONTEXT_FORMATS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="context")
     flags = {
         "context.budget": budget,

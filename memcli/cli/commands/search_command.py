@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import SEARCH_FORMATS
+from memcli.cli.choices import SEARCH_FORMATS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
@@ -104,7 +103,8 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    form = options.one_of("--format", "json" if as_json else form or "text", SEARCH_FORMATS)
+    form = "json" if as_json else form or "text"
+    check("--format", [form], SEARCH_FORMATS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
@@ -122,14 +122,17 @@ def command(
         "search.view": view,
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
+    check("--source", source or (), [each.name for each in skin.config.sources])
+    check("--scope", scope or (), SCOPES)
+    check("--trust", trust or (), TRUSTS)
     filters = Filters(
         since=_bound(since or on, skin, last=False),
         until=_bound(until or on, skin, last=True),
         paths=tuple(path or ()),
-        sources=_known("--source", source, [each.name for each in skin.config.sources]),
+        sources=tuple(source or ()),
         kinds=tuple(kind or ()),
-        scopes=_known("--scope", scope, SCOPES),
-        trusts=_known("--trust", trust, TRUSTS),
+        scopes=tuple(scope or ()),
+        trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
         undated=undated,
         view=skin.config("search.view"),
@@ -155,11 +158,6 @@ def _without_dense(dense: Leg) -> LegMissingError:
         (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
     )
     return LegMissingError(f"the dense leg did not run: {text}", hint=hint or "memcli status")
-
-
-def _known(option: str, given: list[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    """Refuse a name that no document can have."""
-    return tuple(options.one_of(option, name, known) for name in given or ())
 
 
 def _why_not(
