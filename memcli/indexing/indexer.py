@@ -88,7 +88,8 @@ def apply(
         if isinstance(file, Skip):
             skips.append(file)
             if file.reason == "not-text":
-                _put_skip(change, settings.source(stat.source), stat, file, before, indexed_ns)
+                same = None if again else before
+                _put_skip(change, settings.source(stat.source), stat, file, same, indexed_ns)
                 if before and before.hash:  # it was text
                     changed.append(name)
             continue

@@ -136,6 +136,22 @@ def test_a_change_of_a_source_reaches_its_stored_documents(place: tuple[Path, Pa
     assert (trust, always) == ("untrusted", 0)
 
 
+def test_a_change_of_a_source_reaches_files_that_are_no_text(place: tuple[Path, Path]) -> None:
+    root, store = place
+    write(root, "odd.md", b"\0\0\0\0not text")
+    source = Source("memory", str(root), ("**/*.md",), kind="log")
+    writer = open_writer(str(store))
+    index(writer, make_settings(root, source))
+    report = index(writer, make_settings(root, source._replace(kind="note")))
+    writer.close()
+    assert (report.changed, [skip.path for skip in report.skips]) == ((), ["odd.md"])
+    new = store.with_name("new.sqlite")
+    writer = open_writer(str(new))
+    index(writer, make_settings(root, source._replace(kind="note")))
+    writer.close()
+    assert dump(str(store)) == dump(str(new))
+
+
 def test_a_vector_that_nothing_uses_is_kept_for_thirty_days(place: tuple[Path, Path]) -> None:
     root, store = place
     file = write(root, "a.md", TEXTS[1])
