@@ -11,73 +11,16 @@ Records are those of the JSON of the same command, frozen and typed. Errors are 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.api.opened import OpenedWorkspace
-from memcli.errors import Reason
-from memcli.types import Filters
 
 if TYPE_CHECKING:
     from memcli.api.read import Lines
+    from memcli.api.records import ContextBlock, SearchResults
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
-    from memcli.search.passages import Passage
-    from memcli.search.pipeline import Leg
-
-
-class Fresh(NamedTuple):
-    """How far an answer is behind the files."""
-
-    state: str  # fresh | stale | not_indexed | empty
-    pending: int  # files that the answer does not know as they are
-    reason: Reason | None
-    notices: tuple[Reason, ...]  # what could not be seen or had to be mended
-
-
-class Legs(NamedTuple):
-    """Which legs ran, and why one did not."""
-
-    lexical: Leg
-    dense: Leg
-
-
-class SearchResults(NamedTuple):
-    """The answer to a question: the record of `memcli.search/1`."""
-
-    query: str
-    now: str  # ISO time
-    verdict: str  # good | weak | none
-    freshness: Fresh
-    legs: Legs
-    results: tuple[Passage, ...]  # best first
-    dropped: int  # passages that did not fit the budget
-
-
-class ContextPassage(NamedTuple):
-    """Lines of one document as a context shows them."""
-
-    section: str  # always | soft | recent | found
-    citation: str
-    ref: str
-    trust: str
-    text: str
-    score: float | None
-    via: str | None  # citation of the passage that links here
-
-
-class ContextBlock(NamedTuple):
-    """The memory for a prompt: the record of `memcli.context/1`."""
-
-    query: str | None
-    now: str
-    budget: int
-    tokens: int  # as estimated, fences and citations included
-    verdict: str | None  # of the question
-    freshness: Fresh
-    markdown: str  # the block as it goes into a prompt
-    parts: tuple[ContextPassage, ...]
-    left_out: int  # parts that had no room
-    warnings: tuple[str, ...]
+    from memcli.types import Filters
 
 
 class Memory(OpenedWorkspace):
@@ -103,9 +46,11 @@ class Memory(OpenedWorkspace):
         and too much would have to be.
         """
         from memcli.api.ask import ask
+        from memcli.api.records import Fresh, LegsRun, SearchResults
         from memcli.search.options import options_of
         from memcli.search.passages import passages_of
         from memcli.search.question import Question
+        from memcli.types import Filters
 
         moment = now or self.clock.now()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
@@ -122,7 +67,7 @@ class Memory(OpenedWorkspace):
             now=moment.isoformat(timespec="seconds"),
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
-            legs=Legs(answer.lexical, answer.dense),
+            legs=LegsRun(answer.lexical, answer.dense),
             results=passages_of(answer.hits, words=found.question.words, full=full),
             dropped=answer.dropped,
         )
@@ -142,6 +87,7 @@ class Memory(OpenedWorkspace):
         it costs more than the budget.
         """
         from memcli.api.assemble import context_of, wanted_of
+        from memcli.api.records import ContextBlock, ContextPassage, Fresh
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 

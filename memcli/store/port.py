@@ -200,7 +200,7 @@ class Change(Protocol):
         ...
 
     def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
-        """List texts without a vector, newest documents first, each text once."""
+        """List texts without a vector, each once: of undated documents, then of the newest."""
         ...
 
     def unembedded(self, fingerprint: str) -> int:

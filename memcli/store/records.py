@@ -52,7 +52,7 @@ class SourceCounts(NamedTuple):
 class VectorSearch(NamedTuple):
     """How vectors are searched."""
 
-    by: str  # what does it, such as sqlite-vec, or scan
+    by: str  # the name of what does it
     is_exact: bool  # every vector is compared; else coarse codes come first
     problem: str  # why it is not the usual way
 

@@ -221,7 +221,7 @@ def recall(index: str, questions: str) -> None:
     for text in asked:
         query = encoder.encode_query(text)
         exact = np.sort(matrix @ np.frombuffer(query, "<f4"))[::-1]
-        near = vectors.nearest(connection, table, fingerprint, query, 200, None)
+        near = vectors.nearest(connection, table, coarse.Asked(fingerprint, query, 200))
         for k, shares in found.items():
             # A tie is no loss: equal texts have equal vectors.
             shares.append(sum(cosine >= exact[k - 1] - 1e-6 for _, cosine in near[:k]) / k)

@@ -27,7 +27,6 @@ from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.store.open import store_at
 from memcli.store.port import Change
-from memcli.store.sqlite.beside import path_beside
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Filters, Source
 from memcli.workspace.dating import age_days
@@ -234,7 +233,6 @@ class Workspace(RuleBasedStateMachine):
         if writer.known():
             with contextlib.suppress(Stopped):
                 rebuild(writer, self.settings, embed_into=stop)
-            os.utime(path_beside(self.store), ns=(self.clock, self.clock))
         writer.close()
         assert_sound(self.store)
 

@@ -31,8 +31,7 @@ sys.path.insert(0, sys.argv[1])
 from tests.hashing import HashingEncoder
 from memcli.indexing.indexer import embed
 from memcli.indexing.rebuild import rebuild
-from memcli.store.sqlite.beside import Beside
-from memcli.store.sqlite.writer import Writer
+from memcli.store.sqlite.writer import Beside, Writer
 from tests.support import FAR_FUTURE_NS, make_settings
 
 left = int(sys.argv[4])
@@ -232,7 +231,6 @@ def stop_a_full_run(place: Place, *, embedded: int) -> None:
     with pytest.raises(Stopped):
         rebuild(writer, place.settings, embed_into=stop)
     writer.close()
-    os.utime(path_beside(place.store), ns=(FAR_FUTURE_NS, FAR_FUTURE_NS))
 
 
 def test_vectors_that_were_made_meanwhile_are_searched_too(place: Place) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from memcli.store.records import Reach, Stamp
 from memcli.store.sqlite import coarse
+from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.vectors import EXACT_LIMIT, nearest
@@ -83,7 +84,7 @@ def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[st
     shared = 0
     for at in range(0, len(matrix), 1000):
         exact = matrix @ matrix[at]
-        found = nearest(connection, table, FINGERPRINT, matrix[at].tobytes(), 10, None)
+        found = nearest(connection, table, Asked(FINGERPRINT, matrix[at].tobytes(), 10))
         rows_found = [place[hash_] for hash_, _ in found]
         assert rows_found[0] == at
         assert [cosine for _, cosine in found] == pytest.approx(exact[rows_found], abs=1e-5)
@@ -100,7 +101,7 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
     ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
     only = "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE d.path = ?"
     query = matrix[5]  # its nearest neighbours are all in the other document
-    found = nearest(connection, table, FINGERPRINT, query.tobytes(), 200, (only, ["s.md"]))
+    found = nearest(connection, table, Asked(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])))
     connection.close()
     assert len(found) == 200
     assert {hash_[:1] for hash_, _ in found} == {b"s"}

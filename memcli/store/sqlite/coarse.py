@@ -13,8 +13,9 @@ ends the passes early: 800 codes cost what 10 cost. The bound is read off a samp
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -29,6 +30,15 @@ SAMPLE_CHUNKS = 8  # vec0 chunks that are looked at for the bound
 SAMPLE_STEP = 16  # of their rows, each so many
 SAFETY = 4  # rows within the bound for each that is wanted
 SPARE = 8  # rows of the sample, against chance
+
+
+class Asked(NamedTuple):
+    """What is looked for among the vectors of an encoder."""
+
+    fingerprint: str
+    vector: bytes
+    limit: int
+    within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
 
 
 def is_coarse(table: str) -> bool:
@@ -61,42 +71,27 @@ def _thresholds(dimension: int) -> tuple[float, ...]:
     return (-THRESHOLD, THRESHOLD) if 2 * dimension <= MOST_BITS else (0.0,)
 
 
-def nearest(
-    connection: apsw.Connection,
-    table: str,
-    fingerprint: str,
-    query: bytes,
-    k: int,
-    within: str,
-    bindings: tuple[Any, ...],
-) -> list[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of nearly the k nearest, best first; ties by slot.
+def nearest(connection: apsw.Connection, table: str, asked: Asked) -> list[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of nearly the nearest, best first; ties by slot.
 
-    `within` restricts the rows of the table, as an SQL condition with its bindings.
+    What is asked is asked within slots.
     """
-    dimension = len(query) // 4
-    code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * k)
+    dimension = len(asked.vector) // 4
+    code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (asked.vector,))[0][0]
+    wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
     bound = _bound(connection, table, code, wanted)
-    found = _rescored(connection, table, fingerprint, query, code, wanted, within, bindings, bound)
+    found = _rescored(connection, table, asked, code=code, wanted=wanted, bound=bound)
     if len(found) < wanted:
-        found = _rescored(
-            connection, table, fingerprint, query, code, wanted, within, bindings, bits(dimension)
-        )
-    return found[:k]
+        bound = bits(dimension)
+        found = _rescored(connection, table, asked, code=code, wanted=wanted, bound=bound)
+    return found[: asked.limit]
 
 
 def _rescored(
-    connection: apsw.Connection,
-    table: str,
-    fingerprint: str,
-    query: bytes,
-    code: bytes,
-    wanted: int,
-    within: str,
-    bindings: tuple[Any, ...],
-    bound: int,
+    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, wanted: int, bound: int
 ) -> list[tuple[bytes, float]]:
+    select, values = asked.within or ("", ())
+    within = f" AND id IN ({select})" if select else ""
     found = rows(
         connection,
         f"WITH n AS MATERIALIZED (SELECT id FROM {table}"
@@ -104,7 +99,7 @@ def _rescored(
         " SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance FROM n"
         " JOIN slots s ON s.id = n.id"
         " JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ? ORDER BY distance, n.id",
-        (code, wanted, bound, *bindings, query, fingerprint),
+        (code, wanted, bound, *values, asked.vector, asked.fingerprint),
     )
     return [(hash_, distance) for hash_, distance in found]
 

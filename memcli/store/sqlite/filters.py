@@ -17,6 +17,9 @@ _LINES = (
     f" JOIN documents y ON y.source = '{MEMORY_SOURCE}' AND y.path = w.value ->> 0"
     " JOIN chunks x ON x.document_id = y.id WHERE {TEST})"
 )
+_UNDER = (
+    "EXISTS (SELECT 1 FROM json_each(c.heading_path) h WHERE instr(lower(h.value), lower(?)) > 0)"
+)
 _TOUCHES = _LINES.format(
     IN="IN", TEST="w.value ->> 1 <= x.end_line AND w.value ->> 2 >= x.start_line"
 )
@@ -58,8 +61,8 @@ def within(reach: Reach) -> tuple[str, list[Any]]:
         tests.append("(" + " OR ".join(["d.path GLOB ?"] * len(filters.paths)) + ")")
         values += [_glob(path) for path in filters.paths]
     for heading in filters.headings:
-        tests.append("instr(lower(c.heading_path), lower(?)) > 0")
-        values.append(json.dumps(heading, ensure_ascii=False)[1:-1])
+        tests.append(_UNDER)
+        values.append(heading)
     if filters.within:
         tests.append(_TOUCHES)
         values.append(_as_json(filters.within))

@@ -37,10 +37,15 @@ def phrase(term: Term) -> str:
 
     Example: `v0.1` -> `"v0.1"`; `東京 京都` -> `"東京 京都"`; `東`, open at its end -> `"東"*`.
     """
-    quoted = _quote(term.text) + ("*" if term.prefix else "")
+    quoted = [_quote(term.text) + ("*" if term.prefix else "") for term in spellings(term)]
+    return f"({' OR '.join(quoted)})" if len(quoted) > 1 else quoted[0]
+
+
+def spellings(term: Term) -> list[Term]:
+    """Give what finds a term: itself, and of a beginning the stems that Porter has cut shorter."""
     if term.prefix and term.text.isascii() and term.text.isalpha():
-        return _join([quoted, *_stems(term.text)], " OR ") or quoted
-    return quoted
+        return list(dict.fromkeys([term, *_stems(term.text)]))
+    return [term]
 
 
 def _join(expressions: Iterable[str | None], operator: str) -> str | None:
@@ -48,19 +53,19 @@ def _join(expressions: Iterable[str | None], operator: str) -> str | None:
     return f"({operator.join(kept)})" if len(kept) > 1 else (kept[0] if kept else None)
 
 
-def _stems(prefix: str) -> Iterator[str]:
-    """Give the phrases that find words beginning with `prefix` whose stem is shorter."""
+def _stems(prefix: str) -> Iterator[Term]:
+    """Give the terms that find words beginning with `prefix` whose stem is shorter."""
     if prefix.endswith("y"):  # stemmed to i, but an e is taken off: deploye* is deploy*
-        yield f'"{prefix}e"*'
+        yield Term(prefix + "e", prefix=True)
     suffixes = _SUFFIXES.split()
     for n in range(len(prefix) - 1, _STEM_MIN - 2, -1):
         stem, tail = prefix[:n], prefix[n:]
         doubled = tail[0] == stem[-1]  # runn* is the run of running
         if doubled and any(suffix.startswith(tail[1:]) for suffix in suffixes):
-            yield f'"{stem}{tail[0]}ing"'
+            yield Term(f"{stem}{tail[0]}ing")
         elif n >= _STEM_MIN and any(suffix.startswith(tail) for suffix in suffixes):
-            yield f'"{stem}"'
-            yield f'"{stem}e"'  # the query is stemmed again: house is hous, hous would be hou
+            yield Term(stem)
+            yield Term(stem + "e")  # the query is stemmed again: house is hous, hous would be hou
 
 
 def _quote(text: str) -> str:

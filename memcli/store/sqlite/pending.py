@@ -9,7 +9,7 @@ from memcli.store.sqlite.driver import rows, strings
 
 
 def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> list[Pending]:
-    """List texts without a vector, newest documents first, each text once."""
+    """List texts without a vector, each once: of undated documents, then of the newest."""
     found = rows(
         connection,
         'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'

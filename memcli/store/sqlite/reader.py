@@ -99,6 +99,7 @@ class Reader:
         with translated(self.path):
             self._connection.execute("BEGIN")
             try:
+                rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
                 yield self
             finally:
                 self._connection.execute("ROLLBACK")
@@ -197,10 +198,10 @@ class Reader:
         fingerprint = facts.fingerprint
         if vector is None or fingerprint is None:
             return list
-        chunk_filter, query = select_chunks(reach), vector
+        asked = coarse.Asked(fingerprint, vector, limit, select_chunks(reach))
 
         def ask(connection: Any) -> vectors.Nearest:  # noqa: ANN401
-            return vectors.nearest(connection, table, fingerprint, query, limit, chunk_filter)
+            return vectors.nearest(connection, table, asked)
 
         aside = None
         if table is not None and coarse.is_coarse(table):
@@ -223,11 +224,12 @@ class Reader:
         within = f" AND id IN ({select})" if select else ""
         found: list[int] = []
         for start, end in spans:
-            newest = self._rows(
-                f"SELECT id FROM chunks WHERE date BETWEEN ? AND ?{within}"
-                " ORDER BY date DESC, id LIMIT ?",
-                (start, end, *values, limit),
-            )
+            with understood(self.path):
+                newest = self._rows(
+                    f"SELECT id FROM chunks WHERE date BETWEEN ? AND ?{within}"
+                    " ORDER BY date DESC, id LIMIT ?",
+                    (start, end, *values, limit),
+                )
             found += [chunk_id for (chunk_id,) in newest]
         return found
 

@@ -12,12 +12,12 @@ best are compared again by the vectors of the cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import apsw
 
 from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
+from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks
 
@@ -159,65 +159,49 @@ def _count(connection: apsw.Connection) -> int:
     return int(rows(connection, "SELECT count(*) FROM slots")[0][0])
 
 
-def nearest(
-    connection: apsw.Connection,
-    table: str | None,
-    fingerprint: str,
-    query: bytes,
-    k: int,
-    chunk_filter: tuple[str, Sequence[Any]] | None,
-) -> Nearest:
-    """List the hashes nearest to a query; ties by slot.
-
-    `chunk_filter` is a SELECT of the chunk ids to search in, with its bindings.
-    """
-    allowed, bindings = "", ()
-    if chunk_filter is not None:
-        select, values = chunk_filter
-        allowed = (
+def nearest(connection: apsw.Connection, table: str | None, asked: Asked) -> Nearest:
+    """List the hashes nearest to a query; ties by slot. What is asked is asked within chunks."""
+    if asked.within is not None:
+        select, values = asked.within
+        slots = (
             "SELECT s.id FROM slots s JOIN parts p ON p.hash = s.hash "
             f"WHERE p.chunk_id IN ({select})"
         )
-        bindings = tuple(values)
+        asked = asked._replace(within=(slots, values))
     if table is None:
-        return _scan(connection, fingerprint, query, k, allowed, bindings)
-    within = f" AND id IN ({allowed})" if allowed else ""
+        return _scan(connection, asked)
     if coarse.is_coarse(table):
-        near = coarse.nearest(connection, table, fingerprint, query, k, within, bindings)
+        near = coarse.nearest(connection, table, asked)
         return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
+    select, values = asked.within or ("", ())
+    within = f" AND id IN ({select})" if select else ""
     found = rows(
         connection,
         f"WITH n AS MATERIALIZED (SELECT id, distance FROM {table} "
         f"WHERE embedding MATCH ? AND k = ?{within}) "
         "SELECT s.hash, n.distance FROM n JOIN slots s ON s.id = n.id ORDER BY n.distance, n.id",
-        (query, k, *bindings),
+        (asked.vector, asked.limit, *values),
     )
     return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in found]
 
 
-def _scan(
-    connection: apsw.Connection,
-    fingerprint: str,
-    query: bytes,
-    k: int,
-    allowed: str,
-    bindings: tuple[Any, ...],
-) -> list[tuple[bytes, float]]:
+def _scan(connection: apsw.Connection, asked: Asked) -> Nearest:
     """Compare with every vector by numpy: the exact answer where vec0 cannot load."""
     import numpy as np
 
-    within = f" WHERE s.id IN ({allowed})" if allowed else ""
+    select, values = asked.within or ("", ())
+    within = f" WHERE s.id IN ({select})" if select else ""
     found = rows(
         connection,
         "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash "
         f"AND v.fingerprint = ?{within} ORDER BY s.id",
-        (fingerprint, *bindings),
+        (asked.fingerprint, *values),
     )
     if not found:
         return []
     matrix = np.frombuffer(b"".join(r[1] for r in found), "<f4").reshape(len(found), -1)
-    cosines = matrix @ np.frombuffer(query, "<f4")
-    order = np.argsort(-cosines, kind="stable")[:k]
+    cosines = matrix @ np.frombuffer(asked.vector, "<f4")
+    order = np.argsort(-cosines, kind="stable")[: asked.limit]
     return [(found[i][0], float(cosines[i])) for i in order]
 
 

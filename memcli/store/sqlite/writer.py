@@ -1,4 +1,4 @@
-"""Change the index file: one transaction a document for keyword rows, batches for vectors.
+"""Change the index file, or build one beside it: a transaction a document, batches of vectors.
 
 The caller holds the writer lock, hands in the clock, and has read the files. A file of the index
 that is no longer where it was opened is noticed before a change is committed.
@@ -9,21 +9,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
 from memcli.errors import DamagedError, StoreError
 from memcli.store.records import Counts, Facts, Key, Pending, Stamp
-from memcli.store.sqlite import documents, driver, integrity, keywords, lineage, pending, schema
+from memcli.store.sqlite import (
+    beside,
+    documents,
+    driver,
+    integrity,
+    keywords,
+    lineage,
+    pending,
+    schema,
+)
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, translated, understood
 from memcli.store.sqlite.network import MOUNTS
 from memcli.types import Document, Known, SourceLines
-
-if TYPE_CHECKING:
-    from memcli.store.port import Rebuild
 
 # The log can be folded into the file while no search reads it. Where one search follows another
 # without a gap, a run that is done would wait for the usual timeout and fold nothing.
@@ -31,6 +37,8 @@ CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 DAY_SECONDS = 86_400
+# Facts that the vectors which a copy takes over rest on.
+INHERITED = ("model",)
 
 Clock = Callable[[], int]  # nanoseconds since 1970
 
@@ -158,7 +166,7 @@ class Writer:
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        """List texts without a vector, newest documents first, each text once."""
+        """List texts without a vector, each once: of undated documents, then of the newest."""
         with understood(self.path):
             return pending.read_pending(self.connection, fingerprint, limit)
 
@@ -312,19 +320,15 @@ class Writer:
                 ((*row, self.now) for row in readable_vectors(aside)),
             )
 
-    def rebuild(self) -> AbstractContextManager[Rebuild]:
+    def rebuild(self) -> AbstractContextManager[Beside]:
         """Build an index anew beside this one, or go on where that was left."""
-        from memcli.store.sqlite.beside import rebuilding
-
-        return rebuilding(self)
+        return _rebuilding(self)
 
     def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
         """Remove a half-built index that nobody has gone on with for so long."""
-        from memcli.store.sqlite.beside import age_ns, sweep
-
-        age = age_ns(self.path, self.now_ns())
+        age = beside.age_ns(self.path, self.now_ns())
         if age is not None and age >= older_than_seconds * 1e9:
-            sweep(self.path)
+            beside.sweep(self.path)
 
     @property
     def now(self) -> int:
@@ -387,3 +391,88 @@ def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
     with understood(path):
         schema.migrate(opened.connection, path)
     return opened
+
+
+class Beside(Writer):
+    """An index that is built beside another one; a `port.Rebuild`."""
+
+    def __init__(self, main: Writer, opened: Connected) -> None:
+        """Wrap the open copy of an index."""
+        path = beside.path_beside(main.path)
+        super().__init__(path, opened, main.now_ns, mounts=main.mounts)
+        self._main = main
+
+    def take_over(self, hidden: Iterable[Key]) -> None:
+        """Copy the embedding cache, and documents whose files nobody could see."""
+        main = self._main
+        for key in hidden:
+            with translated(main.path):
+                document, stamp, skip = documents.read_document(main.connection, key)
+            self.put(document, stamp, skip=skip)
+        with translated(main.path), self.transaction(revise=False):
+            # A copy that is gone on with searches by some vectors already; now by these too.
+            self.refresh((), beside.copy_vectors(self.connection, main.connection, self.now))
+        told = main.facts
+        inherited = {name: getattr(told, name) for name in INHERITED}
+        self.set_meta({name: value for name, value in inherited.items() if value is not None})
+        if told.fingerprint and told.dimension is not None and self.facts.fingerprint is None:
+            self.search_by(told.fingerprint, told.dimension)
+
+    def publish(self) -> None:
+        """Put the copy in the place of the other index, in one transaction.
+
+        The revision goes on from the larger one, so no answer of before looks like one of now.
+        """
+        main, told = self._main, self.facts
+        revision = str(1 + max(told.revision, main.facts.revision))
+        is_embedded = self.is_embedded(told.fingerprint)
+        with self.transaction(revise=False):
+            self.put_meta("revision", revision)
+            self.put_meta(beside.PUBLISHED_AS, revision)
+            if is_embedded:
+                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
+        if (fault := self.integrity()) != "ok":
+            raise DamagedError(
+                f"the index built beside {main.path} is damaged: {fault}",
+                hint="memcli index --full",
+            )
+        main.check_present()
+        with translated(main.path):
+            beside.put_in_place(self.connection, main.connection)
+        main.check_present()
+
+
+@contextmanager
+def _rebuilding(main: Writer) -> Iterator[Beside]:
+    """Open the half-built index beside another one, or a new one where it cannot be used."""
+    side = _usable(main)
+    if side is None:
+        beside.sweep(main.path)
+        side = _open_beside(main)
+    try:
+        side.set_meta({"mounts": main.facts.mounts or "[]"})
+        yield side
+    finally:
+        side.close()
+        with suppress(OSError):  # its age is asked by the same clock
+            os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
+
+
+def _open_beside(main: Writer) -> Beside:
+    return Beside(main, open_migrated(beside.path_beside(main.path), main.mounts))
+
+
+def _usable(main: Writer) -> Beside | None:
+    """Open a copy that can be gone on with: sound, and not published already."""
+    if not os.path.exists(beside.path_beside(main.path)):
+        return None
+    try:
+        side = _open_beside(main)
+        published = side.meta(beside.PUBLISHED_AS)
+        done = published is not None and main.facts.revision >= int(published)
+        if not done and side.integrity() == "ok":
+            return side
+        side.close()
+    except DamagedError:
+        pass
+    return None

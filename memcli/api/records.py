@@ -1,0 +1,65 @@
+"""What Python is told: the records of the JSON, frozen and typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from memcli.errors import Reason
+    from memcli.search.passages import Passage
+    from memcli.search.pipeline import Leg
+
+
+class Fresh(NamedTuple):
+    """How far an answer is behind the files."""
+
+    state: str  # fresh | stale | not_indexed | empty
+    pending: int  # files that the answer does not know as they are
+    reason: Reason | None
+    notices: tuple[Reason, ...]  # what could not be seen or had to be mended
+
+
+class LegsRun(NamedTuple):
+    """Which legs ran, and why one did not."""
+
+    lexical: Leg
+    dense: Leg
+
+
+class SearchResults(NamedTuple):
+    """The answer to a question: the record of `memcli.search/1`."""
+
+    query: str
+    now: str  # ISO time
+    verdict: str  # good | weak | none
+    freshness: Fresh
+    legs: LegsRun
+    results: tuple[Passage, ...]  # best first
+    dropped: int  # passages that did not fit the budget
+
+
+class ContextPassage(NamedTuple):
+    """Lines of one document as a context shows them."""
+
+    section: str  # always | soft | recent | found
+    citation: str
+    ref: str
+    trust: str
+    text: str
+    score: float | None
+    via: str | None  # citation of the passage that links here
+
+
+class ContextBlock(NamedTuple):
+    """The memory for a prompt: the record of `memcli.context/1`."""
+
+    query: str | None
+    now: str
+    budget: int
+    tokens: int  # as estimated, fences and citations included
+    verdict: str | None  # of the question
+    freshness: Fresh
+    markdown: str  # the block as it goes into a prompt
+    parts: tuple[ContextPassage, ...]
+    left_out: int  # parts that had no room
+    warnings: tuple[str, ...]

@@ -1,0 +1,39 @@
+"""Every store there is. A new one is added to STORES, and passes what stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.store.open import store_at
+from memcli.store.port import Store
+from tests.store.contract.makers import Clock
+from tests.store.contract.memory_store import MemoryStore
+
+MakeStore = Callable[[Path, Clock], Store]
+
+STORES: dict[str, MakeStore] = {
+    "memory": lambda folder, clock: MemoryStore(str(folder / "index"), clock),
+    "sqlite": lambda folder, clock: store_at(str(folder / "index.sqlite"), clock),
+}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    """An empty store of each kind."""
+    made = STORES[request.param](tmp_path / "store", clock)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=[name for name in STORES if name != "memory"])
+def make_store(request: pytest.FixtureRequest) -> MakeStore:
+    """Make a store of each kind that is to answer as the one in memory does."""
+    return STORES[request.param]

@@ -1,0 +1,169 @@
+"""Documents made of their text, as the indexer makes them, and ways to ask for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from memcli.indexing.document import build_document
+from memcli.indexing.indexer import text_of
+from memcli.markdown import words
+from memcli.markdown.lineage import SCHEMA, lines_hash
+from memcli.store.port import Change, Snapshot, Store
+from memcli.store.records import Key, Reach, Stamp
+from memcli.types import (
+    MEMORY_SOURCE,
+    Document,
+    Encoder,
+    FileStat,
+    FileText,
+    Source,
+    SourceLines,
+    Term,
+    Wanted,
+)
+from tests.hashing import HashingEncoder
+from tests.support import make_limits
+
+ENCODER = HashingEncoder()
+EVERYTHING = Reach()
+DAY_NS = 86_400 * 10**9
+
+
+class Clock:
+    """A clock that stands until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.ns = int(datetime(2026, 2, 10, 9, tzinfo=UTC).timestamp()) * 10**9
+
+    def __call__(self) -> int:
+        return self.ns
+
+    def pass_days(self, days: float) -> None:
+        self.ns += round(days * DAY_NS)
+
+
+def never(seconds: float) -> None:
+    """Stand for a sleep where nothing is to be waited for."""
+    raise AssertionError("nothing is to be waited for")
+
+
+def changing(store: Store) -> AbstractContextManager[Change]:
+    return store.change(wait_seconds=0.0, sleep=never)
+
+
+def stamp_of(path: str, text: str, source: str = MEMORY_SOURCE) -> Stamp:
+    data = text.encode()
+    return Stamp(FileStat(source, path, len(data), 1, 2, 3), sha256(data).digest(), 4)
+
+
+def document(path: str, text: str, source: str = MEMORY_SOURCE, **fields: Any) -> Document:
+    """Make a document of a text; fields of it may be said otherwise."""
+    stamp = stamp_of(path, text, source)
+    made = build_document(
+        FileText(stamp.stat, stamp.hash, text, damaged=False),
+        Source(source, "/nowhere", ("**/*.md",)),
+        make_limits(),
+    )
+    return made._replace(**fields)
+
+
+def put(
+    change: Change, path: str, text: str, source: str = MEMORY_SOURCE, **fields: Any
+) -> Document:
+    made = document(path, text, source, **fields)
+    change.put(made, stamp_of(path, text, source))
+    return made
+
+
+def fill(store: Store, documents: dict[str, str]) -> None:
+    """Store documents of the memory by path."""
+    with changing(store) as change:
+        for path, text in documents.items():
+            put(change, path, text)
+
+
+def embed(change: Change, encoder: Encoder = ENCODER) -> int:
+    """Give every text that waits its vector, without switching; say how many there were."""
+    waiting = change.pending(encoder.fingerprint, 1000)
+    made = encoder.encode([text_of(item) for item in waiting])
+    pairs = [(item.hash, vector) for item, vector in zip(waiting, made, strict=True)]
+    change.put_vectors(encoder.fingerprint, pairs)
+    return len(pairs)
+
+
+def search_by(change: Change, encoder: Encoder = ENCODER) -> None:
+    change.search_by(encoder.fingerprint, encoder.dimension)
+
+
+def lines_of(path: str, text: str, first: int, last: int) -> SourceLines:
+    """Name lines of a text as a summary does."""
+    return SourceLines(path, first, last, lines_hash(text.split("\n"), first, last))
+
+
+def summary(*rests_on: SourceLines, confidence: float = 0.5, said: str = "said") -> str:
+    """Write a summary that rests on some lines; it stands in `memory/summaries/`."""
+    metadata = {
+        "schema": SCHEMA,
+        "tokens": {"sources": 9, "summary": 3},
+        "lineage": [
+            {"path": s.path, "lines": f"{s.start_line}-{s.end_line}", "hash": s.hash.hex()}
+            for s in rests_on
+        ],
+        "earliest": "2025-01-01",
+        "latest": "2025-01-31",
+        "compacted": "2025-02-01T09:00:00",
+        "method": "extract",
+        "seal": "0" * 32,
+        "confidence": confidence,
+        "level": 1,
+        "parents": [],
+    }
+    first = rests_on[0]
+    line = f"- {said} ({first.path}:{first.start_line}-{first.end_line})"
+    return f"---\n{json.dumps(metadata)}\n---\n{line}\n"
+
+
+def term(text: str, *, prefix: bool = False) -> Term:
+    """Give a term as a query asks for it."""
+    found = words.sought(text, prefix=prefix)
+    assert found is not None
+    return found
+
+
+def any_of(*texts: str) -> Wanted:
+    return Wanted(any=tuple(map(term, texts)))
+
+
+def every_chunk(snapshot: Snapshot) -> dict[int, str]:
+    """Name every chunk with the path of its document."""
+    excerpts = snapshot.excerpts_of(list(snapshot.known()), EVERYTHING)
+    return {excerpt.about.chunk_id: excerpt.about.path for excerpt in excerpts}
+
+
+def places(snapshot: Snapshot, chunk_ids: Iterable[int]) -> list[str]:
+    """Name chunks by the path of their document, in the order they are given."""
+    ids = list(chunk_ids)
+    excerpts = snapshot.excerpts(ids)
+    return [excerpts[chunk_id].about.path for chunk_id in ids]
+
+
+def found(
+    snapshot: Snapshot, wanted: Wanted, limit: int = 100, reach: Reach = EVERYTHING
+) -> list[str]:
+    """Name what is found by words, best first."""
+    return places(snapshot, (r.chunk_id for r in snapshot.lexical(wanted, limit, reach)))
+
+
+def near(snapshot: Snapshot, text: str, limit: int = 100, reach: Reach = EVERYTHING) -> list[str]:
+    """Name what is found by a vector, best first."""
+    texts = snapshot.dense(ENCODER.encode_query(text), limit, reach)()
+    return places(snapshot, dict.fromkeys(c for text in texts for c in text.chunk_ids))
+
+
+def keys(*paths: str, source: str = MEMORY_SOURCE) -> Sequence[Key]:
+    return [(source, path) for path in paths]

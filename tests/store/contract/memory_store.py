@@ -1,0 +1,638 @@
+"""A store in memory: what the port means, in plain Python, with no thought of speed.
+
+Its state is one frozen record. A change puts another record in its place, so a snapshot is the
+record that was there when it began. Every answer is worked out from all documents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import groupby
+from struct import unpack
+from threading import Lock
+from typing import NamedTuple
+
+from memcli.errors import BusyError, IndexMissingError
+from memcli.store.port import Sleep
+from memcli.store.records import (
+    Counts,
+    Described,
+    Facts,
+    Held,
+    Key,
+    Legs,
+    Linking,
+    Marked,
+    Near,
+    Owner,
+    Pending,
+    Ranked,
+    Rated,
+    Reach,
+    SourceCounts,
+    Stamp,
+    Support,
+    Titled,
+    VectorSearch,
+    WatchRecord,
+)
+from memcli.types import (
+    MEMORY_SOURCE,
+    About,
+    Candidate,
+    Chunk,
+    Document,
+    Excerpt,
+    Known,
+    Part,
+    PartScore,
+    Skip,
+    SourceLines,
+    Term,
+    Wanted,
+)
+from tests.store.contract.memory_reach import is_within
+from tests.store.contract.memory_words import Columns, Words, columns, tokens
+
+DAY_NS = 86_400 * 10**9
+RETRY_SECONDS = 0.05
+
+
+class Row(NamedTuple):
+    """A chunk as it is stored."""
+
+    id: int
+    document: Document
+    chunk: Chunk
+    words: Columns
+
+    @property
+    def about(self) -> About:
+        d, c = self.document, self.chunk
+        return About(
+            chunk_id=self.id, source=d.source, path=d.path, anchor=c.anchor,
+            heading_path=c.heading_path, title=d.title, start_line=c.start_line,
+            end_line=c.end_line, date=c.date, document_date=d.date, kind=d.kind, scope=d.scope,
+            source_kind=d.source_kind, trust=d.trust,
+        )  # fmt: skip
+
+    @property
+    def excerpt(self) -> Excerpt:
+        c = self.chunk
+        return Excerpt(self.about, c.text, c.start_byte, c.end_byte, c.ordinal)
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        return self.document.source, self.document.path, self.chunk.ordinal
+
+
+class Stored(NamedTuple):
+    """A document as it is stored."""
+
+    document: Document
+    stamp: Stamp
+    skip: str  # why it has no text; empty where it has
+    rows: tuple[Row, ...]
+
+
+class Vector(NamedTuple):
+    """A vector, and when it ceased to be searched by; None while it is."""
+
+    blob: bytes
+    unused_ns: int | None
+
+
+class State(NamedTuple):
+    """All that is stored."""
+
+    facts: Facts = Facts()
+    documents: Mapping[Key, Stored] = {}
+    vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
+    # Of a line that a summary, named first, rests on: the file it was looked up in last, and
+    # whether it was there.
+    checked: Mapping[tuple[str, SourceLines], tuple[bytes, bool]] = {}
+    embedded_at: int | None = None  # the revision in which every text had its vector
+
+    @property
+    def rows(self) -> list[Row]:
+        return sorted(row for stored in self.documents.values() for row in stored.rows)
+
+    @property
+    def parts(self) -> list[tuple[Row, Part]]:
+        return [(row, part) for row in self.rows for part in row.chunk.parts]
+
+    def own_vector(self, hash_: bytes) -> bytes | None:
+        """Give the vector of a text that is searched by."""
+        found = self.vectors.get((self.facts.fingerprint or "", hash_))
+        return found.blob if found else None
+
+    def waiting(self, fingerprint: str) -> list[tuple[Row, Part]]:
+        """List the parts whose text has no vector."""
+        return [(r, part) for r, part in self.parts if (fingerprint, part.hash) not in self.vectors]
+
+    def lineage(self) -> list[tuple[str, SourceLines, bytes | None]]:
+        """List summaries, lines they rest on, and the hash of the file those are in."""
+        own = {path: s for (source, path), s in self.documents.items() if source == MEMORY_SOURCE}
+        return sorted(
+            (path, lines, own[lines.path].stamp.hash if lines.path in own else None)
+            for path, stored in own.items()
+            for lines in (stored.document.lineage.sources if stored.document.lineage else ())
+        )
+
+
+class MemorySnapshot:
+    """Answers from one state; a `port.Snapshot`."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def facts(self) -> Facts:
+        return self._state.facts
+
+    def known(self) -> Mapping[Key, Known]:
+        return {
+            key: Known(s.hash, *s.stat[2:], s.indexed_ns)
+            for key, (_, s, *_) in self._state.documents.items()
+        }
+
+    def counts(self) -> Counts:
+        parts = [part for _, part in self._state.parts]
+        embedded = [part for part in parts if self._state.own_vector(part.hash)]
+        return Counts(len(self._texts()), len(self._state.rows), len(parts), len(embedded))
+
+    def by_source(self) -> Mapping[str, SourceCounts]:
+        found = {}
+        for source in sorted({stored.document.source for stored in self._texts()}):
+            own = [stored for stored in self._texts() if stored.document.source == source]
+            dates = sorted(stored.document.date for stored in own if stored.document.date)
+            chunks = sum(len(stored.rows) for stored in own)
+            first, last = (dates[0], dates[-1]) if dates else (None, None)
+            found[source] = SourceCounts(len(own), chunks, first, last)
+        return found
+
+    def days(self) -> Mapping[str, int]:
+        return Counter(stored.document.date for stored in self._texts() if stored.document.date)
+
+    def skipped(self) -> Sequence[Skip]:
+        documents = self._state.documents
+        return [Skip(*key, documents[key].skip) for key in sorted(documents) if documents[key].skip]
+
+    def texts(self) -> Iterator[str]:
+        return iter([row.chunk.text for row in self._state.rows])
+
+    def integrity(self) -> str:
+        return "ok"
+
+    def vector_search(self) -> VectorSearch:
+        return VectorSearch("plain Python", is_exact=True, problem="")
+
+    def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
+        return [tokens(text) for text in prepared]
+
+    def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
+        return [len(self._words.holders(term)) for term in terms]
+
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
+        holders = [self._words.holders(term) for term in terms]
+        return [Held(len(found), frozenset(found.intersection(chunk_ids))) for found in holders]
+
+    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
+        return frozenset(self._words.matching(wanted).intersection(chunk_ids))
+
+    def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
+        scores = self._words.scores(wanted)
+        within = [row.id for row in self._within(reach) if row.id in scores]
+        ranked = sorted(within, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+        return [Ranked(chunk_id, scores[chunk_id]) for chunk_id in ranked[:limit]]
+
+    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+        if vector is None:
+            return list
+        owners: dict[bytes, list[int]] = {}
+        for row in self._within(reach):
+            for part in row.chunk.parts:
+                owners.setdefault(part.hash, []).append(row.id)
+        near = [
+            Near(hash_, cosine(vector, blob), tuple(dict.fromkeys(owned)))
+            for hash_, owned in owners.items()
+            if (blob := self._state.own_vector(hash_))
+        ]
+        near.sort(key=lambda text: -text.cosine)
+        return lambda: near[:limit]
+
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
+        rows = sorted(self._within(reach), key=lambda row: row.chunk.date or "", reverse=True)
+        found: list[int] = []
+        for first, last in spans:
+            inside = [r.id for r in rows if r.chunk.date and first <= r.chunk.date <= last]
+            found += inside[:limit]
+        return found
+
+    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
+        scores = self._words.scores(legs.wanted)
+        return [
+            Candidate(
+                row.about,
+                row.chunk.tokens,
+                row.chunk.text,
+                row.chunk.text_hash,
+                row.document.authority,
+                row.document.importance,
+                tuple(self._scored(part, legs.vector) for part in row.chunk.parts),
+                scores.get(row.id, 0.0),
+            )
+            for row in sorted(self._rows(chunk_ids), key=lambda row: row.place)
+        ]
+
+    def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
+        return {row.id: row.excerpt for row in self._rows(chunk_ids)}
+
+    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
+        found = sorted(self._within(reach), key=lambda row: row.place)
+        return [row.excerpt for row in found if row.about.document in documents]
+
+    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+        found = [
+            row
+            for row in self._within(reach)
+            if row.document.date and not row.document.always and not row.document.soft
+        ]
+        found.sort(key=lambda row: (row.document.date, row.document.path, row.chunk.ordinal))
+        return iter([row.excerpt for row in reversed(found)])
+
+    def marked(self, *, soft: bool) -> Sequence[Marked]:
+        found = []
+        for _, stored in sorted(self._state.documents.items()):
+            d = stored.document
+            if stored.rows and (d.soft and not d.always if soft else d.always):
+                excerpts = tuple(row.excerpt for row in stored.rows)
+                found.append(Marked(d.authority, excerpts))
+        return found
+
+    def rated(self, reach: Reach) -> Sequence[Rated]:
+        rows = sorted(self._within(reach), key=lambda row: row.place)
+        return [
+            Rated(
+                d.source, d.path, d.date, d.scope, d.trust, d.authority, d.importance, len([*run])
+            )
+            for d, run in groupby(rows, lambda row: row.document)
+        ]
+
+    def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
+        return {
+            row.id: Linking(row.chunk.links, row.document.front_matter)
+            for row in self._rows(chunk_ids)
+        }
+
+    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
+        return frozenset(key for key in keys if key in self._state.documents)
+
+    def titles(self) -> Sequence[Titled]:
+        return [
+            Titled(*key, stored.document.title) for key, stored in self._state.documents.items()
+        ]
+
+    def supports(self) -> Sequence[Support]:
+        checked = self._state.checked
+        return [
+            Support(summary, lines, checked.get((summary, lines)) == (file_hash, True))
+            for summary, lines, file_hash in self._state.lineage()
+        ]
+
+    def confidences(self) -> Mapping[str, float]:
+        return {
+            stored.document.path: stored.document.lineage.confidence
+            for stored in self._state.documents.values()
+            if stored.document.lineage
+        }
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words({row.id: row.words for row in self._state.rows})
+
+    def _texts(self) -> list[Stored]:
+        return [stored for stored in self._state.documents.values() if not stored.skip]
+
+    def _rows(self, chunk_ids: Sequence[int]) -> list[Row]:
+        return [row for row in self._state.rows if row.id in chunk_ids]
+
+    def _within(self, reach: Reach) -> list[Row]:
+        return [row for row in self._state.rows if is_within(reach, row.about)]
+
+    def _scored(self, part: Part, vector: bytes | None) -> PartScore:
+        blob = self._state.own_vector(part.hash)
+        score = cosine(vector, blob) if vector and blob else None
+        return PartScore(part.start_line, part.end_line, part.start, part.end, score)
+
+
+class Cell:
+    """The place of a state, and of one that is built to take it."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.beside: Cell | None = None
+        self.left_ns = 0  # when it was worked on last
+        self.set_aside = ""
+
+
+class MemoryChange:
+    """Puts one state in the place of another; a `port.Change`."""
+
+    notices: Sequence[str] = ()
+
+    def __init__(self, cell: Cell, now_ns: Callable[[], int]) -> None:
+        self._cell, self._now_ns = cell, now_ns
+
+    @property
+    def facts(self) -> Facts:
+        return self._state.facts
+
+    def known(self) -> Mapping[Key, Known]:
+        return self._snapshot.known()
+
+    def counts(self) -> Counts:
+        return self._snapshot.counts()
+
+    def integrity(self) -> str:
+        return self._snapshot.integrity()
+
+    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+        told = self.facts._replace(**facts)  # type: ignore[arg-type]
+        if told != self.facts:
+            self._become(self._state._replace(facts=told), revise=revise)
+
+    def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
+        key = (document.source, document.path)
+        state = self._without(key)
+        first = 1 + max((row.id for row in state.rows), default=0)
+        rows = tuple(
+            Row(number, document, chunk, columns(chunk))
+            for number, chunk in enumerate(document.chunks, first)
+        )
+        stored = Stored(document, stamp, skip, rows)
+        self._become(state._replace(documents={**state.documents, key: stored}))
+
+    def touch(self, key: Key, stamp: Stamp) -> None:
+        stored = self._state.documents[key]
+        stamp = stamp._replace(hash=stored.stamp.hash)
+        documents = {**self._state.documents, key: stored._replace(stamp=stamp)}
+        self._become(self._state._replace(documents=documents), revise=False)
+
+    def remove(self, key: Key) -> None:
+        self._become(self._without(key))
+
+    def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
+        waiting = self._state.waiting(fingerprint)
+        waiting.sort(key=lambda found: found[0].document.path)
+        waiting.sort(key=lambda found: found[0].document.date or "undated", reverse=True)
+        texts = {
+            part.hash: Pending(
+                part.hash,
+                part.prefix,
+                row.chunk.text[part.start : part.end],
+                row.document.title,
+                row.chunk.heading_path,
+                row.chunk.date,
+            )
+            for row, part in waiting
+        }
+        return list(texts.values())[:limit]
+
+    def unembedded(self, fingerprint: str) -> int:
+        return len({part.hash for _, part in self._state.waiting(fingerprint)})
+
+    def is_embedded(self, fingerprint: str | None) -> bool:
+        is_own = fingerprint is not None and fingerprint == self.facts.fingerprint
+        return is_own and self._state.embedded_at == self.facts.revision
+
+    def mark_embedded(self) -> None:
+        self._become(self._state._replace(embedded_at=self.facts.revision), revise=False)
+
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
+        new = {(fingerprint, hash_): Vector(blob, None) for hash_, blob in made}
+        self._become(self._state._replace(vectors={**new, **self._state.vectors}))
+
+    def search_by(self, fingerprint: str, dimension: int) -> None:
+        facts = self.facts._replace(fingerprint=fingerprint, dimension=dimension)
+        if facts != self.facts:
+            self._become(self._state._replace(facts=facts))
+
+    def unchecked(self) -> Sequence[SourceLines]:
+        checked = self._state.checked
+        return sorted(
+            {
+                lines
+                for summary, lines, file_hash in self._state.lineage()
+                if file_hash is not None
+                and checked.get((summary, lines), (None, False))[0] != file_hash
+            }
+        )
+
+    def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
+        checked = {
+            (summary, lines): (file_hash, lines in held)
+            for summary, lines, _ in self._state.lineage()
+            if lines.path == path
+        }
+        self._become(self._state._replace(checked={**self._state.checked, **checked}))
+
+    def settle(self, pages: int | None = None) -> None:
+        """Do nothing: nothing is left of what was deleted."""
+
+    def prune(self, *, unused_days: int) -> int:
+        since = self._now_ns() - unused_days * DAY_NS
+        kept = {
+            key: vector
+            for key, vector in self._state.vectors.items()
+            if vector.unused_ns is None or vector.unused_ns > since
+        }
+        dropped = len(self._state.vectors) - len(kept)
+        self._become(self._state._replace(vectors=kept), revise=False)
+        return dropped
+
+    def start_over(self, fault: str) -> str:
+        self._cell.state, self._cell.set_aside = State(), "what was in memory"
+        return f"{fault}; the index is built anew"
+
+    @contextmanager
+    def rebuild(self) -> Iterator[MemoryRebuild]:
+        beside = self._cell.beside = self._cell.beside or Cell(State())
+        side = MemoryRebuild(beside, self._now_ns, self._cell)
+        side.remember({"mounts": self.facts.mounts or "[]"})
+        try:
+            yield side
+        finally:
+            beside.left_ns = self._now_ns()
+
+    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+        beside = self._cell.beside
+        if beside and self._now_ns() - beside.left_ns >= older_than_seconds * 1e9:
+            self._cell.beside = None
+
+    @property
+    def _state(self) -> State:
+        return self._cell.state
+
+    @property
+    def _snapshot(self) -> MemorySnapshot:
+        return MemorySnapshot(self._state)
+
+    def _without(self, key: Key) -> State:
+        kept = {other: stored for other, stored in self._state.documents.items() if other != key}
+        checked = {
+            (summary, lines): found
+            for (summary, lines), found in self._state.checked.items()
+            if (MEMORY_SOURCE, summary) != key
+        }
+        return self._state._replace(documents=kept, checked=checked)
+
+    def _become(self, state: State, *, revise: bool = True) -> None:
+        """Put a state in the place of this one, and note the vectors that nobody needs now."""
+        living = {(state.facts.fingerprint, part.hash) for _, part in state.parts}
+        now = self._now_ns()
+        vectors = {
+            key: v._replace(unused_ns=None if key in living else v.unused_ns or now)
+            for key, v in state.vectors.items()
+        }
+        facts = state.facts._replace(revision=state.facts.revision + revise)
+        self._cell.state = state._replace(facts=facts, vectors=vectors)
+
+
+class MemoryRebuild(MemoryChange):
+    """Builds a state that takes the place of another one; a `port.Rebuild`."""
+
+    def __init__(self, cell: Cell, now_ns: Callable[[], int], main: Cell) -> None:
+        super().__init__(cell, now_ns)
+        self._main = main
+
+    def take_over(self, hidden: Iterable[Key]) -> None:
+        main = self._main.state
+        for key in hidden:
+            stored = main.documents[key]
+            self.put(stored.document, stored.stamp, skip=stored.skip)
+        self._become(self._state._replace(vectors={**main.vectors, **self._state.vectors}))
+        if main.facts.model:
+            self.remember({"model": main.facts.model})
+        if main.facts.fingerprint and main.facts.dimension and not self.facts.fingerprint:
+            self.search_by(main.facts.fingerprint, main.facts.dimension)
+
+    def publish(self) -> None:
+        revision = 1 + max(self.facts.revision, self._main.state.facts.revision)
+        is_embedded = self.is_embedded(self.facts.fingerprint)
+        self._main.state = self._state._replace(
+            facts=self.facts._replace(revision=revision),
+            embedded_at=revision if is_embedded else None,
+        )
+        self._main.beside = None
+
+
+class MemoryWatch:
+    """The right to be the one watcher; a `port.Watch`."""
+
+    files: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self.record = WatchRecord(os.getpid())
+
+    def tell(self, record: WatchRecord) -> None:
+        self.record = record
+
+
+class MemoryStore:
+    """A store that ends with its process; a `port.Store`."""
+
+    def __init__(self, local: str, now_ns: Callable[[], int]) -> None:
+        self.local, self._now_ns = local, now_ns
+        self._cell: Cell | None = None
+        self._writing = Lock()
+        self._owner: Owner | None = None
+        self._watch: MemoryWatch | None = None
+
+    def describe(self) -> Described:
+        texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
+        size = sum(len(text.encode()) for text in texts)
+        return Described("memory", size, self._cell.set_aside if self._cell else "")
+
+    def has_unfolded(self) -> bool:
+        return False
+
+    def exists(self) -> bool:
+        return self._cell is not None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[MemorySnapshot]:
+        if self._cell is None:
+            raise IndexMissingError("there is no index in memory", hint="memcli index")
+        yield MemorySnapshot(self._cell.state)
+
+    @contextmanager
+    def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[MemoryChange]:
+        with self.locked(wait_seconds=wait_seconds, sleep=sleep):
+            self._cell = self._cell or Cell(State())
+            yield MemoryChange(self._cell, self._now_ns)
+
+    @contextmanager
+    def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
+        waited = 0.0
+        while not self._writing.acquire(blocking=False):
+            if waited >= wait_seconds:
+                raise BusyError(f"another memcli ({self._owner}) is writing the index")
+            sleep(RETRY_SECONDS)
+            waited += RETRY_SECONDS
+        self._owner = Owner(os.getpid(), self._now_ns() / 1e9)
+        try:
+            yield
+        finally:
+            self._owner = None
+            self._writing.release()
+
+    def writer(self) -> Owner | None:
+        return self._owner
+
+    @contextmanager
+    def watch(self, *, sleep: Sleep) -> Iterator[MemoryWatch]:
+        if self._watch:
+            raise BusyError(f"another memcli (pid {os.getpid()}) watches this workspace")
+        self._watch = MemoryWatch()
+        try:
+            yield self._watch
+        finally:
+            self._watch = None
+
+    def watcher(self) -> WatchRecord | None:
+        return self._watch.record if self._watch else None
+
+    def copy_to(self, path: str) -> None:
+        """Tell a store in a file all that is told here."""
+        from memcli.store.open import store_at
+
+        state = self._cell.state if self._cell else State()
+        copy = store_at(path, self._now_ns)
+        with copy.change(wait_seconds=0, sleep=lambda seconds: None) as change:
+            for stored in state.documents.values():
+                change.put(stored.document, stored.stamp, skip=stored.skip)
+            for (fingerprint, hash_), vector in state.vectors.items():
+                change.put_vectors(fingerprint, [(hash_, vector.blob)])
+            if state.facts.fingerprint and state.facts.dimension:
+                change.search_by(state.facts.fingerprint, state.facts.dimension)
+            for _, lines, file_hash in state.lineage():
+                held = [s.lines for s in MemorySnapshot(state).supports() if s.holds]
+                change.check(lines.path, file_hash or b"", held)
+        copy.close()
+
+    def close(self) -> None:
+        """Hold nothing open."""
+
+
+def cosine(a: bytes, b: bytes) -> float:
+    """Multiply two vectors of unit length."""
+    return sum(x * y for x, y in zip(floats(a), floats(b), strict=True))
+
+
+def floats(blob: bytes) -> tuple[float, ...]:
+    return unpack(f"<{len(blob) // 4}f", blob)

@@ -1,0 +1,115 @@
+"""Words in memory: which chunks hold a term, and BM25 worked out from the definition.
+
+FTS5 is followed to the letter, so that scores can be compared: k1 1.2, b .75, both columns count
+alike, and the IDF of a term that most chunks hold is not negative but tiny. A score is the sum
+over what the expression names, so a term that is named twice counts twice.
+https://sqlite.org/fts5.html#the_bm25_function
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from math import log
+
+import apsw
+
+from memcli.markdown.comments import visible
+from memcli.markdown.words import prepare
+from memcli.store.sqlite import keywords
+from memcli.store.sqlite.match import spellings
+from memcli.types import Chunk, Term, Wanted
+
+K1, B = 1.2, 0.75
+LEAST_IDF = 1e-6
+
+Columns = tuple[tuple[str, ...], ...]  # tokens of the headings, and of the text
+Clause = tuple[tuple[Term, ...], ...]  # of each group one term is needed
+
+
+@cache
+def tokens(prepared: str) -> tuple[str, ...]:
+    """Cut a text that `words.prepare` has made into stems."""
+    return keywords.tokens(apsw.Connection(":memory:"), [prepared])[0]
+
+
+def columns(chunk: Chunk) -> Columns:
+    """Cut what is searched of a chunk: comments are not."""
+    texts = " ".join(chunk.heading_path), visible(chunk.text)
+    return tuple(tokens(prepare(text)) for text in texts)
+
+
+class Words:
+    """The words of some chunks, by chunk."""
+
+    def __init__(self, chunks: Mapping[int, Columns]) -> None:
+        self._chunks = chunks
+        self._sizes = {chunk: sum(map(len, cut)) for chunk, cut in chunks.items()}
+        self._mean = sum(self._sizes.values()) / len(chunks) if chunks else 0.0
+
+    def holders(self, term: Term) -> set[int]:
+        """Name the chunks that hold a term."""
+        return {chunk for spelling in spellings(term) for chunk in self._counts(spelling)}
+
+    def matching(self, wanted: Wanted) -> set[int]:
+        """Name the chunks that have what is wanted."""
+        return {chunk for chunks, _ in self._found(wanted) for chunk in chunks}
+
+    def scores(self, wanted: Wanted) -> dict[int, float]:
+        """Give the BM25 of every chunk that has what is wanted."""
+        scores: dict[int, float] = {}
+        for chunks, clause in self._found(wanted):
+            named = [spelling for group in clause for t in group for spelling in spellings(t)]
+            for spelling in named:
+                for chunk, weight in self._weights(spelling).items():
+                    if chunk in chunks:
+                        scores[chunk] = scores.get(chunk, 0.0) + weight
+        return scores
+
+    def _found(self, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
+        """Give the clauses, each with the chunks that have it and nothing unwanted."""
+        unwanted = self._union(wanted.none)
+        for clause in _clauses(wanted):
+            yield set.intersection(*map(self._union, clause)) - unwanted, clause
+
+    def _union(self, terms: Iterable[Term]) -> set[int]:
+        return set().union(*map(self.holders, terms))
+
+    def _weights(self, spelling: Term) -> dict[int, float]:
+        counts = self._counts(spelling)
+        idf = log((len(self._chunks) - len(counts) + 0.5) / (len(counts) + 0.5))
+        idf = idf if idf > 0 else LEAST_IDF
+        lengths = {chunk: 1 - B + B * self._sizes[chunk] / self._mean for chunk in counts}
+        return {
+            chunk: idf * (count * (K1 + 1) / (count + K1 * lengths[chunk]))
+            for chunk, count in counts.items()
+        }
+
+    def _counts(self, spelling: Term) -> dict[int, int]:
+        """Count the places of a run of tokens, in chunks that have one."""
+        run = tokens(spelling.text)
+        if not run:
+            return {}
+        counts = {
+            chunk: sum(_places(run, cut, spelling.prefix) for cut in column)
+            for chunk, column in self._chunks.items()
+        }
+        return {chunk: count for chunk, count in counts.items() if count}
+
+
+def _places(run: tuple[str, ...], cut: tuple[str, ...], is_open: bool) -> int:
+    """Count where a run of tokens stands; the last of an open one may go on."""
+    *whole, last = run
+    windows = (cut[at : at + len(run)] for at in range(len(cut) - len(run) + 1))
+    return sum(
+        list(before) == whole and (end == last or (is_open and end.startswith(last)))
+        for *before, end in windows
+    )
+
+
+def _clauses(wanted: Wanted) -> Iterator[Clause]:
+    """Give what a chunk needs one of, each once: every group together, or any one term."""
+    groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
+    every: Clause = tuple(dict.fromkeys(groups))
+    single: list[Clause] = [((term,),) for term in wanted.any]
+    yield from dict.fromkeys([every, *single] if every else single)

@@ -1,0 +1,152 @@
+"""What filters and a view let through, whoever asks: it is applied before anything is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.store.port import Store
+from memcli.store.records import Reach
+from memcli.types import Filters, SourceLines
+from tests.store.contract.makers import (
+    any_of,
+    changing,
+    embed,
+    found,
+    near,
+    places,
+    put,
+    search_by,
+)
+
+ALWAYS = (("0001-01-01", "9999-12-31"),)
+DAYS = "## 2025-02-01\n\nmorning fox\n\n## 2025-02-02\n\nevening fox\n"
+PATHS = {
+    "one": "memory/2025-01-02.md",
+    "two": "memory/2025-03-04.md",
+    "days": "days.md",  # with two chunks of two days
+    "sub": "sub/a.md",
+    "deep": "sub/deep/b.md",
+    "odd": 'it\'s "odd" [x].md',
+    "other": "memory/o.md",
+}
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    with changing(store) as change:
+        put(change, PATHS["one"], "# Pool\n\nfox one\n")
+        put(change, PATHS["two"], "# Train\n\nfox two\n", kind="event")
+        put(change, PATHS["days"], DAYS)
+        put(change, PATHS["sub"], '# The Other pool\n\n## Swim, or "not"\n\nfox\n', scope="user")
+        put(change, PATHS["deep"], "deep fox\n")
+        put(change, PATHS["odd"], "odd fox\n", trust="untrusted")
+        put(change, PATHS["other"], "# POOL\n\nfox of another\n", "other", trust="untrusted")
+        embed(change)
+        search_by(change)
+    return store
+
+
+ALL = "one two days sub deep odd other"
+FILTERS = {
+    Filters(): ALL,
+    Filters(view="raw"): ALL,
+    Filters(view="active"): ALL,
+    Filters(since="2025-02-02"): "days two",
+    Filters(until="2025-02-01"): "one days",
+    Filters(since="2025-02-01", until="2025-02-01"): "days",
+    Filters(since="2025-03-04", until="2025-03-04"): "two",
+    Filters(since="2025-03-05"): "",
+    Filters(since="2025-03-05", undated=True): "sub deep odd other",
+    Filters(until="2025-01-31", undated=True): "one sub deep odd other",
+    Filters(undated=True): ALL,
+    Filters(sources=("other",)): "other",
+    Filters(sources=("other", "memory")): ALL,
+    Filters(sources=("nobody",)): "",
+    Filters(kinds=("log",)): "one",
+    Filters(kinds=("log", "event")): "one two",
+    Filters(scopes=("session",)): "one two",
+    Filters(scopes=("user", "session")): "one two sub",
+    Filters(trusts=("untrusted",)): "odd other",
+    Filters(trusts=("trusted", "untrusted")): ALL,
+    Filters(paths=("sub/",)): "sub deep",
+    Filters(paths=("./sub/",)): "sub deep",
+    Filters(paths=("sub/*",)): "sub deep",
+    Filters(paths=("**/a.md",)): "sub",
+    Filters(paths=("*b.md",)): "deep",
+    Filters(paths=("sub/?.md",)): "sub",
+    Filters(paths=("SUB/",)): "",
+    Filters(paths=("days.md", "sub/deep/")): "days deep",
+    Filters(paths=('it\'s "odd"*',)): "odd",
+    Filters(paths=("memory/*",)): "one two other",
+    Filters(headings=("pool",)): "one sub other",
+    Filters(headings=("POO",)): "one sub other",
+    Filters(headings=("pool", "swim")): "sub",
+    Filters(headings=('or "not"',)): "sub",
+    Filters(headings=(",",)): "sub",
+    Filters(headings=("[",)): "",
+    Filters(headings=("swan",)): "",
+    Filters(within=(SourceLines("days.md", 7, 9, b""),)): "days",
+    Filters(within=(SourceLines("sub/a.md", 5, 5, b""), SourceLines("x", 1, 9, b""))): "sub",
+    Filters(within=(SourceLines("sub/a.md", 50, 60, b""),)): "",
+    Filters(within=(SourceLines("memory/o.md", 1, 9, b""),)): "",  # lines of the memory alone
+    Filters(sources=("memory",), headings=("pool",), until="2025-02-01"): "one",
+}
+REACHES = {Reach(filters): names for filters, names in FILTERS.items()} | {
+    Reach(without=("sub/a.md", "memory/o.md")): "one two days deep odd other",
+    Reach(Filters(kinds=("log",)), without=(PATHS["one"],)): "",
+    Reach(beyond=(SourceLines("memory/2025-01-02.md", 1, 3, b""),)): "two days sub deep odd other",
+    Reach(beyond=(SourceLines("memory/2025-01-02.md", 1, 2, b""),)): ALL,  # a line sticks out
+    Reach(beyond=(SourceLines("memory/o.md", 1, 99, b""),)): ALL,
+    Reach(without=(PATHS["two"],), beyond=(SourceLines("days.md", 1, 99, b""),)): (
+        "one sub deep odd other"
+    ),
+}
+
+
+@pytest.mark.parametrize(("reach", "names"), REACHES.items(), ids=str)
+def test_whoever_asks_finds_what_is_within_reach(filled: Store, reach: Reach, names: str) -> None:
+    expected = {PATHS[name] for name in names.split()}
+    dated = {PATHS[name] for name in names.split() if name in ("one", "two", "days")}
+    with filled.snapshot() as snapshot:
+        assert set(found(snapshot, any_of("fox"), reach=reach)) == expected
+        assert set(near(snapshot, "fox", reach=reach)) == expected
+        assert {document.path for document in snapshot.rated(reach)} == expected
+        every = list(snapshot.known())
+        assert {e.about.path for e in snapshot.excerpts_of(every, reach)} == expected
+        assert set(places(snapshot, snapshot.dated(ALWAYS, 99, reach))) == dated
+        newest = {excerpt.about.path for excerpt in snapshot.newest(reach)}
+        assert newest == dated - {PATHS["days"]}  # whose chunks have a day, and it has none
+
+
+@pytest.mark.parametrize(
+    ("reach", "lines"),
+    [
+        (Reach(Filters(since="2025-02-02")), [5]),
+        (Reach(Filters(within=(SourceLines("days.md", 3, 4, b""),))), [1]),
+        (Reach(Filters(within=(SourceLines("days.md", 3, 5, b""),))), [1, 5]),
+        (Reach(beyond=(SourceLines("days.md", 1, 4, b""),)), [5]),
+        (Reach(beyond=(SourceLines("days.md", 2, 99, b""),)), [1]),
+    ],
+    ids=str,
+)
+def test_a_document_may_be_within_reach_in_part(
+    filled: Store, reach: Reach, lines: list[int]
+) -> None:
+    with filled.snapshot() as snapshot:
+        excerpts = snapshot.excerpts_of([("memory", "days.md")], reach)
+        assert [excerpt.about.start_line for excerpt in excerpts] == lines
+        (rated,) = (found for found in snapshot.rated(reach) if found.path == "days.md")
+        assert rated.chunks == len(lines)
+        hits = snapshot.lexical(any_of("morning", "evening"), 9, reach)
+        assert {hit.chunk_id for hit in hits} == {e.about.chunk_id for e in excerpts}
+
+
+def test_reach_is_applied_before_the_nearest_are_chosen(filled: Store) -> None:
+    with filled.snapshot() as snapshot:
+        assert near(snapshot, "fox one pool", limit=1) == [PATHS["one"]]
+        reach = Reach(Filters(paths=("sub/",)))
+        assert near(snapshot, "fox one pool", limit=1, reach=reach)[0].startswith("sub/")
+        assert len(near(snapshot, "fox one pool", limit=2, reach=reach)) == 2
+        spans = (("2025-01-01", "2025-12-31"),)
+        reach = Reach(Filters(kinds=("log",)))
+        assert places(snapshot, snapshot.dated(spans, 1, reach)) == [PATHS["one"]]

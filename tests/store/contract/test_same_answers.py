@@ -1,0 +1,258 @@
+"""Whatever the files, every store gives a search the passages that the one in memory gives it."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import tempfile
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memcli.config import settings as config
+from memcli.indexing.indexer import embed, index
+from memcli.indexing.planning import Settings
+from memcli.search.dates import find_dates
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.pipeline import Answer, Vector, search
+from memcli.search.profiles import PROFILES
+from memcli.search.query import parse
+from memcli.store.port import Store
+from memcli.types import Filters, Source, SourceLines
+from memcli.workspace.dating import age_days
+from tests.store.contract.conftest import STORES, MakeStore
+from tests.store.contract.makers import Clock, changing, lines_of, summary
+from tests.support import make_settings, write
+
+TODAY = date(2025, 7, 1)
+# 25 examples; `--hypothesis-profile long` runs 40 times as many.
+EXAMPLES = (settings.default or settings()).max_examples // 4
+
+
+class Tree:
+    """An encoder whose distances are numbers that 32 bits hold, so that all stores see the same.
+
+    A text is one of twelve leaves. The cosine of two leaves is 1 for one and the same, 7/8 in one
+    branch, 1/2 on one trunk and -1/8 across the trunks: distances of 0, 1/2, 1 and 3/2.
+    """
+
+    fingerprint = "tree;dim=69"
+    dimension = 69
+    max_tokens = 10_000
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        return [self.encode_query(text) for text in texts]
+
+    def encode_query(self, text: str) -> bytes:
+        leaf = crc32(text.encode()) % 12
+        vector = [0.0] * self.dimension
+        branch, trunk = leaf // 2, leaf // 6
+        if trunk:
+            vector[0] = -0.25
+            quarters = [*range(2, 9)]
+        else:
+            vector[0] = vector[1] = 0.5
+            quarters = []
+        quarters += range(9 + 6 * branch, 15 + 6 * branch)
+        quarters += range(45 + 2 * leaf, 47 + 2 * leaf)
+        for component in quarters:
+            vector[component] = 0.25
+        return struct.pack(f"<{self.dimension}f", *vector)
+
+
+def test_the_cosines_of_leaves_are_exact() -> None:
+    leaves = {Tree().encode_query(str(number)) for number in range(200)}
+    assert len(leaves) == 12
+    vectors = [struct.unpack(f"<{Tree.dimension}f", leaf) for leaf in leaves]
+    cosines = {
+        sum(x * y for x, y in zip(a, b, strict=True)) for a in vectors for b in vectors if a != b
+    }
+    assert cosines == {7 / 8, 1 / 2, -1 / 8}
+    assert all(sum(x * x for x in vector) == 1 for vector in vectors)
+
+
+PATHS = (
+    "a.md", "MEMORY.md", "notes/b.md", "notes/deep/c.md", "memory/2025-01-02.md",
+    "memory/2025-06-12.md", "memory/2025-06-13.md", "book/one.md", "book/two.md",
+)  # fmt: skip
+SUMMARIES = ("memory/summaries/x.md", "memory/summaries/y.md")
+WORDS = (
+    "pool", "fox", "train", "trains", "deployed", "deployment", "v0.1", "dev-2", "coffee", "beans",
+    "the", "and", "東京都", "検索", "naïve", "house", "houses", "generator", "2025-06-12",
+)  # fmt: skip
+
+lines = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+headings = st.sampled_from(("# Pool", "# Fox house", "## 2025-06-12", "## Later, 東京"))
+blocks = st.one_of(lines, lines.map("- {}".format), headings)
+heads = st.sampled_from(
+    ("", "", "---\ndate: 2025-03-03\n---\n", "---\nauthority: 0.5\nimportance: 0.9\n---\n",
+     "---\ntrust: untrusted\n---\n", "---\nalways: true\n---\n")
+)  # fmt: skip
+texts = st.tuples(heads, st.lists(blocks, min_size=1, max_size=8).map("\n\n".join)).map("".join)
+files = st.dictionaries(st.sampled_from(PATHS), texts, min_size=1, max_size=7)
+rests = st.lists(
+    st.tuples(
+        st.sampled_from(PATHS[4:7] + SUMMARIES), st.integers(1, 3), st.integers(0, 4), st.booleans()
+    ),
+    min_size=1,
+    max_size=3,
+)
+summaries = st.dictionaries(st.sampled_from(SUMMARIES), rests, max_size=2)
+
+terms = st.one_of(
+    st.sampled_from(WORDS),
+    st.sampled_from(("fo*", "gener*", "deploy*", "tra*", "東", "京都", "hous")),
+    st.sampled_from(('"fox train"', '"the pool"', "-pool", "-coffee", "swan")),
+)
+queries = st.lists(terms, min_size=1, max_size=4).map(" ".join)
+spans = st.builds(
+    lambda path, first, length: SourceLines(path, first, first + length, b""),
+    st.sampled_from(PATHS),
+    st.integers(1, 9),
+    st.integers(0, 9),
+)
+some = st.builds(
+    Filters,
+    since=st.sampled_from((None, None, None, "2025-02-01", "2025-06-12")),
+    until=st.sampled_from((None, None, None, "2025-06-12")),
+    paths=st.sampled_from(((), (), (), ("notes/",), ("memory/*", "*.md"), ("**/one.md",))),
+    sources=st.sampled_from(((), (), (), ("memory",), ("book",))),
+    kinds=st.sampled_from(((), (), (), ("log",), ("note", "summary"))),
+    scopes=st.sampled_from(((), (), (), ("session",), ("user", "global"))),
+    trusts=st.sampled_from(((), (), (), ("trusted",))),
+    headings=st.sampled_from(((), (), (), ("pool",), ("o", "x"))),
+    undated=st.booleans(),
+    within=st.one_of(st.just(()), st.just(()), st.lists(spans, min_size=1, max_size=3).map(tuple)),
+)
+filters = st.one_of(st.just(Filters()), some)
+questions = st.tuples(
+    queries, filters, st.sampled_from(("hybrid", "lexical", "dense")), st.sampled_from([*PROFILES])
+)
+
+
+def write_files(
+    root: Path, files: dict[str, str], summaries: dict[str, list[tuple[str, int, int, bool]]]
+) -> None:
+    """Write files, and summaries that rest on lines as they are, or as they never were."""
+    for path, text in files.items():
+        write(root, path, text + "\n")
+    for path, wanted in summaries.items():
+        rests_on = []
+        for source, first, length, is_true in wanted:
+            text = (root / source).read_text() if (root / source).exists() else ""
+            true = lines_of(source, text, first, first + length)
+            rests_on.append(true if is_true else true._replace(hash=bytes(16)))
+        write(root, path, summary(*rests_on, said="the pool, a fox, coffee in 東京都"))
+
+
+def settings_of(root: Path) -> Settings:
+    return make_settings(
+        root,
+        Source("memory", str(root), ("**/*.md",), ("book/**",)),
+        Source("book", str(root / "book"), ("**/*.md",), trust="untrusted"),
+    )
+
+
+def answer(store: Store, text: str, options: SearchOptions) -> Answer:
+    encoder = Tree()
+    dates = find_dates(text, TODAY)
+
+    def embed_query() -> Vector:
+        return Vector(encoder.encode_query(text), encoder.fingerprint, "", 1.0)
+
+    with store.snapshot() as snapshot:
+        return search(
+            snapshot,
+            parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates]),
+            dates,
+            options,
+            embed_query=embed_query,
+            age_days=lambda day: age_days(day, TODAY.isoformat()),
+        )
+
+
+class Told(NamedTuple):
+    """What an answer says, and apart from that its numbers."""
+
+    said: tuple[object, ...]
+    numbers: list[float]
+
+
+def told(answer: Answer) -> Told:
+    passages = [
+        (h.citation, h.about.ref, h.text, h.duplicates, h.candidate.literal) for h in answer.hits
+    ]
+    numbers = [
+        number
+        for hit in (*answer.hits, *sorted(answer.fused, key=lambda hit: hit.citation))
+        for number in (hit.score, hit.candidate.bm25, hit.cosine or 0.0, hit.coverage)
+    ]
+    legs = answer.lexical, answer.dense
+    counts = answer.candidates, answer.dropped
+    return Told((passages, answer.verdict, answer.unmatched, legs, counts), numbers)
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(
+    first=files,
+    more=files,
+    gone=st.sets(st.sampled_from(PATHS), max_size=2),
+    summaries=summaries,
+    most=st.sampled_from((None, None, 3)),
+    asked=st.lists(questions, min_size=3, max_size=6),
+)
+def test_two_stores_of_the_same_files_give_the_same_passages(
+    make_store: MakeStore,
+    first: dict[str, str],
+    more: dict[str, str],
+    gone: set[str],
+    summaries: dict[str, list[tuple[str, int, int, bool]]],
+    most: int | None,
+    asked: list[tuple[str, Filters, str, str]],
+) -> None:
+    base, clock = Path(tempfile.mkdtemp()), Clock()
+    (base / "ws" / "book").mkdir(parents=True)
+    one, other = STORES["memory"](base / "one", clock), make_store(base / "other", clock)
+    try:
+        write_files(base / "ws", first, summaries)
+        bring_in(base / "ws", (one, other), most)
+        write_files(base / "ws", more, {})
+        for path in gone:
+            (base / "ws" / path).unlink(missing_ok=True)
+        bring_in(base / "ws", (one, other), None if most is None else 2)
+        options = options_of(config.load(str(base / "ws"), {}, {}), filters=Filters())
+        for text, filters, mode, profile in asked:
+            for view in ("all", "active", "raw"):
+                wanted = options._replace(
+                    encoder="hashing",
+                    mode=mode,
+                    profile=PROFILES[profile],
+                    filters=filters._replace(view=view),
+                )
+                expected, found = told(answer(one, text, wanted)), told(answer(other, text, wanted))
+                assert found.said == expected.said
+                assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
+    finally:
+        other.close()
+        shutil.rmtree(base)
+
+
+def bring_in(root: Path, stores: Sequence[Store], most: int | None) -> None:
+    """Index the files, and give so many texts their vectors."""
+    for store in stores:
+        with changing(store) as change:
+            index(change, settings_of(root))
+            embed(change, Tree(), most=most)

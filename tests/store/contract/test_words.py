@@ -1,0 +1,228 @@
+"""Search by words: which chunks hold a term, and in what order they are found."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from memcli.store.port import Store
+from memcli.store.records import Held, Reach
+from memcli.types import Filters, Term, Wanted
+from tests.store.contract.makers import (
+    EVERYTHING,
+    any_of,
+    changing,
+    every_chunk,
+    fill,
+    found,
+    put,
+    term,
+)
+
+TINY = 1e-6  # the IDF of what most chunks hold
+
+
+def bm25(idf: float, count: int, size: int, mean: float) -> float:
+    return idf * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * size / mean))
+
+
+def test_a_score_by_hand(store: Store) -> None:
+    fill(store, {"a.md": "pool pool dry\n", "b.md": "pool\n", "c.md": "train far behind us\n"})
+    mean = (3 + 1 + 4) / 3
+    dry = log((3 - 1 + 0.5) / (1 + 0.5))
+    with store.snapshot() as snapshot:
+        (hit,) = snapshot.lexical(any_of("dry"), 9, EVERYTHING)
+        assert hit.bm25 == pytest.approx(bm25(dry, 1, 3, mean), rel=1e-9)
+        both = snapshot.lexical(any_of("dry", "pool"), 9, EVERYTHING)
+        assert [hit.bm25 for hit in both] == pytest.approx(
+            [bm25(dry, 1, 3, mean) + bm25(TINY, 2, 3, mean), bm25(TINY, 1, 1, mean)], rel=1e-9
+        )
+        assert found(snapshot, any_of("dry", "pool")) == ["a.md", "b.md"]
+
+
+def test_headings_count_as_much_as_the_text(store: Store) -> None:
+    fill(store, {"a.md": "# Pool\n\nit is dry\n", "b.md": "fox\n", "c.md": "fox\n"})
+    pool = log((3 - 1 + 0.5) / (1 + 0.5))
+    with store.snapshot() as snapshot:
+        (hit,) = snapshot.lexical(any_of("pool"), 9, EVERYTHING)
+    assert hit.bm25 == pytest.approx(bm25(pool, 2, 5, (5 + 1 + 1) / 3), rel=1e-9)
+
+
+def test_scores_know_nothing_of_what_was_removed(store: Store) -> None:
+    fill(store, {"a.md": "pool dry\n", "b.md": "fox\n"})
+    with store.snapshot() as snapshot:
+        before = [hit.bm25 for hit in snapshot.lexical(any_of("dry"), 9, EVERYTHING)]
+    fill(store, {f"{number}.md": "many more words than that\n" for number in range(9)})
+    with changing(store) as change:
+        for number in range(9):
+            change.remove(("memory", f"{number}.md"))
+    with store.snapshot() as snapshot:
+        after = [hit.bm25 for hit in snapshot.lexical(any_of("dry"), 9, EVERYTHING)]
+    assert after == pytest.approx(before, rel=1e-9)
+
+
+def test_the_best_come_first_and_ties_by_chunk(store: Store) -> None:
+    fill(
+        store,
+        {"d.md": "the fox\n", "c.md": "fox fox\n", "b.md": "the fox\n", "a.md": "train\n"}
+        | {f"{number}.md": "more text\n" for number in range(9)},
+    )
+    with store.snapshot() as snapshot:
+        assert found(snapshot, any_of("fox")) == ["c.md", "d.md", "b.md"]
+        assert found(snapshot, any_of("fox"), limit=2) == ["c.md", "d.md"]
+        hits = snapshot.lexical(any_of("fox"), 9, EVERYTHING)
+        assert [hit.bm25 for hit in hits] == sorted((hit.bm25 for hit in hits), reverse=True)
+        assert hits[1].bm25 == hits[2].bm25
+        assert hits[1].chunk_id < hits[2].chunk_id
+
+
+def test_what_is_out_of_reach_takes_no_place_and_changes_no_score(store: Store) -> None:
+    fill(store, {f"{number}.md": "fox fox fox\n" for number in range(5)})
+    fill(store, {"sub/z.md": "one fox in a long line of other words\n", "y.md": "train\n"})
+    reach = Reach(Filters(paths=("sub/",)))
+    with store.snapshot() as snapshot:
+        assert found(snapshot, any_of("fox"), limit=1, reach=reach) == ["sub/z.md"]
+        assert [*snapshot.lexical(any_of("fox"), 1, reach)] == [
+            *snapshot.lexical(any_of("fox"), 9, EVERYTHING)
+        ][-1:]
+
+
+def test_any_term_every_group_and_none_of_some(store: Store) -> None:
+    fill(
+        store,
+        {
+            "a.md": "fox train\n",
+            "b.md": "fox pool\n",
+            "c.md": "train pool\n",
+            "d.md": "fox train pool\n",
+            "e.md": "beans\n",
+        },
+    )
+    fox, train, pool, beans, swan = map(term, ("fox", "train", "pool", "beans", "swan"))
+    cases = {
+        Wanted(): "",
+        Wanted(any=(swan,)): "",
+        Wanted(none=(fox,)): "",
+        Wanted(any=(fox, beans)): "abde",
+        Wanted(any=(fox, beans), none=(pool,)): "ae",
+        Wanted(all=((fox,), (train,))): "ad",
+        Wanted(all=((fox,), (train, pool))): "abd",
+        Wanted(all=((fox,), (swan,))): "",
+        Wanted(any=(beans,), all=((train,), (pool,))): "cde",
+        Wanted(any=(beans,), all=((train,), (pool,)), none=(fox,)): "ce",
+    }
+    with store.snapshot() as snapshot:
+        ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
+        for wanted, names in cases.items():
+            paths = {f"{name}.md" for name in names}
+            assert set(found(snapshot, wanted)) == paths
+            assert snapshot.matching(wanted, list(ids.values())) == {ids[p] for p in paths}
+            assert snapshot.matching(wanted, [ids["d.md"]]) == (
+                {ids["d.md"]} if "d" in names else set()
+            )
+            assert snapshot.matching(wanted, []) == frozenset()
+
+
+def test_a_term_that_is_asked_for_twice_counts_twice_in_groups_alone(store: Store) -> None:
+    fill(store, {"a.md": "fox train\n", "b.md": "pool\n", "c.md": "pool\n"})
+    fox, train = term("fox"), term("train")
+
+    def score(wanted: Wanted) -> float:
+        with store.snapshot() as snapshot:
+            (hit,) = snapshot.lexical(wanted, 9, EVERYTHING)
+            return hit.bm25
+
+    once = score(Wanted(any=(fox,)))
+    assert score(Wanted(any=(fox, fox))) == pytest.approx(once, rel=1e-9)
+    assert score(Wanted(all=((fox, fox), (fox,)))) == pytest.approx(once, rel=1e-9)
+    assert score(Wanted(any=(fox,), all=((fox,), (train,)))) == pytest.approx(3 * once, rel=1e-9)
+
+
+WRITTEN = {
+    "a.md": "# Running the pool\n\nWe deployed v0.1 to dev-2 and generated houses.\n",
+    "b.md": "The deployment of v0.2; a house, a generator.\n",
+    "c.md": "東京都の天気と日本語検索\n",
+    "d.md": "京都は晴れ\n",
+    "e.md": "Straße, naïve café, GRÜSSE <!-- hidden words --> shown\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (term("run"), "a"),
+        (term("houses"), "ab"),
+        (term("POOL"), "a"),
+        (term("v0.1"), "a"),
+        (term("v0"), "ab"),
+        (term("deployed v0.1"), "a"),
+        (term("v0.1 deployed"), ""),
+        (term("pool we"), "a"),  # in the text; a phrase does not go on from heading to text
+        (term("deploy", prefix=True), "ab"),
+        (term("generat", prefix=True), "ab"),
+        (term("generator", prefix=True), "ab"),
+        (term("runn", prefix=True), "a"),
+        (term("dev-", prefix=True), "a"),
+        (term("wea", prefix=True), ""),
+        (term("東京"), "c"),
+        (term("京都"), "cd"),
+        (term("東"), "c"),
+        (term("都"), "cd"),
+        (term("東京都"), "c"),
+        (term("京都は"), "d"),
+        (term("検索"), "c"),
+        (term("索"), "c"),
+        (term("strasse"), "e"),
+        (term("naive"), "e"),
+        (term("cafe"), "e"),
+        (term("grüsse"), "e"),
+        (term("shown"), "e"),
+        (term("hidden"), ""),
+        (Term("!!"), ""),
+        (Term('"*) NEAR('), ""),
+    ],
+    ids=str,
+)
+def test_which_chunks_hold_a_term(store: Store, wanted: Term, expected: str) -> None:
+    fill(store, WRITTEN)
+    paths = {f"{name}.md" for name in expected}
+    with store.snapshot() as snapshot:
+        ids = every_chunk(snapshot)
+        assert set(found(snapshot, Wanted(any=(wanted,)))) == paths
+        assert list(snapshot.frequencies([wanted])) == [len(paths)]
+        (held,) = snapshot.holding([wanted], list(ids))
+        assert (held.total, {ids[chunk] for chunk in held.chunk_ids}) == (len(paths), paths)
+
+
+def test_terms_are_counted_and_looked_up_in_their_order(store: Store) -> None:
+    fill(store, {"a.md": "fox train\n", "b.md": "fox\n", "c.md": "fox\n"})
+    with store.snapshot() as snapshot:
+        asked = [term("swan"), term("fox"), term("train"), term("fox")]
+        assert list(snapshot.frequencies(asked)) == [0, 3, 1, 3]
+        (first,) = snapshot.lexical(any_of("train"), 9, EVERYTHING)
+        assert list(snapshot.holding(asked, [first.chunk_id])) == [
+            Held(total, frozenset([first.chunk_id] if total else [])) for total in (0, 3, 1, 3)
+        ]
+        assert list(snapshot.holding(asked[1:2], ())) == [Held(3, frozenset())]
+        assert list(snapshot.frequencies([])) == []
+        assert list(snapshot.holding([], [])) == []
+
+
+def test_texts_are_cut_as_they_are_stored(store: Store) -> None:
+    fill(store, {"a.md": "text\n"})
+    with store.snapshot() as snapshot:
+        texts = ["Running foxes, v0.1!", "", "naïve", " 東京 京都 都 "]
+        assert list(snapshot.tokens(texts)) == [
+            ("run", "fox", "v0", "1"), (), ("naiv",), ("東京", "京都", "都"),
+        ]  # fmt: skip
+        assert list(snapshot.tokens([])) == []
+
+
+def test_a_document_that_is_put_again_is_found_by_its_new_words_alone(store: Store) -> None:
+    fill(store, {"a.md": "fox\n", "b.md": "fox\n"})
+    with changing(store) as change:
+        put(change, "a.md", "train\n")
+    with store.snapshot() as snapshot:
+        assert found(snapshot, any_of("fox", "train")) == ["b.md", "a.md"]
+        assert list(snapshot.frequencies([term("fox"), term("train")])) == [1, 1]
