@@ -1,6 +1,6 @@
 """The bundled encoder: a pinned model file, or its second source, and a quick way for queries.
 
-Running a model is left to `onnx` and `quick`, which import it.
+Running a model is left to `onnx` and `quick`, which are imported only then.
 """
 
 from __future__ import annotations
@@ -9,13 +9,7 @@ import os
 from collections.abc import Iterator
 
 from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.models import (
-    INT8,
-    MODEL_PACKAGE,
-    fingerprint,
-    locate,
-    verify,
-)
+from memcli.embedding.models import INT8, MODEL_PACKAGE, fingerprint, locate, verify
 from memcli.embedding.opener import Folders, Opened, Opener, Opening, Quick
 from memcli.errors import LegMissingError, Reason
 
