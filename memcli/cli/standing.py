@@ -97,10 +97,10 @@ def gather(
     reader = Reader(store) if os.path.exists(store) else None
     try:
         standing = take_stock(reader, settings)
-        model, fingerprint = (
-            (reader.meta("model"), reader.meta("fingerprint")) if reader else (None, None)
-        )
-        usability = _usability(choice, Remembered(model, fingerprint), sleep=sleep, deep=deep)
+        index = Remembered(None, None)
+        if reader is not None:
+            index = Remembered(reader.meta("model"), reader.meta("fingerprint"))
+        usability = _usability(choice, index, sleep=sleep, deep=deep)
         holdings = _holdings(reader, usability, deep=deep) if reader else Holdings()
     finally:
         if reader is not None:
