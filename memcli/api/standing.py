@@ -89,7 +89,6 @@ class Findings(NamedTuple):
 
 def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
     """Read files, index and encoder; with `deep` also run the model and check the store."""
-<<<<<<< HEAD:memcli/api/standing.py
     store, settings = memory.store, memory.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
@@ -102,23 +101,6 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
     return Findings(
         config=memory.config,
         store=store.describe(),
-=======
-    reader = Reader(store) if os.path.exists(store) else None
-    try:
-        standing = take_stock(reader, settings)
-        index = Remembered(None, None)
-        if reader is not None:
-            index = Remembered(reader.meta("model"), reader.meta("fingerprint"))
-        usability = _usability(choice, index, sleep=sleep, deep=deep)
-        holdings = _holdings(reader, usability, deep=deep) if reader else Holdings()
-    finally:
-        if reader is not None:
-            reader.close()
-    aside = store + DAMAGED_SUFFIX
-    return Gathered(
-        config=config,
-        store=store,
->>>>>>> standing:memcli/cli/standing.py
         standing=standing,
         usability=usability,
         holdings=holdings,
