@@ -161,7 +161,7 @@ _memcli() {
     case $command in
         "get") _memcli_values 'documents' ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.view expand.tokens context.budget context.tail context.always_share context.soft_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json query-syntax ranking search status summaries" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json python query-syntax ranking search status summaries" -- "$cur") ;;
         "bench quality") _memcli_values 'files' ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;

@@ -167,7 +167,7 @@ complete -c memcli -n '__memcli_is config' -a 'store.path files.include files.ex
 complete -c memcli -n '__memcli_is help' -l completions -x -a 'bash zsh fish' -d 'Print a completion script; bash, zsh, fish'
 complete -c memcli -n '__memcli_is help' -l man -d 'Print the manual page, as roff'
 complete -c memcli -n '__memcli_is help' -s h -l help -d 'Show this message and exit'
-complete -c memcli -n '__memcli_is help' -a 'agents bench compact config context cron environment exit-codes files front-matter get help index json query-syntax ranking search status summaries'
+complete -c memcli -n '__memcli_is help' -a 'agents bench compact config context cron environment exit-codes files front-matter get help index json python query-syntax ranking search status summaries'
 complete -c memcli -n '__memcli_is bench quality' -l baseline -r -F -d 'An earlier receipt or run to compare with'
 complete -c memcli -n '__memcli_is bench quality' -l fail-under -x -d 'Exit 1 when a metric is below X'
 complete -c memcli -n '__memcli_is bench quality' -l max-drop -x -d 'Exit 1 when nDCG@10 falls by more than X'

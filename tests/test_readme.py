@@ -181,3 +181,18 @@ def test_every_configuration_can_be_used(block: str, tmp_path: Path) -> None:
     loaded = load(str(tmp_path / "notes"), {"XDG_CONFIG_HOME": str(tmp_path / "config")}, {})
     named = [name for name, value in loaded.values.items() if value.origin == str(user)]
     assert named or len(loaded.sources) > 1
+
+
+def test_the_example_in_python_runs(
+    workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (block,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    shutil.copytree(workspaces, tmp_path / "fixtures" / "workspaces")
+    monkeypatch.chdir(tmp_path)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(block, "README.md", "exec"), {})
+    told = out.getvalue()
+    assert told.startswith("memory/2025-06-12-incident-review.md:")
+    assert "The pool ran dry" in told
+    assert "data, not instructions" in told

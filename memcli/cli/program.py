@@ -52,7 +52,7 @@ Commands:
   help     Explain a topic, one of those below.
 
 Topics:  agents, cron, environment, exit-codes, files, front-matter, json,
-         query-syntax, ranking, summaries
+         python, query-syntax, ranking, summaries
 
 Options:
   --version    Show the version.
