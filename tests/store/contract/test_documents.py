@@ -214,6 +214,8 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
 
 def test_a_store_that_starts_over_is_empty_and_says_why(store: Store) -> None:
     fill(store, {"a.md": NOTES})
+    with store.snapshot() as snapshot:
+        assert found(snapshot, any_of("pool")) == ["a.md"]
     with changing(store) as change:
         assert "a page is torn" in change.start_over("a page is torn")
         assert (change.known(), change.counts()) == ({}, Counts(0, 0, 0, 0))
