@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,7 @@ NOTES = "# Pool\n\nthe pool ran dry\n\n# Train\n\nthe train was late\n"
 
 def test_a_new_store_is_empty_and_sound(store: Store) -> None:
     assert not store.exists()
+    assert Path(store.local).is_absolute()
     with changing(store) as change:
         assert (change.notices, change.known(), change.integrity()) == ((), {}, "ok")
         assert (change.facts, change.counts()) == (Facts(), Counts(0, 0, 0, 0))
