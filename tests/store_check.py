@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from memcli.search.query import parse
-from memcli.search.recall import recall
+from memcli.search.recall import Bounds, recall
 from memcli.store.port import Snapshot
 from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
@@ -129,9 +129,7 @@ def recalled(
         total=snapshot.counts().chunks,
         lexical=bool(words),
         vector=vector,
-        universe=universe,
-        reach=Reach(filters or Filters()),
-        dates=(),
+        bounds=Bounds(universe, Reach(filters or Filters())),
     ).candidates
 
 

@@ -28,13 +28,15 @@ def charts(report: ReportContents) -> dict[str, str]:
     """Draw every chart that the report has figures for, by name."""
     pygal = _library()
     drawn = {
-        "quality": _line(pygal, "quality", report.when, report.quality, SHARES, "{:.3f}"),
+        "quality": _line(
+            pygal, "quality", report.when, report.quality, reach=SHARES, form="{:.3f}"
+        ),
         "categories": _bars(pygal, report),
     }
     if any(value is not None for value in report.latency.values):
-        drawn["latency"] = _line(pygal, "latency", report.when, [report.latency], None, "{:.1f}")
+        drawn["latency"] = _line(pygal, "latency", report.when, [report.latency], form="{:.1f}")
     if report.ratios:
-        drawn["ratios"] = _line(pygal, "ratios", report.when, report.ratios, None, "{:.2f}")
+        drawn["ratios"] = _line(pygal, "ratios", report.when, report.ratios, form="{:.2f}")
     return drawn
 
 
@@ -90,8 +92,9 @@ def _line(
     name: str,
     when: Sequence[str],
     series: Sequence[Series],
-    reach: tuple[float, float] | None,
+    *,
     form: str,
+    reach: tuple[float, float] | None = None,
 ) -> str:
     chart = pygal.Line(
         **_settings(pygal, HEIGHT),

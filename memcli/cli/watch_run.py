@@ -48,7 +48,7 @@ def watch(skin: Skin, reload: Callable[[], Skin], *, full: bool, as_json: bool) 
     with stopped_by_signals(stop), ExitStack() as lock:
         log = Log(skin.terminal, skin.memory.index_settings().now_ns, as_json=as_json)
         job = Job(full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
-        session = _Session(skin, reload, job, log, inbox, stop, lock)
+        session = _Session(skin, job, log, reload=reload, inbox=inbox, stop=stop, lock=lock)
         try:
             session.stay()
         except Stopped:
@@ -64,9 +64,10 @@ class _Session:
     def __init__(
         self,
         skin: Skin,
-        reload: Callable[[], Skin],
         job: Job,
         log: Log,
+        *,
+        reload: Callable[[], Skin],
         inbox: queue.SimpleQueue[Message],
         stop: Stop,
         lock: ExitStack,

@@ -84,6 +84,7 @@ class Drafter:
         existing: Sequence[Summary],
         logs: Mapping[str, Sequence[str]],
         settings: CompactionSettings,
+        *,
         weights: Mapping[str, float],
         folder: str,
         now: str,

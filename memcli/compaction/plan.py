@@ -52,7 +52,16 @@ def make_plan(
         covered.setdefault(source.path, []).append(source)
     open_ = [r for r in eligible if not _is_covered(r, covered.get(r.log.path, ()))]
     lines = {log.path: log.lines for log in logs}
-    drafter = Drafter(existing, lines, settings, weights, folder, now, embed, rewrite)
+    drafter = Drafter(
+        existing,
+        lines,
+        settings,
+        weights=weights,
+        folder=folder,
+        now=now,
+        embed=embed,
+        rewrite=rewrite,
+    )
     groups, waiting = cluster([_item(record) for record in open_], settings.cluster)
     for group in groups:
         drafter.summarise(group)

@@ -14,7 +14,6 @@ from memcli.types import (
     MEMORY_SOURCE,
     SCOPES,
     SUMMARY,
-    Chunk,
     Document,
     FileText,
     Limits,
@@ -47,60 +46,48 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     )
     trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
     authority = _share(metadata.get("authority")) if trusted else None
-    return _document(
-        source,
-        path,
+    lineage = _lineage(source, path, metadata) if trusted else None
+    scope = metadata.get("scope") if trusted else None
+    always = trusted and (metadata.get("always") is True or _marked(source.always, path))
+    soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
+    plain = _plain(source, path, date)
+    return plain._replace(
         title=title,
-        date=date,
-        chunks=chunks,
+        kind=SUMMARY if lineage else plain.kind,
+        scope=str(scope) if scope in SCOPES else plain.scope,
+        trust=source.trust if trusted else UNTRUSTED,
         authority=source.authority if authority is None else authority,
         importance=_share(metadata.get("importance")) if trusted else None,
-        always=trusted and (metadata.get("always") is True or _marked(source.always, path)),
-        soft=trusted and (metadata.get("soft") is True or _marked(source.soft, path)),
-        scope=metadata.get("scope") if trusted else None,
-        trust=source.trust if trusted else UNTRUSTED,
+        always=always,
+        soft=soft and not always,
         front_matter=_canonical(metadata),
-        lineage=_lineage(source, path, metadata) if trusted else None,
+        chunks=chunks,
+        lineage=lineage,
     )
 
 
 def skipped_document(source: Source, path: str) -> Document:
     """Stand for a file that has no text to index, so that it is not read again."""
-    return _document(source, path, title=os.path.basename(path), front_matter="{}")
+    return _plain(source, path, None)
 
 
-def _document(
-    source: Source,
-    path: str,
-    *,
-    title: str,
-    front_matter: str,
-    date: str | None = None,
-    chunks: tuple[Chunk, ...] = (),
-    lineage: Lineage | None = None,
-    authority: float | None = None,
-    importance: float | None = None,
-    always: bool = False,
-    soft: bool = False,
-    scope: object = None,
-    trust: str | None = None,
-) -> Document:
+def _plain(source: Source, path: str, date: str | None) -> Document:
+    """Say of a document what its source, its path and its date say, without a text."""
     return Document(
         source=source.name,
         path=path,
-        title=title,
+        title=os.path.basename(path),
         date=date,
-        kind=SUMMARY if lineage else _kind(source, path, date),
-        scope=str(scope) if scope in SCOPES else _scope(source, path, date),
+        kind=_kind(source, path, date),
+        scope=_scope(source, path, date),
         source_kind=source.source_kind,
-        trust=trust or source.trust,
-        authority=authority,
-        importance=importance,
-        always=always,
-        soft=soft and not always,
-        front_matter=front_matter,
-        chunks=chunks,
-        lineage=lineage,
+        trust=source.trust,
+        authority=None,
+        importance=None,
+        always=False,
+        soft=False,
+        front_matter="{}",
+        chunks=(),
     )
 
 

@@ -50,7 +50,7 @@ def chunk_document(
     for heading, first, blocks in _sections(parsed, heading_date):
         dated = date or heading.date
         context = choose_context(title, heading.path, dated, limits)
-        spans = cut_parts(parsed, starts, text, blocks, context, limits)
+        spans = cut_parts(parsed, starts, text, blocks, context=context, limits=limits)
         for group in _pack(spans, text, limits):
             start, end = group[0].start, group[-1].end
             if first is not None:

@@ -90,6 +90,7 @@ def cut_parts(
     starts: list[int],
     text: str,
     blocks: list[Block],
+    *,
     context: str,
     limits: Limits,
 ) -> list[Span]:

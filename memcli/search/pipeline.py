@@ -26,7 +26,7 @@ from memcli.search.options import SearchOptions
 from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
-from memcli.search.recall import Recalled, part_tokens, recall
+from memcli.search.recall import Bounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
 from memcli.store.records import Counts, Support
@@ -118,7 +118,7 @@ def search(
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
-    gathered = _gather(snapshot, query, dates, options, embed_query, observe)
+    gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     return _rank(gathered, options, age_days, observe)
 
 
@@ -127,6 +127,7 @@ def _gather(
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: SearchOptions,
+    *,
     embed_query: Callable[[], Vector],
     observe: Observer,
 ) -> Gathered:
@@ -142,10 +143,12 @@ def _gather(
         total=counts.chunks,
         lexical=wants_lexical,
         vector=vector.blob if vector else None,
-        universe=options.universe,
-        reach=reach_of(options.filters, _supports(snapshot, options.filters)),
-        dates=spans,
-        outside=options.inner.outside,
+        bounds=Bounds(
+            options.universe,
+            reach_of(options.filters, _supports(snapshot, options.filters)),
+            spans,
+            options.inner.outside,
+        ),
     )
     if found.common:
         lexical = lexical._replace(reason=_common(found.common))

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 MOST_OUTSIDE = 1000
 
 
+class Bounds(NamedTuple):
+    """Which chunks may become candidates, and how many."""
+
+    universe: int  # most that each leg gives
+    reach: Reach
+    dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
+    outside: frozenset[int] = frozenset()  # chunks that are none
+
+
 class Recalled(NamedTuple):
     """Candidates, and how much of the query each one matches, by chunk id."""
 
@@ -45,18 +54,13 @@ def recall(
     total: int,
     lexical: bool,
     vector: bytes | None,
-    universe: int,
-    reach: Reach,
-    dates: Sequence[tuple[str, str]],
-    outside: frozenset[int] = frozenset(),
+    bounds: Bounds,
 ) -> Recalled:
-    """Run the legs that are on over `total` chunks; a leg of None is off.
-
-    Chunks of `outside` are no candidates.
-    """
+    """Run the legs that are on over `total` chunks; a vector of None is a leg that is off."""
     # Each leg may find chunks that are left out, so it is asked for as many more.
-    wide = universe + min(len(outside), MOST_OUTSIDE)
-    near = snapshot.dense(vector, wide, reach)
+    outside = bounds.outside
+    wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
+    near = snapshot.dense(vector, wide.universe, wide.reach)
     wanted = query.wanted if lexical else Wanted()
     common: dict[Term, int] = {}
     left_out: list[str] = []
@@ -70,7 +74,7 @@ def recall(
         common = {term: count for term, count in frequencies.items() if term not in kept}
         wanted = wanted._replace(any=kept)
     literal = _literal(query) if lexical else Wanted()
-    found = _union(snapshot, wanted, literal, vector, near, dates, wide, reach)
+    found = _union(snapshot, Sought(wanted, literal, vector, near), wide)
     candidates = tuple(c for c in found if c.about.chunk_id not in outside)
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = snapshot.confidences() if has_summary else {}
@@ -81,33 +85,36 @@ def recall(
     return covered._replace(common=tuple(left_out), qualities=qualities)
 
 
-def _union(
-    snapshot: Snapshot,
-    wanted: Wanted,
-    literal: Wanted,
-    vector: bytes | None,
-    near: Callable[[], Sequence[Near]],
-    dates: Sequence[tuple[str, str]],
-    limit: int,
-    reach: Reach,
-) -> list[Candidate]:
+class Sought(NamedTuple):
+    """What the legs look for."""
+
+    wanted: Wanted
+    literal: Wanted
+    vector: bytes | None
+    near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
+
+
+def _union(snapshot: Snapshot, sought: Sought, bounds: Bounds) -> list[Candidate]:
     """Join what each leg finds, and chunks of the days that are named."""
-    lexical = snapshot.lexical(wanted, limit, reach)
-    exact = snapshot.lexical(literal, limit, reach)
-    nearest = near()
+    limit, reach = bounds.universe, bounds.reach
+    lexical = snapshot.lexical(sought.wanted, limit, reach)
+    exact = snapshot.lexical(sought.literal, limit, reach)
+    nearest = sought.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
     ranks = {found.chunk_id: rank for rank, found in enumerate(lexical, start=1)}
     dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
-    dated = snapshot.dated(dates, limit, reach)
+    dated = snapshot.dated(bounds.dates, limit, reach)
     ids = sorted({*ranks, *dense_ranks, *(found.chunk_id for found in exact), *dated})
-    literals = snapshot.matching(literal, ids) if ids else frozenset()
+    literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
     return [
         candidate._replace(
             lexical_rank=ranks.get(candidate.about.chunk_id),
             dense_rank=dense_ranks.get(candidate.about.chunk_id),
             literal=candidate.about.chunk_id in literals,
         )
-        for candidate in snapshot.candidates(ids, Legs(wanted, lexical, vector, nearest))
+        for candidate in snapshot.candidates(
+            ids, Legs(sought.wanted, lexical, sought.vector, nearest)
+        )
     ]
 
 

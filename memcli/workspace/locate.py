@@ -68,6 +68,7 @@ def default_source(
     include_extra: Sequence[str] = (),
     exclude: Sequence[str] = (),
     evergreen: Sequence[str] = (),
+    *,
     always: Sequence[str] = (),
     soft: Sequence[str] = (),
 ) -> Source:

@@ -1,8 +1,9 @@
 """Words in memory: which chunks hold a term, and BM25 worked out from the definition.
 
-FTS5 is followed to the letter, so that scores can be compared: k1 1.2, b .75, both columns count
-alike, and the IDF of a term that most chunks hold is not negative but tiny. A score is the sum
-over what the expression names, so a term that is named twice counts twice.
+Texts are cut and stemmed by the tokenizer of the store in SQLite, and FTS5 is followed to the
+letter, so that scores can be compared: k1 1.2, b .75, both columns count alike, and the IDF of a
+term that most chunks hold is not negative but tiny. A score is the sum over what the expression
+names, so a term that two clauses name counts twice.
 https://sqlite.org/fts5.html#the_bm25_function
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,7 @@ NOTES = "# Pool\n\nthe pool ran dry\n\n# Train\n\nthe train was late\n"
 
 def test_a_new_store_is_empty_and_sound(store: Store) -> None:
     assert not store.exists()
+    assert Path(store.local).is_absolute()
     with changing(store) as change:
         assert (list(change.notices), change.known(), change.integrity()) == ([], {}, "ok")
         assert (change.facts, change.counts()) == (Facts(), Counts(0, 0, 0, 0))
@@ -214,6 +216,8 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
 
 def test_a_sound_store_is_not_thrown_away_for_one_fault(store: Store) -> None:
     fill(store, {"a.md": NOTES})
+    with store.snapshot() as snapshot:
+        assert found(snapshot, any_of("pool")) == ["a.md"]
     with changing(store) as change:
         assert "a page is torn" in change.start_over("a page is torn")
         assert set(change.known()) == {("memory", "a.md")}

@@ -53,6 +53,8 @@ def stop_after(store: Store, *paths: str) -> None:
 def test_the_old_store_answers_until_the_new_one_is_published(store: Store) -> None:
     fill(store, {"a.md": "the fox\n", "b.md": "the train\n"})
     with changing(store) as change:
+        for number in range(9):
+            change.remember({"sources": f"{number}"})
         revision = change.facts.revision
         change.remember({"mounts": '[["memory", "disk"]]'}, revise=False)
         with change.rebuild() as side:

@@ -37,7 +37,7 @@ def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
     from memcli.bench import synthetic
 
     with TemporaryDirectory(prefix="memcli-bench-") as folder:
-        notes, store = os.path.join(folder, "notes"), os.path.join(folder, "index.sqlite")
+        notes, store = os.path.join(folder, "notes"), os.path.join(folder, "index")
         os.makedirs(os.path.join(notes, "memory"))
         environ = {**os.environ, "MEMCLI_STORE": store, "MEMCLI_WORKSPACE": notes}
         environ.pop("_MEMCLI_COMPLETE", None)

@@ -1,0 +1,76 @@
+"""A store in a file: which connections are kept, and what is said of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import IndexMissingError
+from memcli.store.sqlite.store import SqliteStore
+from tests.store.contract.makers import any_of, changing, fill, found, put
+from tests.support import FAR_FUTURE_NS
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    made = SqliteStore(str(tmp_path / "s" / "index.sqlite"), lambda: FAR_FUTURE_NS)
+    yield made
+    made.close()
+
+
+def test_a_connection_that_has_answered_is_kept_for_the_next_question(store: SqliteStore) -> None:
+    fill(store, {"a.md": "the fox\n"})
+    with store.snapshot() as first, store.snapshot() as second:
+        assert first is not second
+    with store.snapshot() as again:
+        assert again in (first, second)
+    store.close()
+    with store.snapshot() as new:
+        assert new not in (first, second)
+
+
+def test_a_connection_that_has_failed_is_not_kept(store: SqliteStore) -> None:
+    fill(store, {"a.md": "the fox\n"})
+    readers: list[object] = []
+
+    def fail() -> None:
+        with store.snapshot() as snapshot:
+            readers.append(snapshot)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with store.snapshot() as snapshot:
+        assert snapshot not in readers
+        assert found(snapshot, any_of("fox")) == ["a.md"]
+
+
+def test_a_connection_to_a_file_that_is_gone_is_not_asked_again(store: SqliteStore) -> None:
+    fill(store, {"a.md": "the fox\n"})
+    with store.snapshot() as old:
+        assert found(old, any_of("fox")) == ["a.md"]
+    Path(store.path).unlink()
+    with pytest.raises(IndexMissingError), store.snapshot():
+        pass
+    fill(store, {"b.md": "the fox\n"})
+    with store.snapshot() as snapshot:
+        assert snapshot is not old
+        assert found(snapshot, any_of("fox")) == ["b.md"]
+
+
+def test_what_is_said_of_the_files(store: SqliteStore) -> None:
+    assert store.describe() == (store.path, 0, "")
+    with changing(store) as change:
+        put(change, "a.md", "the fox\n")
+        log = Path(store.path + "-wal").stat().st_size
+        assert log > 0
+        assert store.describe().bytes == Path(store.path).stat().st_size + log
+    fill(store, {"b.md": "the train\n"})
+    assert store.describe().bytes == Path(store.path).stat().st_size
+    Path(store.path).write_bytes(b"garbage" * 400)
+    with changing(store) as change:
+        (notice,) = change.notices
+        assert f"kept as {store.path}.damaged-1" in notice
+    assert store.describe().set_aside == store.path + ".damaged-1"
