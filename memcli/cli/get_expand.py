@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from memcli.errors import UsageError
-from memcli.indexing.document import build_document
+from memcli.indexing.document import document_or_skip
 from memcli.indexing.planning import Settings
 from memcli.markdown.lineage import citations, lines_hash
-from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines
+from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines
 
 
 def raw_lines(
@@ -70,7 +70,8 @@ def _lineage(file: FileText, settings: Settings) -> Lineage | None:
     source = next(s for s in settings.sources if s.name == MEMORY_SOURCE)
     if file.stat.source != MEMORY_SOURCE:
         return None
-    return build_document(file, source, settings.limits).lineage
+    document = document_or_skip(file, source, settings.limits)
+    return None if isinstance(document, Skip) else document.lineage
 
 
 def _holds(leaf: SourceLines, citation: tuple[str, int, int]) -> bool:

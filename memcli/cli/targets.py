@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.errors import NotFoundError
-from memcli.types import MEMORY_SOURCE, Document, FileText, Skip
+from memcli.types import MEMORY_SOURCE, FileText, Skip
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
@@ -99,10 +99,17 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
 
 def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:
     """Find a chunk by its anchor, or everything below a heading by its name."""
-    from memcli.indexing.document import build_document
+    from shlex import quote
+
+    from memcli.indexing.document import document_or_skip
 
     source = next(s for s in settings.sources if s.name == target.source)
-    document: Document = build_document(file, source, settings.limits)
+    document = document_or_skip(file, source, settings.limits)
+    if isinstance(document, Skip):
+        raise NotFoundError(
+            f"{target.path} has no headings to find: it is {document.reason} ({document.detail})",
+            hint=f"memcli get {quote(target.path)}",
+        )
     wanted = target.anchor or ""
     exact = [chunk for chunk in document.chunks if chunk.anchor == wanted]
     below = [
@@ -112,8 +119,6 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
     ]
     chunks = exact or below
     if not chunks:
-        from shlex import quote
-
         raise NotFoundError(
             f"{target.path} has no heading or anchor {wanted!r}",
             hint=f"memcli get {quote(target.path)}",

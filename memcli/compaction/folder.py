@@ -15,7 +15,7 @@ from memcli.compaction.draft import Draft
 from memcli.compaction.records import Log
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
-from memcli.indexing.document import build_document
+from memcli.indexing.document import document_or_skip
 from memcli.indexing.planning import Settings
 from memcli.indexing.planning import read as read_document
 from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, Source
@@ -49,7 +49,10 @@ def read(settings: Settings) -> Found:
         if isinstance(file, Skip):
             skips.append(file)
             continue
-        document = build_document(file, source, settings.limits)
+        document = document_or_skip(file, source, settings.limits)
+        if isinstance(document, Skip):
+            skips.append(document)
+            continue
         lines = tuple(file.text.split("\n"))
         files[stat.path] = lines
         if document.lineage is not None:

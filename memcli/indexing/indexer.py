@@ -13,7 +13,7 @@ from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import Plan, Settings, plan, read, settings_meta
 from memcli.store.sqlite.documents import Stamp
 from memcli.store.sqlite.driver import DamagedError
-from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source, shown
+from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.store.sqlite.writer import Writer
@@ -24,6 +24,8 @@ EMBED_BATCH = 32
 LOOKS = 20
 # Texts listed at a time: each listing looks at every part.
 LISTED = 4096
+# Why a file that could be read has no text to index, by its bytes alone.
+UNUSABLE = ("not-text", "too-large")
 # Days that a vector no text uses is kept for a revert.
 CACHE_DAYS = 30
 
@@ -60,9 +62,6 @@ def apply(
     `most` bounds how many files are stored; those left over are counted as deferred. `again`
     stores a file anew even where its bytes are the same.
     """
-    from memcli.indexing.document import build_document
-
-    sources = {source.name: source for source in settings.sources}
     added: dict[str, bytes] = {}
     changed: list[str] = []
     damaged: list[str] = []
@@ -76,25 +75,18 @@ def apply(
             break
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
-        indexed_ns = settings.now_ns()
-        file = read(settings, stat)
-        if isinstance(file, Skip):
-            skips.append(file)
-            if file.reason == "not-text":
-                _put_skip(writer, sources[stat.source], stat, file, before, indexed_ns)
-            continue
-        stamp = Stamp(file.stat, file.hash, indexed_ns)
-        if before and before.hash == file.hash and not again:
-            writer.touch(before.document_id, stamp)
+        file = _take_in(writer, settings, stat, before, again=again)
+        if file is None:
             unchanged += 1
-            continue
-        writer.put_document(build_document(file, sources[stat.source], settings.limits), stamp)
-        if file.damaged:
-            damaged.append(name)
-        if before:
-            changed.append(name)
+        elif isinstance(file, Skip):
+            skips.append(file)
         else:
-            added[name] = file.hash
+            if file.damaged:
+                damaged.append(name)
+            if before:
+                changed.append(name)
+            else:
+                added[name] = file.hash
     removed: dict[str, bytes] = {}
     for source, path in planned.diff.removed:
         removed[shown(source, path)] = known[source, path].hash
@@ -114,6 +106,40 @@ def apply(
         damaged=tuple(sorted(damaged)),
         deferred=deferred,
     )
+
+
+def _take_in(
+    writer: Writer, settings: Settings, stat: FileStat, before: Known | None, *, again: bool
+) -> FileText | Skip | None:
+    """Store a file; give its text, why it has no document, or None where it is as it was.
+
+    A file without a document keeps a row without text: what was known of it is no longer so, and
+    it is not read or parsed again until it changes. One that cannot be read keeps what it has.
+    """
+    from memcli.indexing.document import document_or_skip, skipped_document
+
+    source = next(source for source in settings.sources if source.name == stat.source)
+    indexed_ns = settings.now_ns()
+    file = read(settings, stat)
+    if isinstance(file, FileText):
+        stamp = Stamp(file.stat, file.hash, indexed_ns)
+        if before and before.hash == file.hash and not again:
+            writer.touch(before.document_id, stamp)
+            return None
+        document = document_or_skip(file, source, settings.limits)
+        if not isinstance(document, Skip):
+            writer.put_document(document, stamp)
+            return file
+        skip = document
+    else:
+        stamp, skip = Stamp(stat, b"", indexed_ns), file
+        if skip.reason not in UNUSABLE:
+            return skip
+        if before and before.hash == b"":
+            writer.touch(before.document_id, stamp)
+            return skip
+    writer.put_document(skipped_document(source, stat.path), stamp, skip=skip.reason)
+    return skip
 
 
 def index(
@@ -201,24 +227,6 @@ def embed(
             writer.use_fingerprint(fingerprint, encoder.dimension)
         writer.mark_embedded()
     return done
-
-
-def _put_skip(
-    writer: Writer,
-    source: Source,
-    stat: FileStat,
-    skip: Skip,
-    before: Known | None,
-    indexed_ns: int,
-) -> None:
-    """Remember a file that is not text by its stat, so that it is not read each time."""
-    from memcli.indexing.document import skipped_document
-
-    stamp = Stamp(stat, b"", indexed_ns)
-    if before and before.hash == b"":
-        writer.touch(before.document_id, stamp)
-    else:
-        writer.put_document(skipped_document(source, stat.path), stamp, skip=skip.reason)
 
 
 def _everything(planned: Plan, known: Mapping[tuple[str, str], Known]) -> Diff:

@@ -63,18 +63,20 @@ def command(
 
 
 def _documents(context: Context) -> dict[str, Parsed]:
-    from memcli.indexing.planning import plan
+    from functools import partial
+
+    from memcli.indexing.document import made_or_skip
+    from memcli.indexing.planning import plan, read
     from memcli.markdown.parse import parse
     from memcli.types import Skip
-    from memcli.workspace.reading import read_file
 
     settings = context.index_settings()
-    roots = {source.name: source.root for source in settings.sources}
     found = {}
     for stat in plan(settings, {}).listing.files:
-        file = read_file(
-            roots[stat.source], stat.path, source=stat.source, max_bytes=settings.max_bytes
-        )
-        if not isinstance(file, Skip):
-            found[stat.path] = parse(file.text)
+        file = read(settings, stat)
+        if isinstance(file, Skip):
+            continue
+        parsed = made_or_skip(stat.source, stat.path, partial(parse, file.text))
+        if not isinstance(parsed, Skip):
+            found[stat.path] = parsed
     return found
