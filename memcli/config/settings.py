@@ -7,7 +7,9 @@ move the store nor name a folder outside the workspace.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,13 +18,21 @@ from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
-from memcli.config.sources import HINT, check_blocks, make_sources, nearest, suggestion
+from memcli.config.sources import (
+    HINT,
+    check_blocks,
+    make_sources,
+    nearest,
+    quoted,
+    shortened,
+    suggestion,
+)
 from memcli.errors import ConfigError
 from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
-MOST_BYTES = 1024 * 1024  # of a configuration file, which may come with a clone
+MOST_WHOLE = 10**15  # of a whole number without a bound of its own
 
 
 class Value(NamedTuple):
@@ -87,12 +97,12 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
     for path, is_user in ((user_path, True), (workspace_path, False)):
-        table = _read(path)
+        table = _read(path, follow=is_user)
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
             if not is_user and (key.user_only or value in key.user_choices):
-                what = name if key.user_only else f"{name} = {value!r}"
+                what = name if key.user_only else f"{name} = {quoted(value)}"
                 raise ConfigError(
                     f"{path}: {what} may only stand in your own configuration",
                     hint=f"move it to {user_path}",
@@ -117,22 +127,38 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
     return Config(workspace, values, make_sources(default, blocks))
 
 
-def _read(path: str) -> dict[str, Any]:
-    if not os.path.isfile(path):
+def _read(path: str, *, follow: bool) -> dict[str, Any]:
+    """Read a configuration file; {} where there is none. A link is followed only if `follow`."""
+    try:
+        mode = os.stat(path, follow_symlinks=follow).st_mode
+    except (OSError, ValueError):
+        return {}
+    if stat.S_ISLNK(mode):
+        raise ConfigError(
+            f"{path} is a link, and settings are read from the workspace itself alone",
+            hint="replace the link by the file it leads to",
+        )
+    if not stat.S_ISREG(mode):
         return {}
     import tomllib
 
+    from memcli.config.bounds import MOST_BYTES, excess
+    from memcli.workspace import openat
+
     try:
-        with open(path, "rb") as file:
-            text = file.read(MOST_BYTES + 1)
-        if len(text) > MOST_BYTES:
-            raise ConfigError(f"{path} is larger than {MOST_BYTES} bytes", hint=HINT)
-        return tomllib.loads(text.decode())
+        folder, name = os.path.split(os.path.realpath(path) if follow else path)
+        data = openat.read_small(folder, name, MOST_BYTES)
+        text = (data or b"").decode()
+        too_much = excess(text)
+        if too_much:
+            raise ConfigError(f"{path} has {too_much}", hint=HINT)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
     except OSError as error:
         why = f"{path} cannot be read: {error.strerror}"
-        raise ConfigError(why, hint=f"chmod u+r {path}") from error
+        hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
+        raise ConfigError(why, hint=hint) from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +177,7 @@ def _known_key(name: str, where: str) -> Key:
     if name in BY_NAME:
         return BY_NAME[name]
     raise ConfigError(
-        f"{where}: unknown setting {name}{suggestion(name, tuple(BY_NAME))}", hint=HINT
+        f"{where}: unknown setting {shortened(name)}{suggestion(name, tuple(BY_NAME))}", hint=HINT
     )
 
 
@@ -173,22 +199,24 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
         raise ConfigError(
-            f"{thing} must be {_EXPECTED[key.type]}, not {value!r}",
+            f"{thing} must be {_EXPECTED[key.type]}, not {quoted(value)}",
             hint=HINT,
         )
     for each in value if isinstance(value, list) else [value]:
         if key.choices and each not in key.choices:
             raise ConfigError(
-                f"{thing} must be one of {', '.join(key.choices)}, not {each!r}",
+                f"{thing} must be one of {', '.join(key.choices)}, not {quoted(each)}",
                 hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",
             )
     if isinstance(value, int | float):
         low, high = key.low, key.high
+        if key.type is int and high is None:
+            high = MOST_WHOLE
         # Written so that NaN is outside.
         inside = (low is None or value >= low) and (high is None or value <= high)
         if not inside or value == float("inf"):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise ConfigError(f"{thing} must be {bounds}, not {value!r}", hint=HINT)
+            raise ConfigError(f"{thing} must be {bounds}, not {quoted(value)}", hint=HINT)
     return value
 
 

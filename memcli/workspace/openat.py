@@ -171,14 +171,15 @@ def read_bytes(descriptor: int, limit: int) -> bytes:
 
 
 def read_small(folder: int | str, name: str, limit: int) -> bytes | None:
-    """Read a small file of a folder, through a link if it is one; None when there is none."""
+    """Read a small file of a folder, None when there is none; a link is an OSError."""
     try:
-        if isinstance(folder, int):
-            descriptor = os.open(name, _FILE, dir_fd=folder)
-        else:
-            descriptor = os.open(os.path.join(folder, name), _FILE)
+        descriptor = open_file(folder, name)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a link, which is not followed", name) from None
+        raise
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", name)
