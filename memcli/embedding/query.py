@@ -6,6 +6,7 @@ changed since is verified again before its vectors are believed.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from memcli.embedding.choice import Choice, Remembered
@@ -83,6 +84,8 @@ def embed_query(choice: Choice, text: str, remembered: Remembered) -> Embedded:
                 only = choice._replace(names=(name,))
                 return _by_package(only, text, remembered, check=False, why=str(error))
     only = choice._replace(names=(name,))
+    if name == "openai":
+        return _by_server(only, text, remembered)
     check = name == "bundled" or (name == "multilingual" and _pinned(name) != remembered.model)
     return _by_package(only, text, remembered, check=check, why="")
 
@@ -99,6 +102,18 @@ def _name_for(choice: Choice, remembered: Remembered) -> str | None:
         if fingerprint_here == remembered.fingerprint:
             return name
     return next((name for name, fingerprint_here in found if fingerprint_here is None), None)
+
+
+def _by_server(choice: Choice, text: str, remembered: Remembered) -> Embedded:
+    """Embed by an endpoint: a long query takes several requests, and a search has one deadline."""
+    from memcli.embedding.deadline import within
+    from memcli.embedding.endpoint import IN_PASSING
+
+    work = partial(_by_package, choice, text, remembered, check=False, why="")
+    try:
+        return within(IN_PASSING, work)
+    except TimeoutError as error:
+        return Embedded(None, "", f"the endpoint gives {error}", "", 0)
 
 
 def _by_package(

@@ -56,8 +56,14 @@ class QueryVector:
         return self._vector
 
     def _embed(self) -> None:
+        """Embed; whatever is raised here would be lost with the thread, and so it is the reason."""
         from memcli.embedding.query import embed_query
 
-        found = embed_query(self._choice, self._text, self._index)
-        cut = _fertility(found.fingerprint, found.tokens, self._text)
+        try:
+            found = embed_query(self._choice, self._text, self._index)
+            cut = _fertility(found.fingerprint, found.tokens, self._text)
+        except Exception as error:
+            told = f"{self._vector.reason}: {type(error).__name__}: {error}"
+            self._vector = self._vector._replace(reason=told)
+            return
         self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)
