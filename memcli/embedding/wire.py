@@ -9,6 +9,7 @@ import socket
 from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
+from threading import Event
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
@@ -49,27 +50,36 @@ class Wire:
         """
         kept, self._connection = self._connection, None
         used = [kept or self._new_connection()]
+        is_over = Event()
+        send = partial(self._send, used, is_over, body, most, is_kept=kept is not None)
         try:
-            reply = within(self._timeout, partial(self._send, used, kept is not None, body, most))
-        except (OSError, HTTPException, ValueError) as error:  # no name of a host, no path
+            reply = within(self._timeout, send)
+        except BaseException as error:
+            is_over.set()
             _break_off(used[-1])
-            raise self._unreachable(error) from None
-        except BaseException:
-            _break_off(used[-1])
+            # Of ValueErrors is an address that holds no name of a host, or no path.
+            if isinstance(error, OSError | HTTPException | ValueError):
+                raise self._unreachable(error) from None
             raise
         self._connection = used[-1]
         return reply
 
-    def _send(self, used: list[HTTPConnection], is_kept: bool, body: bytes, most: int) -> Reply:
+    def _send(
+        self, used: list[HTTPConnection], is_over: Event, body: bytes, most: int, *, is_kept: bool
+    ) -> Reply:
         """Send on the last connection that was used, or on a new one where a kept one is dead."""
         try:
-            return self._exchange(used[-1], body, most)
-        except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-            if not is_kept:
-                raise
+            try:
+                return self._exchange(used[-1], body, most)
+            except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                if not is_kept or is_over.is_set():
+                    raise
             used[-1].close()
-        used.append(self._new_connection())
-        return self._exchange(used[-1], body, most)
+            used.append(self._new_connection())
+            return self._exchange(used[-1], body, most)
+        finally:
+            if is_over.is_set():  # nobody waits any more
+                _break_off(used[-1])
 
     def _new_connection(self) -> HTTPConnection:
         kind = HTTPSConnection if self._where.scheme == "https" else HTTPConnection

@@ -137,15 +137,18 @@ def dripping(head: bytes, drop: bytes, port: int = 0) -> Iterator[Endpoint]:
                 connection, _ = listener.accept()
             except OSError:
                 return
-            threading.Thread(target=drip, args=(connection,), daemon=True).start()
+            connection.settimeout(1)
+            threads.append(threading.Thread(target=drip, args=(connection,)))
+            threads[-1].start()
 
     with socket.create_server(("127.0.0.1", port)) as listener:
-        thread = threading.Thread(target=accept)
-        thread.start()
+        threads = [threading.Thread(target=accept)]
+        threads[0].start()
         try:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
             yield Endpoint(url=url, model=MODEL, dimension=DIMENSION, timeout_seconds=0.3)
         finally:
             over.set()
             listener.shutdown(socket.SHUT_RDWR)
-            thread.join()
+            for thread in threads:
+                thread.join()
