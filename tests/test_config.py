@@ -96,7 +96,7 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[search]\nhalf_life_days = 1" + "0" * 400, "more than 100 characters in line 2"),
         ("[search]\nlimit = 0x" + "f" * 6000, "more than 100 characters in line 2"),
         ("[search]\nlimit = " + "9" * 100, "must be between 1 and 100, not 9999"),
-        ("[context]\ntail = " + "9" * 30, "must be between 0 and 1e+15, not 9999"),
+        ("[context]\ntail = " + "9" * 30, "must be at most 1e+15, not 9999"),
         (".".join(["a"] * 20_000) + " = 1", "has more than 16 dots in line 1"),
         (".".join(['"a"'] * 18) + " = 1", "has more than 16 dots in line 1"),
         ("\n[" + ". ".join(["a"] * 18) + "]", "has more than 16 dots in line 2"),
@@ -219,7 +219,7 @@ def test_a_wrong_variable_is_named(place: Place, variable: str, text: str) -> No
 
 
 def test_a_wrong_flag_is_a_config_error(place: Place) -> None:
-    with pytest.raises(ConfigError, match=r"^--tail must be between 0 and 1e\+15"):
+    with pytest.raises(ConfigError, match=r"^--tail must be at most 1e\+15"):
         place.load(flags={"context.tail": 10**30})
     with pytest.raises(ConfigError, match=r"^--limit must be between 1 and 100"):
         place.load(flags={"search.limit": 1000})

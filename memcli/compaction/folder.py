@@ -7,7 +7,7 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -16,11 +16,13 @@ from memcli.compaction.records import Log
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.document import document_or_skip
-from memcli.indexing.planning import Settings
+from memcli.indexing.planning import Settings, plan
 from memcli.indexing.planning import read as read_document
-from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, Source
+from memcli.markdown.lineage import FOLDERS
+from memcli.types import MEMORY_SOURCE, Document, FileText, Known, Lineage, Skip, Source
 from memcli.workspace import openat
-from memcli.workspace.discover import discover
+from memcli.workspace.diff import ROOT
+from memcli.workspace.locate import MEMORY_FOLDER
 
 # Hidden, so that no index ever lists it.
 _TEMPORARY = ".memcli-writing-"
@@ -33,17 +35,23 @@ class Found(NamedTuple):
     summaries: tuple[Summary, ...]
     skips: tuple[Skip, ...]
 
+    @property
+    def unread(self) -> tuple[Skip, ...]:
+        """List what is or may hold summaries and could not be read."""
+        return tuple(skip for skip in self.skips if _hides_summaries(skip.path))
 
-def read(settings: Settings) -> Found:
-    """Read the dated logs of the memory and the summaries made of them."""
+
+def read(settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None) -> Found:
+    """Read the dated logs of the memory and the summaries made of them.
+
+    `known` and `mounts` are what the index remembers: by them it is seen that a folder is away.
+    """
     source = memory(settings)
-    listing = discover(
-        (source,), max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
-    )
+    listing = plan(settings._replace(sources=(source,)), known, mounts).listing
     logs: list[Log] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
-    skips: list[Skip] = list(listing.unlisted)
+    skips = [*listing.unlisted, *(skip for skip in listing.skips if _is_missed(skip))]
     for stat in listing.files:
         file = read_document(settings, stat)
         if isinstance(file, Skip):
@@ -81,16 +89,29 @@ def _is_log(document: Document, file: FileText) -> bool:
     )
 
 
+def _is_missed(skip: Skip) -> bool:
+    """Tell a summary that should be read from what somebody wants left out."""
+    return skip.reason != "ignored" or f"{skip.path}/" in FOLDERS
+
+
+def _hides_summaries(path: str) -> bool:
+    """Tell that a path is a folder of summaries, lies in one, or is a folder above it."""
+    if path in (ROOT, ""):
+        return True
+    return any(f"{path}/".startswith(name) or name.startswith(f"{path}/") for name in FOLDERS)
+
+
 def folder_of(root: str) -> str:
     """Name the folder of summaries, with a slash, relative to the workspace."""
-    return "memory/summaries/" if os.path.isdir(os.path.join(root, "memory")) else "summaries/"
+    return FOLDERS[0] if os.path.isdir(os.path.join(root, MEMORY_FOLDER)) else FOLDERS[1]
 
 
 def write(root: str, drafts: Sequence[Draft]) -> None:
-    """Write drafts, each at once and never over another file."""
+    """Write drafts, each at once and never over another file; UsageError where that cannot be."""
     if not drafts:
         return
-    with _opened(root, folder_of(root), make=True) as folder:
+    place = os.path.dirname(drafts[0].path)
+    with _explained(root, place), _opened(root, place, make=True) as folder:
         _sweep(folder)
         for draft in drafts:
             name = os.path.basename(draft.path)
@@ -110,17 +131,31 @@ def write(root: str, drafts: Sequence[Draft]) -> None:
 
 
 def remove(root: str, paths: Sequence[str]) -> None:
-    """Remove summaries, and their folder when nothing else is in it."""
-    for path in paths:
-        above, _, name = path.rpartition("/")
-        with suppress(FileNotFoundError), _opened(root, above) as folder:
-            openat.remove(folder, name)
-    path = folder_of(root)
-    with suppress(FileNotFoundError), _opened(root, path) as folder:
-        _sweep(folder)
-    above, _, name = path.strip("/").rpartition("/")
+    """Remove summaries, and their folder when nothing else is in it; UsageError as `write`."""
+    place = folder_of(root)
+    with _explained(root, place):
+        for path in paths:
+            above, _, name = path.rpartition("/")
+            with suppress(FileNotFoundError), _opened(root, above) as folder:
+                openat.remove(folder, name)
+        with suppress(FileNotFoundError), _opened(root, place) as folder:
+            _sweep(folder)
+    above, _, name = place.strip("/").rpartition("/")
     with suppress(OSError), _opened(root, above) as folder:  # one that holds anything stays
         openat.remove_folder(folder, name)
+
+
+@contextmanager
+def _explained(root: str, place: str) -> Iterator[None]:
+    """Say of the folder of summaries what the system says of a call."""
+    try:
+        yield
+    except OSError as error:
+        path = os.path.join(root, place)
+        raise UsageError(
+            f"{path} cannot be written: {openat.reason(error)}",
+            hint=f"make it writable, and look what is done: memcli compact --verify -w {root}",
+        ) from error
 
 
 def _sweep(folder: int | str) -> None:
@@ -139,10 +174,13 @@ def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str
     handle = openat.open_root(root)
     try:
         path = root
-        for name in filter(None, folder.strip("/").split("/")):
+        names = folder.strip("/").split("/") if folder.strip("/") else []
+        for at, name in enumerate(names, start=1):
             path = os.path.join(path, name)
+            # A folder above it that is gone is no reason to make another one.
+            step = openat.make_folder if make and at == len(names) else openat.open_folder
             try:
-                child = (openat.make_folder if make else openat.open_folder)(handle, name)
+                child = step(handle, name)
             except FileNotFoundError:
                 raise
             except OSError as error:

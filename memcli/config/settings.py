@@ -210,13 +210,15 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             )
     if isinstance(value, int | float):
         low, high = key.low, key.high
-        if key.type is int and high is None:
-            high = MOST_WHOLE
         # Written so that NaN is outside.
         inside = (low is None or value >= low) and (high is None or value <= high)
         if not inside or value == float("inf"):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
             raise ConfigError(f"{thing} must be {bounds}, not {quoted(value)}", hint=HINT)
+        if value > MOST_WHOLE and key.type is int:
+            raise ConfigError(
+                f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
+            )
     return value
 
 

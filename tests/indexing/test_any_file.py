@@ -158,7 +158,7 @@ def test_compaction_and_get_name_it_and_go_on(tmp_path: Path) -> None:
     write(tmp_path, "memory/2025-01-01.md", NEIGHBOUR)
     write(tmp_path, "memory/2025-01-02.md", THORN)
     wanted = picky_settings(tmp_path, Picky(KeyError("x")))
-    found = folder.read(wanted)
+    found = folder.read(wanted, {}, None)
     assert [log.path for log in found.logs] == ["memory/2025-01-01.md"]
     assert reasons(found.skips) == [("memory/2025-01-02.md", "unparsable", "KeyError: 'x'")]
 
@@ -265,7 +265,7 @@ def test_any_bytes_go_through_the_whole_indexing_path(files: list[bytes]) -> Non
         for row in found["documents"]:
             assert isinstance(json.loads(row[-2]), dict)
         assert_sound(store)
-        assert folder.read(make_settings(root)).skips == report.skips
+        assert folder.read(make_settings(root), {}, None).skips == report.skips
         again = bring_in(store, make_settings(root))
         assert (again.added, again.changed, again.unchanged) == ((), (), len(files) + 1)
         assert dump(store) == found

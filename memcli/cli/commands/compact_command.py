@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
 
 import typer
@@ -12,8 +14,9 @@ from memcli.config.sources import nearest
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from memcli.compaction.folder import Found
     from memcli.compaction.plan import Plan
-    from memcli.compaction.summaries import Summary
+    from memcli.compaction.summaries import Problem, Summary
 
 Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
 Number = Optional[float]  # noqa: UP045
@@ -98,38 +101,70 @@ def command(
 
 
 def run(wanted: Options, context: Context) -> int:
-    """Plan, and do what was asked for under the lock of the one writer."""
-    from memcli.store.sqlite.lock import writer_lock
-
-    if wanted.action in ("apply", "undo"):
-        with writer_lock(context.store, wait_seconds=LOCK_SECONDS, sleep=context.sleep):
-            return _apply(wanted, context) if wanted.action == "apply" else _undo(wanted, context)
-    return _plan(wanted, context) if wanted.action == "plan" else _verify(wanted, context)
+    """Plan, and do what was asked for; what writes holds the lock of the one writer."""
+    does = {"apply": _apply, "undo": _undo, "verify": _verify, "plan": _plan}
+    return does[wanted.action](wanted, context)
 
 
 def _plan(wanted: Options, context: Context) -> int:
-    plan, _ = _made(wanted, context)
-    _tell(plan, wanted, context, written=False)
+    _tell(_made(_found(context), wanted, context), wanted, context, written=False)
     return ExitCode.OK
 
 
 def _apply(wanted: Options, context: Context) -> int:
+    """Plan without the lock, since an encoder may take its time, and write under it."""
     from memcli.compaction import folder
+    from memcli.store.sqlite.lock import writer_lock
 
-    plan, _ = _made(wanted, context)
-    folder.write(context.config.workspace, plan.drafts)
+    found = _found(context)
+    while True:
+        plan = _made(found, wanted, context)
+        with writer_lock(context.store, wait_seconds=LOCK_SECONDS, sleep=context.sleep):
+            planned, found = found, _found(context)
+            if found.summaries == planned.summaries:  # else another run has written meanwhile
+                _refuse_unread(found)
+                folder.write(context.config.workspace, plan.drafts)
+                break
     _tell(plan, wanted, context, written=True)
     return ExitCode.OK
 
 
-def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]:
-    """Read the folder and plan a run."""
+def _found(context: Context) -> Found:
+    """Read logs and summaries; the index tells which folders there should be."""
+    from memcli.compaction import folder
+    from memcli.errors import MemcliError
+    from memcli.store.sqlite.reader import Reader
+    from memcli.types import Known
+
+    known: Mapping[tuple[str, str], Known] = {}
+    mounts = None
+    with suppress(MemcliError):  # there need not be one
+        reader = Reader(context.store)
+        try:
+            known, mounts = reader.known(), reader.meta("mounts")
+        finally:
+            reader.close()
+    return folder.read(context.index_settings(), known, mounts)
+
+
+def _refuse_unread(found: Found) -> None:
+    """Stop before lines are summarised that a summary may hold already."""
+    for skip in found.unread:
+        raise UsageError(
+            f"{skip.path} may hold summaries and cannot be read: {skip.detail or skip.reason};"
+            " nothing is compacted",
+            hint="memcli compact --verify",
+        )
+
+
+def _made(found: Found, wanted: Options, context: Context) -> Plan:
+    """Plan a run over what was found."""
     from memcli.compaction import folder
     from memcli.compaction.command import program
     from memcli.compaction.draft import Settings
     from memcli.compaction.plan import make_plan
 
-    found = folder.read(context.index_settings())
+    _refuse_unread(found)
     for skip in found.skips:
         context.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
     config = context.config
@@ -142,7 +177,7 @@ def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]
         depth=wanted.depth,
     )
     rewrite = program(config("compact.command")) if wanted.summarizer == "command" else None
-    plan = make_plan(
+    return make_plan(
         found.logs,
         found.summaries,
         settings,
@@ -151,7 +186,6 @@ def _made(wanted: Options, context: Context) -> tuple[Plan, tuple[Summary, ...]]
         embed=_embed(context),
         rewrite=rewrite,
     )
-    return plan, found.summaries
 
 
 def _embed(context: Context) -> Any:  # noqa: ANN401
@@ -164,52 +198,65 @@ def _embed(context: Context) -> Any:  # noqa: ANN401
     return embedder(opened.encoder)
 
 
+def _unread(found: Found) -> list[Problem]:
+    from memcli.compaction.summaries import Problem
+
+    return [Problem(skip.path, "unread", skip.detail or skip.reason) for skip in found.unread]
+
+
 def _verify(wanted: Options, context: Context) -> int:
-    from memcli.compaction import folder
     from memcli.compaction.summaries import problems
 
-    summaries = folder.read(context.index_settings()).summaries
-    found = problems(summaries)
+    read = _found(context)
+    found = [*_unread(read), *problems(read.summaries)]
     if wanted.as_json:
-        _write(context, action="verify", summaries=[_summary(s) for s in summaries],
+        _write(context, action="verify", summaries=[_summary(s) for s in read.summaries],
                problems=[p._asdict() for p in found])  # fmt: skip
     else:
         for problem in found:
             where = context.terminal.safe_line(problem.path)
             detail = context.terminal.safe_line(problem.detail)
             context.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
-        context.terminal.say(_verdict(len(summaries), len(found)))
+        context.terminal.say(_verdict(len(read.summaries), len(found), len(read.unread)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
-def _verdict(summaries: int, problems: int) -> str:
+def _verdict(summaries: int, problems: int, unread: int) -> str:
     checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
     if not problems:
         return f"Checked {checked}: every line is as it was."
-    return f"Checked {checked}: {problems} do not hold; their lines are searched raw."
+    told = [f"{problems - unread} do not hold; their lines are searched raw"] * (problems > unread)
+    told += [f"{unread} could not be read"] * (unread > 0)
+    return f"Checked {checked}: {', '.join(told)}."
 
 
 def _undo(wanted: Options, context: Context) -> int:
+    """Remove what the last run wrote, as far as it can be read."""
     from memcli.compaction import folder
+    from memcli.store.sqlite.lock import writer_lock
 
-    summaries = folder.read(context.index_settings()).summaries
-    last = max((s.lineage.compacted for s in summaries), default="")
-    run_ = [s for s in summaries if s.lineage.compacted == last]
-    kept = [s for s in run_ if s.is_edited]
-    gone = [s for s in run_ if not s.is_edited]
-    folder.remove(context.config.workspace, [s.path for s in gone])
+    with writer_lock(context.store, wait_seconds=LOCK_SECONDS, sleep=context.sleep):
+        found = _found(context)
+        last = max((s.lineage.compacted for s in found.summaries), default="")
+        run_ = [s for s in found.summaries if s.lineage.compacted == last]
+        kept = [s for s in run_ if s.is_edited]
+        gone = [s for s in run_ if not s.is_edited]
+        folder.remove(context.config.workspace, [s.path for s in gone])
+    unread = _unread(found)
     if wanted.as_json:
         _write(context, action="undo", summaries=[_summary(s) for s in gone],
-               problems=[{"path": s.path, "kind": "edited", "detail": "left as it is"}
-                         for s in kept])  # fmt: skip
+               problems=[*({"path": s.path, "kind": "edited", "detail": "left as it is"}
+                           for s in kept), *(p._asdict() for p in unread)])  # fmt: skip
     else:
         for summary in gone:
             context.terminal.write(f"removed  {context.terminal.safe_line(summary.path)}\n")
         for summary in kept:
             context.terminal.warn(f"{summary.path} was edited and is left as it is")
-        if not summaries:
+        for problem in unread:
+            context.terminal.warn(f"{problem.path} cannot be read and stays: {problem.detail}")
+        if not found.summaries and not unread:
             context.terminal.say("There is nothing to undo.")
-    return ExitCode.NEGATIVE if kept else ExitCode.OK
+    return ExitCode.NEGATIVE if kept or unread else ExitCode.OK
 
 
 def _tell(plan: Plan, wanted: Options, context: Context, *, written: bool) -> None:
