@@ -13,7 +13,7 @@ from typing import TextIO
 
 from memcli.config.sources import nearest
 from memcli.errors import UsageError
-from memcli.render.sanitize import visible, visible_line
+from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 WHEN = ("auto", "always", "never")
@@ -98,8 +98,8 @@ class Terminal:
         return visible(text) if self.out_is_terminal else text
 
     def safe_line(self, text: str) -> str:
-        """Make a name harmless for a terminal, line ends included."""
-        return visible_line(text) if self.out_is_terminal else text
+        """Make a name harmless for a terminal; a pipe gets it exactly, but on one line."""
+        return visible_line(text) if self.out_is_terminal else one_line(text)
 
     def say(self, text: str) -> None:
         """Write a message unless -q."""
