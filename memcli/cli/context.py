@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,7 +62,7 @@ class Context(NamedTuple):
             ),
             max_bytes=self.config("files.max_bytes"),
             follow_symlinks=self.config("files.follow_symlinks"),
-            now_ns=time.time_ns,
+            now_ns=_now_ns,
         )
 
     def encoders(self) -> Choice:
@@ -97,6 +97,7 @@ class Context(NamedTuple):
         return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
 
 
+MOST_NS = (1 << 63) - 1
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
 PART_MAX = 256
@@ -117,10 +118,10 @@ def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
     """Locate the workspace and settle every setting; `flags` may hold None for not given."""
     environ = os.environ
     terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
-    workspace = locate(shared.workspace, environ.get("MEMCLI_WORKSPACE"), os.getcwd())
+    workspace = locate(shared.workspace, environ.get("MEMCLI_WORKSPACE"), current_folder())
     given = {name: value for name, value in flags.items() if value is not None}
     config = settings.load(workspace, environ, given)
-    now = _parse_now(shared.now) if shared.now else datetime.now().astimezone()
+    now = _parse_now(shared.now) if shared.now else local(datetime.now(UTC))
     return Context(
         config=config,
         store=settings.store_path(config, environ),
@@ -130,6 +131,27 @@ def make_context(shared: Shared, flags: Mapping[str, Any]) -> Context:
         sleep=time.sleep,
         monotonic=time.monotonic,
     )
+
+
+def current_folder() -> str | None:
+    """Name the current folder, None where it has been deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def local(moment: datetime) -> datetime:
+    """Give a moment by the clock on the wall, or as it is where the time zone is none."""
+    try:
+        return moment.astimezone()
+    except (ValueError, OverflowError, OSError):  # TZ=X-99, or the ends of the calendar
+        return moment
+
+
+def _now_ns() -> int:
+    """Read the clock as far as an index can hold it: from 1678 to 2261."""
+    return max(-MOST_NS, min(time.time_ns(), MOST_NS))
 
 
 def _parse_now(text: str) -> datetime:

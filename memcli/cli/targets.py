@@ -11,7 +11,9 @@ from memcli.types import MEMORY_SOURCE, FileText, Skip
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
 
-_RANGE = re.compile(r"^(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?$")
+_RANGE = re.compile(r"^(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?$")
+# Digits of a line number; one with more is beyond the end of every file.
+_MOST_DIGITS = 15
 
 
 class Target(NamedTuple):
@@ -61,13 +63,18 @@ def _readings(target: str, sources: list[str]) -> list[Target]:
     for source, path in places:
         match = _RANGE.match(path)
         if match:
-            first = int(match["first"])
-            last = int(match["last"]) if match["last"] else first
+            first = _line(match["first"])
+            last = _line(match["last"]) if match["last"] else first
             found.append(Target(source, match["path"], None, max(1, first), max(1, last)))
         head, sign, anchor = path.rpartition("#")
         if sign:
             found.append(Target(source, head, anchor, None, None))
     return found
+
+
+def _line(digits: str) -> int:
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def read(target: Target, settings: Settings) -> FileText:

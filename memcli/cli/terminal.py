@@ -103,8 +103,14 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """Write a message unless -q."""
-        if not self.quiet:
+        if self.quiet:
+            return
+        try:
             self._err.write(visible_line(text) + "\n")
+        except BrokenPipeError:
+            raise
+        except OSError:  # a full disk under the messages costs these, not the answer
+            return
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""

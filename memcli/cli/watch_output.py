@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memcli.cli.context import local
 from memcli.cli.terminal import Terminal
 from memcli.errors import BusyError, MemcliError
 from memcli.indexing.indexer import Report
@@ -30,7 +31,7 @@ class Log:
 
     def now(self) -> datetime:
         """Give the time of a line."""
-        return datetime.fromtimestamp(self._now_ns() / 1e9).astimezone()
+        return local(datetime.fromtimestamp(self._now_ns() / 1e9, UTC))
 
     def started(self, workspace: str, store: str, pid: int) -> None:
         """Say what is watched."""
