@@ -51,7 +51,7 @@ class Skip(NamedTuple):
 
     source: str
     path: str
-    reason: str  # ignored | symlink | too-large | unreadable | not-text | not-regular
+    reason: str  # ignored | symlink | too-large | unreadable | not-text | unparsable | not-regular
     detail: str = ""
 
 

@@ -167,7 +167,7 @@ def answer(store: Store, text: str, options: SearchOptions) -> Answer:
     dates = find_dates(text, TODAY)
 
     def embed_query() -> Vector:
-        return Vector(encoder.encode_query(text), encoder.fingerprint, "", 1.0)
+        return Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
 
     with store.snapshot() as snapshot:
         return search(
