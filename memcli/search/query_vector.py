@@ -57,9 +57,9 @@ class QueryVector:
 
     def _embed(self) -> None:
         """Embed; whatever is raised here would be lost with the thread, and so it is the reason."""
-        from memcli.embedding.query import embed_query
-
         try:
+            from memcli.embedding.query import embed_query
+
             found = embed_query(self._choice, self._text, self._index)
             cut = _fertility(found.fingerprint, found.tokens, self._text)
         except Exception as error:
