@@ -115,6 +115,7 @@ class Limits(NamedTuple):
     overlap_tokens: int  # repeated from the chunk before
     part_max: int  # tokens of the embedded text as `count` gives them
     count: Callable[[str], int]  # exact tokens, special ones included
+    most_parts: int = 100_000  # of a document; 8 MiB of list items are some 75,000
 
 
 class Chunk(NamedTuple):

@@ -48,7 +48,14 @@ Made = TypeVar("Made")
 def document_or_skip(file: FileText, source: Source, limits: Limits) -> Document | Skip:
     """Make a Document of a file, or say why there is none: nothing in a file raises."""
     make = partial(build_document, file, source, limits)
-    return made_or_skip(source.name, file.stat.path, make)
+    document = made_or_skip(source.name, file.stat.path, make)
+    if isinstance(document, Skip):
+        return document
+    parts = sum(len(chunk.parts) for chunk in document.chunks)
+    if parts > limits.most_parts:  # each is embedded, and a few bytes can be one
+        detail = f"{parts} parts, the limit is {limits.most_parts}"
+        return Skip(source.name, file.stat.path, "too-large", detail)
+    return document
 
 
 def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
