@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
 PART_MAX = 256
+MOST_NS = (1 << 63) - 1  # from 1970, as an index holds times: from 1678 to 2261
 # Settings that an encoder is opened by.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 
@@ -62,11 +63,10 @@ def current_folder() -> str | None:
 
 
 def _now_ns() -> int:
-    """Read the clock as far as an index can hold it: from 1678 to 2261."""
+    """Read the clock as far as an index can hold it."""
     return max(-MOST_NS, min(time.time_ns(), MOST_NS))
 
 
-MOST_NS = (1 << 63) - 1
 SYSTEM_CLOCK = Clock(_now_ns, time.monotonic, time.sleep)
 
 

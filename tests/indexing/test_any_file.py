@@ -18,8 +18,11 @@ from memcli.cli.main import run as run_here
 from memcli.compaction import folder
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.indexer import Report, index
+from memcli.indexing.look import stand
 from memcli.indexing.planning import Settings
+from memcli.indexing.rebuild import rebuild
 from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.store import SqliteStore
 from memcli.types import Limits, Skip
 from memcli.workspace.reading import MOST_LINES
 from tests.store_check import assert_sound, dump, open_writer
@@ -115,6 +118,26 @@ def test_what_was_known_of_it_is_forgotten_until_it_is_mended(place: tuple[Path,
     assert bring_in(store, wanted).changed == ("b.md",)
     assert dump(store)["chunks"] == before["chunks"]
     assert skipped(store) == []
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["index", "index --full"])
+def test_a_look_and_a_run_tell_the_same_of_it(place: tuple[Path, str], full: bool) -> None:
+    root, store = place
+    write(root, "b.md", "# Rose\n\nIt is red.\n")
+    wanted = picky_settings(root, Picky(KeyError("x")))
+    bring_in(store, wanted)
+    write(root, "b.md", THORN)
+    looked = stand(SqliteStore(store, wanted.now_ns), wanted).changes
+    write(root, "c.md", THORN)
+    writer = open_writer(store)
+    if full:
+        report = rebuild(writer, wanted, embed_into=lambda change: None)
+    else:
+        report = index(writer, wanted)
+    writer.close()
+    assert report.changed == looked.changed == ("b.md",)
+    assert (report.added, {skip.path for skip in report.skips}) == ((), {"b.md", "c.md"})
+    assert stand(SqliteStore(store, wanted.now_ns), wanted).state == "fresh"
 
 
 def test_a_setting_that_makes_it_unparsable_forgets_it_too(place: tuple[Path, str]) -> None:
