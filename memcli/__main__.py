@@ -1,5 +1,5 @@
 """Run memcli as `python -m memcli`."""
 
-from memcli.cli.main import main
+from memcli.cli.entry import main
 
 main()

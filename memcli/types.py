@@ -51,7 +51,7 @@ class Skip(NamedTuple):
 
     source: str
     path: str
-    reason: str  # ignored | symlink | too-large | unreadable | not-text | not-regular
+    reason: str  # ignored | symlink | too-large | unreadable | not-text | unparsable | not-regular
     detail: str = ""
 
 
@@ -115,6 +115,7 @@ class Limits(NamedTuple):
     overlap_tokens: int  # repeated from the chunk before
     part_max: int  # tokens of the embedded text as `count` gives them
     count: Callable[[str], int]  # exact tokens, special ones included
+    most_parts: int = 100_000  # of a document; 8 MiB of list items are some 75,000
 
 
 class Chunk(NamedTuple):

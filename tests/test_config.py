@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memcli.config.bounds import MOST_DOTS, MOST_OPEN, excess
 from memcli.config.settings import KEYS, Config, load, user_file
 from memcli.errors import ConfigError
 from memcli.store.open import store_path
@@ -88,8 +92,19 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[files]\ninclude = [1]", "files.include must be a list of texts"),
         ("[files]\nfollow_symlinks = 1", "must be true or false"),
         ("x = ", "is not valid TOML"),
-        ("x = " + "[" * 20_000, "is not valid TOML"),
-        ("x = 1" + "0" * 5000, "is not valid TOML"),
+        ("x = " + "[" * 20_000, "has more than 16 brackets in one another"),
+        ("x = 1" + "0" * 5000, "has a word of more than 100 characters in line 1"),
+        ("[search]\nhalf_life_days = 1" + "0" * 400, "more than 100 characters in line 2"),
+        ("[search]\nlimit = 0x" + "f" * 6000, "more than 100 characters in line 2"),
+        ("[search]\nlimit = " + "9" * 100, "must be between 1 and 100, not 9999"),
+        ("[context]\ntail = " + "9" * 30, "must be at most 1e+15, not 9999"),
+        (".".join(["a"] * 20_000) + " = 1", "has more than 16 dots in line 1"),
+        (".".join(['"a"'] * 18) + " = 1", "has more than 16 dots in line 1"),
+        ("\n[" + ". ".join(["a"] * 18) + "]", "has more than 16 dots in line 2"),
+        ("x = 1\n" * 20_000, "cannot be read: larger than 65536 bytes"),
+        ("[[source]]\nname = 'a'\npath = 'b'\n" * 101, "has more than 100 sources"),
+        ("[files]\ninclude = '" + "a" * 9000 + "'", "not 'aaaa"),
+        ('"' + "a" * 9000 + '" = 1', "unknown setting aaaa"),
         ("[store]\npath = 'x.sqlite'", "store.path may only stand in your own configuration"),
         ("source = 3", "write each source as a"),
         ("source = [3]", "write each source as a"),
@@ -101,6 +116,66 @@ def test_a_wrong_file_says_what_is_wrong_where(place: Place, text: str, message:
         place.load(text)
     assert message in error.value.message
     assert error.value.message.startswith(str(place.root / "memcli.toml"))
+    assert len(error.value.message) < len(str(place.root)) + 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a = """\n.\\"""." """',
+        "a = '''\n" + "." * 20 + "\n'''",
+        "# " + "." * 20,
+        'a = "\\"' + "[" * 20 + '"',
+        "a = 'C:\\'  # '" + "." * 20,
+        "a = '" + "x" * 200 + "'",
+    ],
+)
+def test_what_stands_in_strings_and_comments_is_not_counted(text: str) -> None:
+    assert excess(text) == ""
+    tomllib.loads(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a", ".", '"', "'", '"""', "'''", "\\", "#", "\n", "[", "]", "{", "}", "=", " ", "1",
+             ",", "a.b = 1\n", "a" * 60, "." * 9, "[a.b]\n"]
+        ),
+        max_size=60,
+    ).map("".join)
+)  # fmt: skip
+def test_what_is_let_through_has_no_deep_key(text: str) -> None:
+    if excess(text):
+        return
+    try:
+        found = tomllib.loads(text)
+    except ValueError:
+        return
+    assert _depth(found) <= MOST_DOTS * MOST_OPEN
+
+
+def _depth(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, inner), default=0)
+
+
+def test_settings_of_a_workspace_are_no_link(place: Place, tmp_path: Path) -> None:
+    place.load()
+    secret = tmp_path / "secret.toml"
+    secret.write_text("api_token = 'hunter2'\n[search]\nlimit = 3\n")
+    ours = place.root / "memcli.toml"
+    ours.unlink()
+    for target in (secret, tmp_path / "nowhere", "memory"):
+        ours.symlink_to(target)
+        with pytest.raises(ConfigError) as error:
+            load(str(place.root), place.environ, {})
+        assert "is a link" in error.value.message
+        assert "api_token" not in error.value.message
+        ours.unlink()
+    secret.write_text("[search]\nlimit = 3\n")
+    place.user.unlink()
+    place.user.symlink_to(secret)
+    assert load(str(place.root), place.environ, {})("search.limit") == 3, "one's own may be one"
 
 
 def test_a_file_that_is_not_text_is_a_config_error(place: Place) -> None:
@@ -145,6 +220,8 @@ def test_a_wrong_variable_is_named(place: Place, variable: str, text: str) -> No
 
 
 def test_a_wrong_flag_is_a_config_error(place: Place) -> None:
+    with pytest.raises(ConfigError, match=r"^--tail must be at most 1e\+15"):
+        place.load(flags={"context.tail": 10**30})
     with pytest.raises(ConfigError, match=r"^--limit must be between 1 and 100"):
         place.load(flags={"search.limit": 1000})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import memcli
@@ -38,3 +39,24 @@ def test_every_error_has_a_hint() -> None:
         for line in _without_hint(file.read_text("utf-8"))
     }
     assert found == set()
+
+
+def _codes() -> set[str]:
+    """Give the codes of all classes of errors and of all reports."""
+    found = set()
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                made = [each for each in node.body if isinstance(each, ast.Assign)]
+                values = [each.value for each in made if ast.unparse(each.targets[0]) == "code"]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "_report":
+                values = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
+            else:
+                continue
+            found |= {value.value for value in values if isinstance(value, ast.Constant)}
+    return {code for code in found if isinstance(code, str)}
+
+
+def test_every_code_stands_in_the_schema_and_the_reverse() -> None:
+    schema = json.loads((PACKAGE / "schemas" / "memcli.error.1.json").read_text())
+    assert set(schema["properties"]["code"]["enum"]) == _codes() - {errors.MemcliError.code}

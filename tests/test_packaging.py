@@ -26,8 +26,8 @@ def test_the_version_stands_in_one_place_more_and_agrees() -> None:
     assert _project()["version"] == memcli.__version__
 
 
-def test_the_entry_point_is_main() -> None:
-    assert _project()["scripts"] == {"memcli": "memcli.cli.main:main"}
+def test_the_entry_point_is_quiet_from_the_start() -> None:
+    assert _project()["scripts"] == {"memcli": "memcli.cli.entry:main"}
 
 
 def test_the_package_holds_what_it_reads() -> None:

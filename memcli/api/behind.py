@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memcli.errors import UsageError
 from memcli.indexing.planning import Settings, make_document
 from memcli.markdown.lineage import citations, lines_hash
-from memcli.types import MEMORY_SOURCE, FileText, Lineage, SourceLines, cite, shown
+from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
 
 
 class RawLines(NamedTuple):
@@ -80,7 +80,8 @@ def _leaves(
 
 
 def _lineage(file: FileText, settings: Settings) -> Lineage | None:
-    return make_document(settings, file).lineage
+    document = make_document(settings, file)
+    return None if isinstance(document, Skip) else document.lineage
 
 
 def _holds(leaf: SourceLines, citation: tuple[str, int, int]) -> bool:

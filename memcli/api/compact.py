@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.api.opened import OpenedWorkspace
 from memcli.compaction import folder
+from memcli.errors import MemcliError, UsageError
 
 if TYPE_CHECKING:
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
     from memcli.errors import Reason
-    from memcli.types import Skip
+    from memcli.store.records import Key
+    from memcli.types import Known, Skip
 
 LOCK_SECONDS = 60.0
 
@@ -25,10 +29,11 @@ class Compaction(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The summaries there are, and what does not hold of them."""
+    """The summaries there are, what does not hold of them, and what could not be read."""
 
     summaries: tuple[Summary, ...]
     problems: tuple[Problem, ...]
+    unread: tuple[Problem, ...]
 
 
 class Undone(NamedTuple):
@@ -37,6 +42,7 @@ class Undone(NamedTuple):
     is_empty: bool  # there was nothing to take back
     removed: tuple[Summary, ...]
     edited: tuple[Summary, ...]  # left, for a person has changed them
+    unread: tuple[Problem, ...]  # left, for they cannot be read
 
 
 def plan_compaction(
@@ -44,15 +50,22 @@ def plan_compaction(
 ) -> Compaction:
     """Say which summaries a run would write; `now` is its ISO time.
 
-    With `by_command` the program of `compact.command` words them.
+    With `by_command` the program of `compact.command` words them. UsageError where a summary
+    cannot be read, for it may hold lines that would be summarised again.
     """
+    return _planned(memory, _held(memory), now=now, depth=depth, by_command=by_command)
+
+
+def _planned(
+    memory: OpenedWorkspace, found: folder.Holdings, *, now: str, depth: int, by_command: bool
+) -> Compaction:
     from memcli.compaction.command import program
     from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
     from memcli.compaction.similarity import embedder
 
+    _refuse_unread(found)
     config = memory.config
-    found = folder.read(memory.index_settings())
     settings = CompactionSettings(
         tail_records=config("compact.tail_records"),
         tail_tokens=config("compact.tail_tokens"),
@@ -74,31 +87,66 @@ def plan_compaction(
     return Compaction(plan, found.skips, None if opened.encoder else opened.reason)
 
 
+def _held(memory: OpenedWorkspace) -> folder.Holdings:
+    """Read logs and summaries; the index, where there is one, tells which folders should be."""
+    known: Mapping[Key, Known] = {}
+    mounts = None
+    with suppress(MemcliError), memory.store.snapshot() as snapshot:
+        known, mounts = snapshot.known(), snapshot.facts.mounts
+    return folder.read(memory.index_settings(), known, mounts)
+
+
+def _refuse_unread(found: folder.Holdings) -> None:
+    """Stop before lines are summarised that a summary may hold already."""
+    for skip in found.unread:
+        raise UsageError(
+            f"{skip.path} may hold summaries and cannot be read: {skip.detail or skip.reason};"
+            " nothing is compacted",
+            hint="memcli compact --verify",
+        )
+
+
+def _unread(found: folder.Holdings) -> tuple[Problem, ...]:
+    from memcli.compaction.summaries import Problem
+
+    return tuple(Problem(skip.path, "unread", skip.detail or skip.reason) for skip in found.unread)
+
+
 def apply_compaction(
     memory: OpenedWorkspace, *, now: str, depth: int = 1, by_command: bool = False
 ) -> Compaction:
-    """Write the summaries of a plan; no other run writes meanwhile."""
-    with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
-        made = plan_compaction(memory, now=now, depth=depth, by_command=by_command)
-        folder.write(memory.config.workspace, made.plan.drafts)
-    return made
+    """Write the summaries of a plan; no other run writes meanwhile.
+
+    It is planned before others are kept out, since an encoder may take its time, and again where
+    another run has written summaries by then.
+    """
+    found = _held(memory)
+    while True:
+        made = _planned(memory, found, now=now, depth=depth, by_command=by_command)
+        with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
+            planned, found = found, _held(memory)
+            if found.summaries == planned.summaries:
+                _refuse_unread(found)
+                folder.write(memory.config.workspace, made.plan.drafts)
+                return made
 
 
 def check_compaction(memory: OpenedWorkspace) -> Checked:
     """Hold every summary against the lines it was made of."""
     from memcli.compaction.summaries import problems
 
-    summaries = folder.read(memory.index_settings()).summaries
-    return Checked(summaries, tuple(problems(summaries)))
+    found = _held(memory)
+    return Checked(found.summaries, tuple(problems(found.summaries)), _unread(found))
 
 
 def undo_compaction(memory: OpenedWorkspace) -> Undone:
-    """Remove what the last run wrote, but not what a person has edited since."""
+    """Remove what the last run wrote, but not what a person has edited or nobody can read."""
     with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
-        summaries = folder.read(memory.index_settings()).summaries
-        last = max((summary.lineage.compacted for summary in summaries), default="")
-        written = [summary for summary in summaries if summary.lineage.compacted == last]
+        found = _held(memory)
+        last = max((summary.lineage.compacted for summary in found.summaries), default="")
+        written = [summary for summary in found.summaries if summary.lineage.compacted == last]
         removed = tuple(summary for summary in written if not summary.is_edited)
         folder.remove(memory.config.workspace, [summary.path for summary in removed])
     edited = tuple(summary for summary in written if summary.is_edited)
-    return Undone(not summaries, removed, edited)
+    unread = _unread(found)
+    return Undone(not found.summaries and not unread, removed, edited, unread)

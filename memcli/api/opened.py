@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
 PART_MAX = 256
+MOST_NS = (1 << 63) - 1  # from 1970, as an index holds times: from 1678 to 2261
 # Settings that an encoder is opened by.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 
@@ -42,10 +43,31 @@ class Clock(NamedTuple):
 
     def now(self) -> datetime:
         """Give the time of day in the zone of this machine."""
-        return datetime.fromtimestamp(self.now_ns() / 1e9).astimezone()
+        return local(datetime.fromtimestamp(self.now_ns() / 1e9, UTC))
 
 
-SYSTEM_CLOCK = Clock(time.time_ns, time.monotonic, time.sleep)
+def local(moment: datetime) -> datetime:
+    """Give a moment by the clock on the wall, or as it is where the time zone is none."""
+    try:
+        return moment.astimezone()
+    except (ValueError, OverflowError, OSError):  # TZ=X-99, or the ends of the calendar
+        return moment
+
+
+def current_folder() -> str | None:
+    """Name the current folder, None where it has been deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def _now_ns() -> int:
+    """Read the clock as far as an index can hold it."""
+    return max(-MOST_NS, min(time.time_ns(), MOST_NS))
+
+
+SYSTEM_CLOCK = Clock(_now_ns, time.monotonic, time.sleep)
 
 
 class OpenedWorkspace:
@@ -86,7 +108,7 @@ class OpenedWorkspace:
         """
         environ = os.environ if environ is None else environ
         named = None if workspace is None else os.fspath(workspace)
-        folder = locate(named, environ.get("MEMCLI_WORKSPACE"), os.getcwd())
+        folder = locate(named, environ.get("MEMCLI_WORKSPACE"), current_folder())
         config = _load(folder, environ, settings or {})
         store = open_store(config, environ, clock.now_ns)
         return cls(config, store, environ=environ, clock=clock)

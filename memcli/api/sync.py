@@ -1,17 +1,26 @@
-"""Bring the index in step and embed what is new: one run, for the command, watcher and bench."""
+"""Bring the index in step and embed what is new: one run, for the command, watcher and bench.
+
+Where a server asks to wait, the right to write is given up and taken again, so that others can.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memcli.api.opened import OpenedWorkspace
+from memcli.api.patience import AskedToWaitError, Patience
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
     from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Progress, Report
+    from memcli.indexing.planning import Settings
     from memcli.store.port import Change
+
+
+Made = TypeVar("Made")
 
 
 def unseen(stage: str, done: int, total: int) -> None:
@@ -49,7 +58,8 @@ class Vectors:
         sleep: Callable[[float], None] | None = None,
     ) -> None:
         """Take the settings of a memory; `sleep` waits for a server in place of its clock's."""
-        self._memory, self._on_progress, self._sleep = memory, on_progress, sleep
+        self.patience = Patience(sleep or memory.clock.sleep)
+        self._memory, self._on_progress = memory, on_progress
         self._opened: Opened | None = None
         self.made = 0
 
@@ -71,7 +81,10 @@ class Vectors:
         return not self.can_embed and may_come_back(self._memory.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
-        """Embed what is new, or learn why that cannot be; what was made before a fault is kept."""
+        """Embed what is new, or learn why that cannot be; what was made before a fault is kept.
+
+        AskedToWaitError where a server wants to be asked again later.
+        """
         from memcli.embedding.choice import Remembered
         from memcli.embedding.opener import Opened
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember
@@ -85,7 +98,7 @@ class Vectors:
         ):
             return
         if self._opened is None or self.may_come_back:
-            self._opened = self._memory.open_encoder(self._sleep)
+            self._opened = self._memory.open_encoder(self.patience.ask)
         if self._opened.encoder is None:
             return
         change.remember({"model": remember(choice, self._opened)})
@@ -93,6 +106,7 @@ class Vectors:
 
         def count(stage: str, done: int, total: int) -> None:
             self.made = before + done
+            self.patience.rewarded()
             self._on_progress(stage, done, total)
 
         try:
@@ -116,30 +130,75 @@ def sync(
     on_progress: Progress = unseen,
 ) -> Done:
     """Bring the index in step as its one writer; `sleep` waits for another one."""
-    from memcli.indexing.indexer import index
-    from memcli.indexing.rebuild import STALE_SECONDS, rebuild
+    settings, before = memory.index_settings(), vectors.made
+    report: Report | None = None
+    notices: list[str] = []
 
-    settings, before, pruned = memory.index_settings(), vectors.made, 0
-    sleep = sleep or memory.clock.sleep
-    with memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
-        if job.full:
-            report = rebuild(change, settings, embed_into=vectors.make, on_progress=on_progress)
-        else:
-            change.drop_rebuild(older_than_seconds=STALE_SECONDS)
-            report = index(change, settings, on_progress=on_progress)
-            if job.texts != 0:
-                vectors.make(change, job.texts)
-        if job.prune:
-            pruned = change.prune(unused_days=0)
+    def work(change: Change) -> Done:
+        nonlocal report
+        goes_on = report is not None
+        try:
+            if report is None:
+                report = _bring_in(change, settings, job, vectors, on_progress)
+                if vectors.patience.is_asked:
+                    raise AskedToWaitError
+            if goes_on or (job.texts != 0 and not job.full):
+                vectors.make(change, None if job.full else job.texts)
+            pruned = change.prune(unused_days=0) if job.prune else 0
+        finally:
+            notices.extend(change.notices)
         pending, chunks = vectors.pending(change), change.counts().chunks
-    notices = (*change.notices, *report.notices)
-    return Done(report, chunks, vectors.made - before, pending, pruned, notices)
+        told = (*notices, *report.notices)
+        return Done(report, chunks, vectors.made - before, pending, pruned, told)
+
+    return _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
 
 
 def embed_next(
     memory: OpenedWorkspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
     """Embed the next texts as the one writer; give how many it pays to go on with."""
-    with memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change:
+
+    def work(change: Change) -> int:
         vectors.make(change, job.texts)
         return vectors.pending(change) if vectors.can_embed else 0
+
+    return _as_writer(memory, job, vectors.patience, sleep, work)
+
+
+def _bring_in(
+    change: Change, settings: Settings, job: Job, vectors: Vectors, on_progress: Progress
+) -> Report:
+    """Read what differs, or everything anew; a full run has its vectors before it is seen."""
+    from memcli.indexing.indexer import index
+    from memcli.indexing.rebuild import STALE_SECONDS, rebuild
+
+    if not job.full:
+        change.drop_rebuild(older_than_seconds=STALE_SECONDS)
+        return index(change, settings, on_progress=on_progress)
+
+    def embed_into(target: Change) -> None:
+        try:
+            vectors.make(target)
+        except AskedToWaitError:
+            if target is not change:  # half a new index, which the next attempt goes on with
+                raise
+
+    return rebuild(change, settings, embed_into=embed_into, on_progress=on_progress)
+
+
+def _as_writer(
+    memory: OpenedWorkspace,
+    job: Job,
+    patience: Patience,
+    sleep: Callable[[float], None],
+    work: Callable[[Change], Made],
+) -> Made:
+    """Do work as the one writer, again after each wait for a server."""
+    while True:
+        with (
+            suppress(AskedToWaitError),
+            memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
+        ):
+            return work(change)
+        patience.wait()

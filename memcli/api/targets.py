@@ -143,9 +143,16 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
 
 def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:
     """Find a chunk by its anchor, or everything below a heading by its name."""
+    from shlex import quote
+
     from memcli.indexing.planning import make_document
 
     document = make_document(settings, file)
+    if isinstance(document, Skip):
+        raise NotFoundError(
+            f"{target.name} has no headings to find: it is {document.reason} ({document.detail})",
+            hint=f"memcli get {quote(target.name)}",
+        )
     wanted = target.anchor or ""
     exact = [chunk for chunk in document.chunks if chunk.anchor == wanted]
     below = [
@@ -155,8 +162,6 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
     ]
     chunks = exact or below
     if not chunks:
-        from shlex import quote
-
         raise NotFoundError(
             f"{target.name} has no heading or anchor {wanted!r}",
             hint=f"memcli get {quote(target.name)}",

@@ -13,7 +13,9 @@ from memcli.errors import MemcliError
 from memcli.types import shown
 
 
-def words(what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str) -> list[str]:
+def words(
+    what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str | None
+) -> list[str]:
     """List the `documents` or `sources` that begin as asked; nothing where there is a problem."""
     folder, prefix = (*arguments, "", "")[:2]
     try:
@@ -24,7 +26,7 @@ def words(what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: 
     return [word for word in found if word.startswith(prefix) and word.isprintable()]
 
 
-def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str) -> list[str]:
+def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | None) -> list[str]:
     from memcli.config import settings as config
     from memcli.workspace.locate import locate
 

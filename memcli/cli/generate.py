@@ -19,9 +19,10 @@ EXIT_MEANINGS = {
     "OK": "done, also when nothing matched",
     "NEGATIVE": "the negative answer that was asked for: `search -e` found nothing, "
     "`status --check` is not in step, `get --hash` no longer matches, a gate of `bench` is not "
-    "passed, `compact --verify` found what does not hold, `compact --undo` left an edited summary",
-    "USAGE": "the command line or the configuration cannot be used, or the budget of a context is "
-    "too small for what has to be in it",
+    "passed, `compact --verify` found what does not hold, `compact --undo` left a summary that was "
+    "edited or cannot be read",
+    "USAGE": "the command line or the configuration cannot be used, the output cannot be written, "
+    "the system refuses, or the budget of a context is too small for what has to be in it",
     "NOT_FOUND": "no such workspace, document, heading or record",
     "NO_INDEX": "the index is missing, or cannot be opened or written, where it is needed",
     "BUSY": "another process is writing the index, or watches it already (`index --watch`)",

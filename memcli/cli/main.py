@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
 from memcli import __version__
@@ -25,31 +26,45 @@ from memcli.cli.program import (
 )
 from memcli.errors import ExitCode, MemcliError
 
+# What the system says of a disk that is full or broken, and of what it does not allow.
+NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
+REFUSED = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE, errno.EBUSY,
+}  # fmt: skip
+
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
 
 
 def main() -> NoReturn:
-    """Run the process: the console script."""
+    """Run the command line of the process and end it."""
+    import signal
+
     if sys.stdout is None:  # closed by the caller: there is nobody to write for
         sys.stdout = _nowhere()
     if sys.stderr is None:
         sys.stderr = _nowhere()
     gc.set_threshold(GC_THRESHOLD)
-    code = run(sys.argv[1:])
+    code: int = ExitCode.INTERRUPTED
+    with suppress(KeyboardInterrupt):  # while the first one is reported, or at the very end
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        code = _written(run(sys.argv[1:]))
+    os._exit(code)  # tearing down the model runtime would cost 10 to 25 ms
+
+
+def _written(code: int) -> int:
+    """Hand over what was written; an answer that is lost changes the exit code."""
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
     except BrokenPipeError:
         code = ExitCode.OK
     except OSError as error:
-        code = _report(
-            f"cannot write: {error.strerror}",
-            code="write",
-            exit_code=ExitCode.USAGE,
-            as_json="--json" in sys.argv,
-        )
-    os._exit(code)  # tearing down the model runtime would cost 10 to 25 ms
+        code = _cannot_write(error, as_json="--json" in sys.argv)
+    with suppress(OSError):  # messages may be lost
+        sys.stderr.flush()
+    return code
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -83,10 +98,17 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the one place: whatever nobody expected is said to be a bug
         if debug:
             raise
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG):
+        if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
             _silenced()
-            message = f"cannot write: {error.strerror}"
-            return _report(message, code="write", exit_code=ExitCode.USAGE, as_json=as_json)
+            return _cannot_write(error, as_json=as_json)
+        if isinstance(error, OSError) and error.errno in REFUSED:
+            what = f"{error.filename}: " if error.filename else ""
+            return _report(
+                f"the system refuses: {what}{error.strerror}",
+                code="system",
+                exit_code=ExitCode.USAGE,
+                as_json=as_json,
+            )
         return _report(
             f"internal error: {type(error).__name__}: {error}",
             code="bug",
@@ -173,11 +195,17 @@ def _no_command(name: str) -> MemcliError:
 
 def _complete(arguments: Sequence[str]) -> int:
     """Answer a completion script."""
+    from memcli.api.opened import current_folder
     from memcli.cli.completion_words import words
 
-    found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, os.getcwd())
+    found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())
     sys.stdout.write("".join(f"{word}\n" for word in found))
     return ExitCode.OK
+
+
+def _cannot_write(error: OSError, *, as_json: bool) -> int:
+    message = f"cannot write: {error.strerror}"
+    return _report(message, code="write", exit_code=ExitCode.USAGE, as_json=as_json)
 
 
 def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
@@ -196,10 +224,11 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
 
 
 def _say(text: str) -> None:
-    try:
-        sys.stderr.write(text)
-    except UnicodeEncodeError:
-        sys.stderr.write(text.encode("ascii", "backslashreplace").decode())
+    with suppress(OSError):  # a message that nobody can get changes no outcome
+        try:
+            sys.stderr.write(text)
+        except UnicodeEncodeError:
+            sys.stderr.write(text.encode("ascii", "backslashreplace").decode())
 
 
 def _nowhere() -> TextIO:

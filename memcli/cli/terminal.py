@@ -13,7 +13,7 @@ from typing import TextIO
 
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import sentence
-from memcli.render.sanitize import visible, visible_line
+from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 WHEN = ("auto", "always", "never")
@@ -100,13 +100,19 @@ class Terminal:
         return visible(text) if self.out_is_terminal else text
 
     def safe_line(self, text: str) -> str:
-        """Make a name harmless for a terminal, line ends included."""
-        return visible_line(text) if self.out_is_terminal else text
+        """Make a name harmless for a terminal; a pipe gets it exactly, but on one line."""
+        return visible_line(text) if self.out_is_terminal else one_line(text)
 
     def say(self, text: str) -> None:
         """Write a message unless -q."""
-        if not self.quiet:
+        if self.quiet:
+            return
+        try:
             self._err.write(visible_line(text) + "\n")
+        except BrokenPipeError:
+            raise
+        except OSError:  # a full disk under the messages costs these, not the answer
+            return
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""

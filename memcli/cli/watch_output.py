@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memcli.api.opened import local
 from memcli.cli.index_output import skipped
 from memcli.cli.terminal import Terminal
 from memcli.errors import BusyError, MemcliError, Reason
@@ -36,7 +37,7 @@ class Log:
 
     def now(self) -> datetime:
         """Give the time of a line."""
-        return datetime.fromtimestamp(self._now_ns() / 1e9).astimezone()
+        return local(datetime.fromtimestamp(self._now_ns() / 1e9, UTC))
 
     def started(self, workspace: str, store: str, pid: int) -> None:
         """Say what is watched."""

@@ -20,7 +20,7 @@ from memcli.cli.skin import Skin
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
-from memcli.errors import BusyError, ExitCode, MemcliError, NotFoundError
+from memcli.errors import BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
 from memcli.store.records import WatchRecord
@@ -32,9 +32,6 @@ NAP_SECONDS = 0.5
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = tuple(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS))
-# Whatever one run may raise because of a file, the disk or another process.
-SURVIVED = (MemcliError, OSError, ValueError, RuntimeError, MemoryError)
-
 Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
 
 
@@ -184,9 +181,9 @@ class _Session:
                     sleep=self.wait_for_lock,
                     on_progress=self.tick,
                 )
-        except BrokenPipeError:
+        except (BrokenPipeError, Stopped):
             raise
-        except SURVIVED as error:
+        except Exception as error:  # a bug too: it is told, and the next run may do without it
             if self.record.last_sync is None and not isinstance(error, BusyError):
                 raise  # nothing has worked yet: whoever started it is still looking
             self.fail(error)
@@ -238,7 +235,9 @@ class _Session:
                 pending = embed_next(
                     self.skin.memory, self.job, self.vectors, sleep=self.wait_for_lock
                 )
-        except SURVIVED as error:
+        except (BrokenPipeError, Stopped):
+            raise
+        except Exception as error:
             self.fail(error)
             self.beat()
             return

@@ -7,7 +7,7 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -15,11 +15,13 @@ from memcli.compaction.draft import SummaryDraft
 from memcli.compaction.records import DatedLog
 from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
-from memcli.indexing.planning import Settings, make_document
+from memcli.indexing.planning import Settings, make_document, plan
 from memcli.indexing.planning import read as read_document
-from memcli.types import MEMORY_SOURCE, Document, FileText, Lineage, Skip, shown
+from memcli.markdown.lineage import FOLDERS
+from memcli.types import MEMORY_SOURCE, Document, FileText, Known, Lineage, Skip, shown
 from memcli.workspace import openat
-from memcli.workspace.discover import discover
+from memcli.workspace.diff import ROOT
+from memcli.workspace.locate import MEMORY_FOLDER
 
 # Hidden, so that no index ever lists it.
 _TEMPORARY = ".memcli-writing-"
@@ -32,20 +34,27 @@ class Holdings(NamedTuple):
     summaries: tuple[Summary, ...]
     skips: tuple[Skip, ...]
 
+    @property
+    def unread(self) -> tuple[Skip, ...]:
+        """List what is or may hold summaries and could not be read."""
+        return tuple(skip for skip in self.skips if _hides_summaries(skip.path))
 
-def read(settings: Settings) -> Holdings:
+
+def read(
+    settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None
+) -> Holdings:
     """Read the dated logs of the memory and the summaries made of them.
 
     All sources are listed, for what lies in the memory and in an inner source too is not the
-    memory's: its trust is another.
+    memory's: its trust is another. `known` and `mounts` are what the index remembers: by them it
+    is seen that a folder is away.
     """
-    listing = discover(
-        settings.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
-    )
+    listing = plan(settings, known, mounts).listing
     logs: list[DatedLog] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
-    skips = [skip for skip in listing.unlisted if skip.source == MEMORY_SOURCE]
+    missed = (*listing.unlisted, *(skip for skip in listing.skips if _is_missed(skip)))
+    skips = [skip for skip in missed if skip.source == MEMORY_SOURCE]
     for stat in listing.files:
         if stat.source != MEMORY_SOURCE:
             continue
@@ -54,6 +63,9 @@ def read(settings: Settings) -> Holdings:
             skips.append(file)
             continue
         document = make_document(settings, file)
+        if isinstance(document, Skip):
+            skips.append(document)
+            continue
         lines = tuple(file.text.split("\n"))
         files[stat.path] = lines
         if document.lineage is not None:
@@ -78,16 +90,29 @@ def _is_log(document: Document, file: FileText) -> bool:
     )
 
 
+def _is_missed(skip: Skip) -> bool:
+    """Tell a summary that should be read from what somebody wants left out."""
+    return skip.reason != "ignored" or f"{skip.path}/" in FOLDERS
+
+
+def _hides_summaries(path: str) -> bool:
+    """Tell that a path is a folder of summaries, lies in one, or is a folder above it."""
+    if path in (ROOT, ""):
+        return True
+    return any(f"{path}/".startswith(name) or name.startswith(f"{path}/") for name in FOLDERS)
+
+
 def folder_of(root: str) -> str:
     """Name the folder of summaries, with a slash, relative to the workspace."""
-    return "memory/summaries/" if os.path.isdir(os.path.join(root, "memory")) else "summaries/"
+    return FOLDERS[0] if os.path.isdir(os.path.join(root, MEMORY_FOLDER)) else FOLDERS[1]
 
 
 def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
-    """Write drafts, each at once and never over another file."""
+    """Write drafts, each at once and never over another file; UsageError where that cannot be."""
     if not drafts:
         return
-    with _opened(root, folder_of(root), make=True) as folder:
+    place = os.path.dirname(drafts[0].path)
+    with _explained(root, place), _opened(root, place, make=True) as folder:
         _sweep(folder)
         for draft in drafts:
             name = os.path.basename(draft.path)
@@ -107,17 +132,31 @@ def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
 
 
 def remove(root: str, paths: Sequence[str]) -> None:
-    """Remove summaries, and their folder when nothing else is in it."""
-    for path in paths:
-        above, _, name = path.rpartition("/")
-        with suppress(FileNotFoundError), _opened(root, above) as folder:
-            openat.remove(folder, name)
-    path = folder_of(root)
-    with suppress(FileNotFoundError), _opened(root, path) as folder:
-        _sweep(folder)
-    above, _, name = path.strip("/").rpartition("/")
+    """Remove summaries, and their folder when nothing else is in it; UsageError as `write`."""
+    place = folder_of(root)
+    with _explained(root, place):
+        for path in paths:
+            above, _, name = path.rpartition("/")
+            with suppress(FileNotFoundError), _opened(root, above) as folder:
+                openat.remove(folder, name)
+        with suppress(FileNotFoundError), _opened(root, place) as folder:
+            _sweep(folder)
+    above, _, name = place.strip("/").rpartition("/")
     with suppress(OSError), _opened(root, above) as folder:  # one that holds anything stays
         openat.remove_folder(folder, name)
+
+
+@contextmanager
+def _explained(root: str, place: str) -> Iterator[None]:
+    """Say of the folder of summaries what the system says of a call."""
+    try:
+        yield
+    except OSError as error:
+        path = os.path.join(root, place)
+        raise UsageError(
+            f"{path} cannot be written: {openat.reason(error)}",
+            hint=f"make it writable, and look what is done: memcli compact --verify -w {root}",
+        ) from error
 
 
 def _sweep(folder: int | str) -> None:
@@ -136,10 +175,13 @@ def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str
     handle = openat.open_root(root)
     try:
         path = root
-        for name in filter(None, folder.strip("/").split("/")):
+        names = folder.strip("/").split("/") if folder.strip("/") else []
+        for at, name in enumerate(names, start=1):
             path = os.path.join(path, name)
+            # A folder above it that is gone is no reason to make another one.
+            step = openat.make_folder if make and at == len(names) else openat.open_folder
             try:
-                child = (openat.make_folder if make else openat.open_folder)(handle, name)
+                child = step(handle, name)
             except FileNotFoundError:
                 raise
             except OSError as error:

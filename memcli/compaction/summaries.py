@@ -34,7 +34,7 @@ class Problem(NamedTuple):
     """What does not hold of a summary."""
 
     path: str
-    kind: str  # edited | stale | orphan | cycle | coverage | progress
+    kind: str  # edited | stale | orphan | cycle | coverage | progress | unread
     detail: str
 
 

@@ -7,7 +7,9 @@ move the store nor name a folder outside the workspace.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,14 +18,14 @@ from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
-from memcli.config.sources import HINT, check_blocks, make_sources
+from memcli.config.sources import HINT, check_blocks, make_sources, quoted, shortened
 from memcli.errors import ConfigError
 from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
 FLAG_ORIGIN = "flag"
-MOST_BYTES = 1024 * 1024  # of a configuration file, which may come with a clone
+MOST_WHOLE = 10**15  # of a whole number without a bound of its own
 
 
 class Value(NamedTuple):
@@ -79,12 +81,12 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
     for path, is_user in ((user_path, True), (workspace_path, False)):
-        table = _read(path)
+        table = _read(path, follow=is_user)
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
             if not is_user and (key.user_only or value in (*key.user_choices, *key.added)):
-                what = name if key.user_only else f"{name} = {value!r}"
+                what = name if key.user_only else f"{name} = {quoted(value)}"
                 raise ConfigError(
                     f"{path}: {what} may only stand in your own configuration",
                     hint=f"move it to {user_path}",
@@ -115,22 +117,38 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
     }
 
 
-def _read(path: str) -> dict[str, Any]:
-    if not os.path.isfile(path):
+def _read(path: str, *, follow: bool) -> dict[str, Any]:
+    """Read a configuration file; {} where there is none. A link is followed only if `follow`."""
+    try:
+        mode = os.stat(path, follow_symlinks=follow).st_mode
+    except (OSError, ValueError):
+        return {}
+    if stat.S_ISLNK(mode):
+        raise ConfigError(
+            f"{path} is a link, and settings are read from the workspace itself alone",
+            hint="replace the link by the file it leads to",
+        )
+    if not stat.S_ISREG(mode):
         return {}
     import tomllib
 
+    from memcli.config.bounds import MOST_BYTES, excess
+    from memcli.workspace import openat
+
     try:
-        with open(path, "rb") as file:
-            text = file.read(MOST_BYTES + 1)
-        if len(text) > MOST_BYTES:
-            raise ConfigError(f"{path} is larger than {MOST_BYTES} bytes", hint=HINT)
-        return tomllib.loads(text.decode())
+        folder, name = os.path.split(os.path.realpath(path) if follow else path)
+        data = openat.read_small(folder, name, MOST_BYTES)
+        text = (data or b"").decode()
+        too_much = excess(text)
+        if too_much:
+            raise ConfigError(f"{path} has {too_much}", hint=HINT)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
     except OSError as error:
         why = f"{path} cannot be read: {error.strerror}"
-        raise ConfigError(why, hint=f"chmod u+r {path}") from error
+        hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
+        raise ConfigError(why, hint=hint) from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +169,7 @@ def _known_key(name: str, where: str) -> Key:
     from memcli.config.nearest import suggestion
 
     raise ConfigError(
-        f"{where}: unknown setting {name}{suggestion(name, tuple(BY_NAME))}", hint=HINT
+        f"{where}: unknown setting {shortened(name)}{suggestion(name, tuple(BY_NAME))}", hint=HINT
     )
 
 
@@ -173,7 +191,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         isinstance(value, list) and not all(isinstance(each, str) for each in value)
     ):
         raise ConfigError(
-            f"{thing} must be {_EXPECTED[key.type]}, not {value!r}",
+            f"{thing} must be {_EXPECTED[key.type]}, not {quoted(value)}",
             hint=HINT,
         )
     for each in value if isinstance(value, list) else [value]:
@@ -181,7 +199,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             from memcli.config.nearest import nearest
 
             raise ConfigError(
-                f"{thing} must be one of {', '.join(key.choices)}, not {each!r}",
+                f"{thing} must be one of {', '.join(key.choices)}, not {quoted(each)}",
                 hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",
             )
     if isinstance(value, int | float):
@@ -190,7 +208,11 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         inside = (low is None or value >= low) and (high is None or value <= high)
         if not inside or value == float("inf"):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise ConfigError(f"{thing} must be {bounds}, not {value!r}", hint=HINT)
+            raise ConfigError(f"{thing} must be {bounds}, not {quoted(value)}", hint=HINT)
+        if value > MOST_WHOLE and key.type is int:
+            raise ConfigError(
+                f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
+            )
     return value
 
 

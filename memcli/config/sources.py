@@ -20,8 +20,20 @@ BUILT_IN_KINDS = (
 HINT = "memcli help environment"  # which a broken configuration does not stop
 # What these wrote is trusted unless a block says otherwise; of others, only what the user trusts.
 OWN_KINDS = ("operator", "system")
+MOST_SOURCES = 100  # of a file; each is listed at every search
+MOST_SHOWN = 80  # characters of a name or a value in a message
 # A name stands before a colon in the ref of a record.
 _NAME = re.compile(r"[\w.-]{1,64}")
+
+
+def shortened(text: str) -> str:
+    """Give the beginning of a text for a message: anybody may have written it, at any length."""
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
+
+
+def quoted(value: object) -> str:
+    """Show a value in a message, by its beginning where it is long."""
+    return shortened(repr(value))
 
 
 def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
@@ -29,6 +41,8 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
     blocks = table.get("source", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise ConfigError(f"{path}: write each source as a [[source]] block", hint=HINT)
+    if len(blocks) > MOST_SOURCES:
+        raise ConfigError(f"{path} has more than {MOST_SOURCES} sources", hint=HINT)
     for block in blocks:
         for name in ("name", "path"):
             if not isinstance(block.get(name), str) or not block[name]:
@@ -38,12 +52,14 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
                 from memcli.config.nearest import suggestion
 
                 near = suggestion(name, tuple(_EXPECTED))
-                raise ConfigError(f"{path}: unknown key {name} in [[source]]{near}", hint=HINT)
+                raise ConfigError(
+                    f"{path}: unknown key {shortened(name)} in [[source]]{near}", hint=HINT
+                )
             expected, is_right = _EXPECTED[name]
             if not is_right(value):
                 raise ConfigError(
-                    f"{path}: {name} of the source {block['name']} must be {expected},"
-                    f" not {value!r}",
+                    f"{path}: {name} of the source {shortened(block['name'])} must be {expected},"
+                    f" not {quoted(value)}",
                     hint=HINT,
                 )
     return blocks
@@ -67,7 +83,7 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
     inside = root == workspace or root.startswith(os.path.join(workspace, ""))
     if not inside and not is_user:
         raise ConfigError(
-            f"source {block['name']}: {block['path']} lies outside the workspace",
+            f"source {block['name']}: {shortened(block['path'])} lies outside the workspace",
             hint="name it in your own configuration file instead",
         )
     source_kind = block.get("source_kind", "operator")

@@ -7,11 +7,14 @@ LegMissingError that says what to set. What was embedded before it is the caller
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from memcli.embedding.choice import Choice, Endpoint, Remembered
+from memcli.embedding.deadline import within
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
 from memcli.embedding.wire import Reply, Wire
@@ -62,6 +65,7 @@ class EndpointEncoder:
         self._most = 1 << 30  # texts a request, once the server has said
         self._wire = Wire(self._where, self._key, endpoint.timeout_seconds)
         self._words = WordPiece()
+        self._is_given_up = False
 
     @property
     def fingerprint(self) -> str:
@@ -84,15 +88,32 @@ class EndpointEncoder:
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts, in as many requests as the server wants."""
-        return self._embed(self._endpoint.passage_prefix, texts)
+        return self._in_time(self._endpoint.passage_prefix, texts)
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query."""
-        return self._embed(self._endpoint.query_prefix, [text])[0]
+        return self._in_time(self._endpoint.query_prefix, [text])[0]
 
     def check(self) -> None:
         """Make one small request, so that what is wrong shows before anything is written."""
         self.encode(["memory"])
+
+    def _in_time(self, prefix: str, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts; in passing, all the requests that this takes have one deadline."""
+        if self._sleep is not None:
+            return self._embed(prefix, texts)
+        try:
+            return within(self._endpoint.timeout_seconds, partial(self._embed, prefix, list(texts)))
+        except TimeoutError:
+            self._is_given_up = True  # so that the thread asks no more
+            raise self._too_late() from None
+
+    def _too_late(self) -> LegMissingError:
+        seconds = self._endpoint.timeout_seconds
+        return LegMissingError(
+            f"{self._where.netloc} cannot be reached: no answer within {seconds:g} s",
+            hint="memcli index, later",
+        )
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> list[bytes]:
         vectors: list[bytes] = []
@@ -121,6 +142,8 @@ class EndpointEncoder:
         body = json.dumps(asked).encode()
         most = _SLACK + len(texts) * max(self._endpoint.dimension, 8192) * _BYTES_A_NUMBER
         for attempt in range(ATTEMPTS):
+            if self._is_given_up:
+                raise self._too_late()
             reply = self._wire.post(body, most)
             if reply.status == 200:
                 return self._read(reply.body, len(texts))
@@ -164,8 +187,7 @@ class EndpointEncoder:
             )
         if 300 <= status < 400:
             return LegMissingError(
-                f"{host} sends on to {urlsplit(reply.location).netloc or 'another place'}, "
-                "and nothing is sent after it",
+                f"{host} sends on to {_host(reply.location)}, and nothing is sent after it",
                 hint="set openai.url to the right place",
             )
         if status == 404:
@@ -189,8 +211,8 @@ class EndpointEncoder:
         except (ValueError, AttributeError, RecursionError):
             found = ""
         text = " ".join(found.split()) if isinstance(found, str) else ""
-        if self._key:
-            text = text.replace(self._key, "[key]")
+        if self._key:  # also with blanks in it
+            text = re.sub(r"\s*".join(map(re.escape, self._key)), "[key]", text)
         return text[:_MESSAGE_CHARS]
 
     def _read(self, body: bytes, expected: int) -> list[bytes]:
@@ -227,6 +249,14 @@ class EndpointEncoder:
             f"the answer of {self._where.netloc} {what}",
             hint="look at openai.url and openai.model: memcli help environment",
         )
+
+
+def _host(location: str) -> str:
+    """Name the host of a redirect."""
+    try:
+        return urlsplit(location).netloc[:_MESSAGE_CHARS] or "another place"
+    except ValueError:
+        return "another place"
 
 
 def _address(endpoint: Endpoint) -> SplitResult:
@@ -281,4 +311,4 @@ def _open(choice: Choice, opening: Opening) -> Opened:
     return Opened(InPieces(encoder))
 
 
-OPENER = Opener(_fingerprint, _open)
+OPENER = Opener(_fingerprint, _open, query_seconds=IN_PASSING)

@@ -68,3 +68,5 @@ class Opener(NamedTuple):
     quick: Callable[[Choice, Opening], Quick | None] | None = None
     # Tells that `open` looks for the `wanted` fingerprint among several models itself.
     has_several: bool = False
+    # Most that a query waits for a server, from opening to the vector; None: nothing is asked.
+    query_seconds: float | None = None

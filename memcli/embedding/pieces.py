@@ -30,8 +30,11 @@ def pieces(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def unit(values: Sequence[float]) -> bytes | None:
-    """Pack a vector at unit length; None for one without a direction."""
-    length = math.hypot(*values)
+    """Pack a vector at unit length; None for one without a direction or beyond any float."""
+    try:
+        length = math.hypot(*values)
+    except OverflowError:  # a whole number of more than 308 digits
+        return None
     if not 0 < length < math.inf:
         return None
     return struct.pack(f"<{len(values)}f", *(value / length for value in values))

@@ -6,12 +6,20 @@ changed since is verified again before its vectors are believed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
-from memcli.embedding.registry import fingerprint_of, is_verified, open_encoder, open_quick
+from memcli.embedding.registry import (
+    fingerprint_of,
+    is_verified,
+    open_encoder,
+    open_quick,
+    query_seconds,
+)
 from memcli.errors import LegMissingError, Reason
 from memcli.types import Encoder
 
@@ -68,7 +76,7 @@ class QueryEncoder:
 
     def _embed(self, text: str, index: Remembered) -> Embedded:
         if self._way is None:
-            self._way = _open(self._choice, index)
+            self._way = _find(self._choice, index)
         return self._way.embed(text)
 
     def _free(self) -> None:
@@ -133,10 +141,38 @@ class _Quickly(_Way):
         self._quick.close()
 
 
-def _open(choice: Choice, index: Remembered) -> _Way:
+class _InTime(_Way):
+    """Goes a way to a server: opening it and all that a long query asks have one deadline."""
+
+    def __init__(self, seconds: float, find: Callable[[], _Way]) -> None:
+        super().__init__(None)
+        self._seconds, self._find = seconds, find
+        self._way: _Way | None = None
+
+    def embed(self, text: str) -> Embedded:
+        from memcli.embedding.deadline import within
+
+        try:
+            return within(self._seconds, partial(self._work, text))
+        except TimeoutError as error:
+            return Embedded(None, "", Reason("endpoint", f"the endpoint gives {error}"), "", 0)
+
+    def _work(self, text: str) -> Embedded:
+        if self._way is None:
+            self._way = self._find()
+        return self._way.embed(text)
+
+
+def _find(choice: Choice, index: Remembered) -> _Way:
     name = _name_for(choice, index)
     if name is None:  # nothing is opened or sent in vain
         return _Way(OTHER_MODEL)
+    find = partial(_open, name, choice, index)
+    seconds = query_seconds(name)
+    return find() if seconds is None else _InTime(seconds, find)
+
+
+def _open(name: str, choice: Choice, index: Remembered) -> _Way:
     only = choice._replace(names=(name,))
     check = not is_verified(name, choice, index)
     try:

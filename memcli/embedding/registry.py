@@ -147,6 +147,12 @@ def may_come_back(choice: Choice) -> bool:
     return any(name in RECORDS and RECORDS[name].is_server for name in choice.names)
 
 
+def query_seconds(name: str) -> float | None:
+    """Give how long a query may wait for an encoder; None where it asks no server."""
+    opener = _opener(name)
+    return opener.query_seconds if opener else None
+
+
 def register(record: EncoderRecord, model: KnownModel | None = None) -> None:
     """Let the user's configuration name one more encoder, and tell what is known of its model.
 

@@ -5,10 +5,15 @@ What an answer means is left to `endpoint`.
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
+from threading import Event
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
+from memcli.embedding.deadline import within
 from memcli.errors import LegMissingError
 
 
@@ -33,39 +38,58 @@ class Wire:
         self._connection: HTTPConnection | None = None
 
     def __del__(self) -> None:
-        self._close()
+        if self._connection is not None:
+            self._connection.close()
 
     def post(self, body: bytes, most: int) -> Reply:
         """Send a request and read at most `most` bytes of the answer.
 
         On a connection that the server has closed meanwhile it is sent once more. Raises
-        LegMissingError where the server cannot be reached or does not answer in time.
+        LegMissingError where the server cannot be reached, or where all of that, from the
+        look-up of its name to the last byte of the answer, takes longer than the timeout.
         """
-        fresh = self._connection is None
+        kept, self._connection = self._connection, None
+        used = [kept or self._new_connection()]
+        is_over = Event()
+        send = partial(self._send, used, is_over, body, most, is_kept=kept is not None)
         try:
-            return self._exchange(body, most)
-        except (RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
-            self._close()
-            if fresh:
+            reply = within(self._timeout, send)
+        except BaseException as error:
+            is_over.set()
+            _break_off(used[-1])
+            # Of ValueErrors is an address that holds no name of a host, or no path.
+            if isinstance(error, OSError | HTTPException | ValueError):
                 raise self._unreachable(error) from None
-        except (OSError, HTTPException) as error:
-            self._close()
-            raise self._unreachable(error) from None
-        try:
-            return self._exchange(body, most)
-        except (OSError, HTTPException) as error:
-            self._close()
-            raise self._unreachable(error) from None
+            raise
+        self._connection = used[-1]
+        return reply
 
-    def _exchange(self, body: bytes, most: int) -> Reply:
-        if self._connection is None:
-            kind = HTTPSConnection if self._where.scheme == "https" else HTTPConnection
-            host = self._where.hostname or ""
-            self._connection = kind(host, self._where.port, timeout=self._timeout)
+    def _send(
+        self, used: list[HTTPConnection], is_over: Event, body: bytes, most: int, *, is_kept: bool
+    ) -> Reply:
+        """Send on the last connection that was used, or on a new one where a kept one is dead."""
+        try:
+            try:
+                return self._exchange(used[-1], body, most)
+            except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                if not is_kept or is_over.is_set():
+                    raise
+            used[-1].close()
+            used.append(self._new_connection())
+            return self._exchange(used[-1], body, most)
+        finally:
+            if is_over.is_set():  # nobody waits any more
+                _break_off(used[-1])
+
+    def _new_connection(self) -> HTTPConnection:
+        kind = HTTPSConnection if self._where.scheme == "https" else HTTPConnection
+        return kind(self._where.hostname or "", self._where.port, timeout=self._timeout)
+
+    def _exchange(self, connection: HTTPConnection, body: bytes, most: int) -> Reply:
         query = f"?{self._where.query}" if self._where.query else ""
         path = f"{self._where.path.rstrip('/')}/embeddings{query}"
-        self._connection.request("POST", path, body, self._headers)
-        response = self._connection.getresponse()
+        connection.request("POST", path, body, self._headers)
+        response = connection.getresponse()
         read = response.read(most + 1)
         if len(read) > most:
             raise OSError("the answer is far larger than the vectors asked for")
@@ -73,17 +97,21 @@ class Wire:
         retry_after, location = headers.get("Retry-After", ""), headers.get("Location", "")
         return Reply(response.status, retry_after, location, bytes(read))
 
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
     def _unreachable(self, error: Exception) -> LegMissingError:
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._timeout:g} s"
+        elif isinstance(error, HTTPException) and not isinstance(error, OSError):
+            why = "it does not answer in HTTP"  # what it says instead is not ours to show
         else:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return LegMissingError(
             f"{self._where.netloc} cannot be reached: {why}",
             hint="look at openai.url, or try again: memcli index",
         )
+
+
+def _break_off(connection: HTTPConnection) -> None:
+    """Close a connection and end the wait of a thread that still reads from it."""
+    with suppress(OSError, AttributeError):  # one that was never made has no socket
+        connection.sock.shutdown(socket.SHUT_RDWR)
+    connection.close()

@@ -1,12 +1,22 @@
-"""Make a Document of a file's text: metadata, date, kind, scope, chunks; pure."""
+"""Make a Document of a file's text: metadata, date, kind, scope, chunks; pure.
+
+What a document is made of was written by anybody, and making it runs a parser, a tokenizer and
+our own code over it. So whatever that raises costs this document alone: it is skipped as
+`unparsable` and the others go on. What is no fault of the file is let through, because it would
+make every document unparsable and empty the index: memory that is short, a package or a file of
+the installation that is missing, a setting that cannot be used. So is whatever the store raises,
+which is not asked here. An interrupt is no Exception at all.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, TypeVar
 
+from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
@@ -18,6 +28,7 @@ from memcli.types import (
     FileText,
     Limits,
     Lineage,
+    Skip,
     Source,
 )
 from memcli.workspace.dating import document_date, heading_date
@@ -27,6 +38,34 @@ USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file
 TITLE_CHARS = 200
 UNTRUSTED = "untrusted"
+NOT_THE_FILES = (MemcliError, MemoryError, ImportError, OSError)
+DETAIL_CHARS = 200
+
+Made = TypeVar("Made")
+
+
+def document_or_skip(file: FileText, source: Source, limits: Limits) -> Document | Skip:
+    """Make a Document of a file, or say why there is none: nothing in a file raises."""
+    make = partial(build_document, file, source, limits)
+    document = made_or_skip(source.name, file.stat.path, make)
+    if isinstance(document, Skip):
+        return document
+    parts = sum(len(chunk.parts) for chunk in document.chunks)
+    if parts > limits.most_parts:  # each is embedded, and a few bytes can be one
+        detail = f"{parts} parts, the limit is {limits.most_parts}"
+        return Skip(source.name, file.stat.path, "too-large", detail)
+    return document
+
+
+def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
+    """Give what `make` makes of a document, or a Skip `unparsable` where that is at fault."""
+    try:
+        return make()
+    except NOT_THE_FILES:
+        raise
+    except Exception as error:
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        return Skip(source, path, "unparsable", told[:DETAIL_CHARS])
 
 
 def build_document(file: FileText, source: Source, limits: Limits) -> Document:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
+    BY_BYTES,
     Plan,
     Settings,
     changed_settings,
@@ -23,7 +24,7 @@ from memcli.indexing.planning import (
 )
 from memcli.markdown.parts import embedded_again
 from memcli.store.records import Pending, Stamp
-from memcli.types import Diff, Encoder, FileStat, Known, Skip, Source, shown
+from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.store.port import Change
@@ -83,28 +84,20 @@ def apply(
             break
         on_progress("reading", done, len(todo))
         name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
-        indexed_ns = settings.now_ns()
-        file = read(settings, stat.source, stat.path)
-        if isinstance(file, Skip):
-            skips.append(file)
-            if file.reason == "not-text":
-                same = None if again else before
-                _put_skip(change, settings.source(stat.source), stat, file, same, indexed_ns)
-                if before and before.hash:  # it was text
-                    changed.append(name)
-            continue
-        stamp = Stamp(file.stat, file.hash, indexed_ns)
-        if before and before.hash == file.hash and not again:
-            change.touch((stat.source, stat.path), stamp)
+        file = _take_in(change, settings, stat, before, again=again)
+        if file is None:
             unchanged += 1
-            continue
-        change.put(make_document(settings, file), stamp)
-        if file.damaged:
-            damaged.append(name)
-        if before:
-            changed.append(name)
+        elif isinstance(file, Skip):
+            skips.append(file)
+            if file.reason in (*BY_BYTES, "unparsable") and before and before.hash:  # it was text
+                changed.append(name)
         else:
-            added[name] = file.hash
+            if file.damaged:
+                damaged.append(name)
+            if before:
+                changed.append(name)
+            else:
+                added[name] = file.hash
     removed: dict[str, bytes] = {}
     for source, path in planned.diff.removed:
         removed[shown(source, path)] = known[source, path].hash
@@ -124,6 +117,39 @@ def apply(
         damaged=tuple(sorted(damaged)),
         deferred=deferred,
     )
+
+
+def _take_in(
+    change: Change, settings: Settings, stat: FileStat, before: Known | None, *, again: bool
+) -> FileText | Skip | None:
+    """Store a file; give its text, why it has no document, or None where it is as it was.
+
+    A file without a document keeps a row without text: what was known of it is no longer so, and
+    it is not read or parsed again until it changes. One that cannot be read keeps what it has.
+    """
+    from memcli.indexing.document import skipped_document
+
+    indexed_ns = settings.now_ns()
+    file = read(settings, stat.source, stat.path)
+    if isinstance(file, FileText):
+        stamp = Stamp(file.stat, file.hash, indexed_ns)
+        if before and before.hash == file.hash and not again:
+            change.touch((stat.source, stat.path), stamp)
+            return None
+        document = make_document(settings, file)
+        if not isinstance(document, Skip):
+            change.put(document, stamp)
+            return file
+        skip = document
+    else:
+        stamp, skip = Stamp(stat, b"", indexed_ns), file
+        if skip.reason not in BY_BYTES:
+            return skip
+        if before and before.hash == b"" and not again:
+            change.touch((stat.source, stat.path), stamp)
+            return skip
+    change.put(skipped_document(settings.source(stat.source), stat.path), stamp, skip=skip.reason)
+    return skip
 
 
 def index(
@@ -218,24 +244,6 @@ def text_of(item: Pending) -> str:
     """Give the text that is embedded for what waits."""
     context = (item.title, item.heading_path, item.date)
     return embedded_again(item.hash, context, item.prefix, item.text)
-
-
-def _put_skip(
-    change: Change,
-    source: Source,
-    stat: FileStat,
-    skip: Skip,
-    before: Known | None,
-    indexed_ns: int,
-) -> None:
-    """Remember a file that is not text by its stat, so that it is not read each time."""
-    from memcli.indexing.document import skipped_document
-
-    stamp = Stamp(stat, b"", indexed_ns)
-    if before and before.hash == b"":
-        change.touch((stat.source, stat.path), stamp)
-    else:
-        change.put(skipped_document(source, stat.path), stamp, skip=skip.reason)
 
 
 def _everything(planned: Plan, known: Mapping[tuple[str, str], Known]) -> Diff:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.indexing.planning import Settings, changed_settings, pair_moves, plan, read
+from memcli.indexing.planning import BY_BYTES, Settings, changed_settings, pair_moves, plan, read
 from memcli.store.records import Facts, Key
 from memcli.types import FileStat, Known, Listing, Skip, shown
 
@@ -117,7 +117,7 @@ def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes
 def _is_stored(found: bytes | Skip | None, before: Known) -> bool:
     """Tell whether a run stores a known file anew; None: nobody has read it."""
     if isinstance(found, Skip):
-        return found.reason == "not-text" and before.hash != NOT_TEXT
+        return found.reason in BY_BYTES and before.hash != NOT_TEXT
     return found != before.hash
 
 

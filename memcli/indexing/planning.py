@@ -23,6 +23,8 @@ from memcli.workspace.discover import discover
 from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
 from memcli.workspace.mounts import missing, remember
 
+# Why a file that could be read has no text to index, by its bytes alone.
+BY_BYTES = ("not-text", "too-large")
 GONE = "the folder is gone; memcli index --full takes that for meant"
 
 
@@ -139,8 +141,8 @@ def pair_moves(
     return tuple(pairs)
 
 
-def make_document(settings: Settings, file: FileText) -> Document:
-    """Parse and chunk a file that was read, by the rules of its source."""
-    from memcli.indexing.document import build_document
+def make_document(settings: Settings, file: FileText) -> Document | Skip:
+    """Parse and chunk a file that was read, by the rules of its source, or say why not."""
+    from memcli.indexing.document import document_or_skip
 
-    return build_document(file, settings.source(file.stat.source), settings.limits)
+    return document_or_skip(file, settings.source(file.stat.source), settings.limits)

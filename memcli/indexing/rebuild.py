@@ -78,7 +78,8 @@ def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report
 
 def _compared(report: Report, before: Mapping[Key, Known], now: Mapping[Key, Known]) -> Report:
     """Say what a run has changed by the bytes of each file before and now."""
-    new = [key for key in now.keys() - before.keys() if now[key].hash]  # else it is no text
+    passed = {(skip.source, skip.path) for skip in report.skips}
+    new = [key for key in now.keys() - before.keys() - passed if now[key].hash]  # else no text
     added = {shown(*key): now[key].hash for key in new}
     removed = {shown(*key): before[key].hash for key in before.keys() - now.keys()}
     both = now.keys() & before.keys()

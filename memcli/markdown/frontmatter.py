@@ -1,15 +1,20 @@
 """Read the YAML front matter of a document as plain JSON values.
 
 It stands in the first lines of a file that nobody has checked, so its size, its nesting and
-its aliases are bounded, and whatever is not a plain mapping stays in the body as text.
+its aliases are bounded, and whatever is not a plain mapping stays in the body as text. A tag is
+a claim of the file: where its value does not fit it, the value stays as it is written.
 """
 
 from __future__ import annotations
 
 import math
 from datetime import date
+from functools import cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader
 
 MAX_CHARS = 65_536
 # The scanner of PyYAML is quadratic in brackets that are open at once.
@@ -45,10 +50,37 @@ def _mapping(text: str) -> dict[str, Any] | None:
         # An alias can make a small text expand without bound.
         if "*" in text and any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
             return None
-        value = yaml.safe_load(text)
+        value = yaml.load(text, _loader())
         return _plain(value) if isinstance(value, dict) else None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
         return None
+
+
+@cache
+def _loader() -> type[SafeLoader]:
+    """Make a loader to which no tag is an error; YAML is imported for the first front matter."""
+    import yaml
+
+    standard = "tag:yaml.org,2002:"
+    # What the constructors of scalars let through besides errors of their own.
+    misfits = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+    class Lenient(yaml.SafeLoader):
+        """A list is a list and a mapping a mapping, whatever they are called."""
+
+        def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401
+            if isinstance(node, yaml.ScalarNode):
+                try:
+                    return super().construct_object(node, deep=True)
+                except misfits:
+                    return node.value
+            if isinstance(node, yaml.SequenceNode):
+                node.tag = f"{standard}seq"
+            elif node.tag != f"{standard}set":
+                node.tag = f"{standard}map"
+            return super().construct_object(node, deep=deep)
+
+    return Lenient
 
 
 def _most_open(text: str) -> int:

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import re
 
-# C0 but tab and newline, DEL, C1; line separators; zero width, bidi marks, embeddings,
-# overrides and isolates; tags; half surrogates, which no terminal can be sent.
+# C0 but tab and newline, DEL, C1; line and paragraph separators; soft hyphen, zero width, fillers,
+# bidi marks, embeddings, overrides and isolates; variation selectors, invisible operators, tags and
+# the rest of what Unicode says to ignore by default; blanks that are no spaces; half surrogates,
+# which no terminal can be sent. A whole message can be written in many of them.
+# A selector of text or emoji may stand behind a character that has both looks, or in a key cap.
 # Compiled by `re` at its first use: most starts have nothing to make visible.
-_UNSAFE = (
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+_TWO_LOOKS = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
+_UNSAFE = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\ufffe\uffff\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+    f"|(?<![{_TWO_LOOKS}#*0-9])[\ufe0e\ufe0f]|(?<=[#*0-9])[\ufe0e\ufe0f](?!\u20e3)"
+)
+# What a program that reads lines may take for the end of one.
+_LINE_ENDS = {
+    ord("\n"): "␊", ord("\v"): "␋", ord("\f"): "␌", ord("\r"): "␍",
+    **{code: f"<U+{code:04X}>" for code in (0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029)},
+}  # fmt: skip
 
 
 def visible(text: str) -> str:
@@ -23,6 +38,11 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """Show what cannot be seen, on one line: a name may hold line ends too."""
     return visible(text).replace("\n", "␊")
+
+
+def one_line(text: str) -> str:
+    """Write a name as it is but on one line, for a program that reads lines."""
+    return text if text.isprintable() else text.translate(_LINE_ENDS)
 
 
 def escaped(json: str) -> str:

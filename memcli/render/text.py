@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from memcli.render.sanitize import one_line
 from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
 from memcli.search.views import Expanded
@@ -37,14 +38,14 @@ def passage(
 ) -> str:
     """Show one passage: a line of where, then its text, indented."""
     candidate = hit.candidate
-    citation = safe(hit.citation).replace("\n", "␊")
+    citation = safe(one_line(hit.citation))
     where = f"{style.path}{citation}{style.end}"
     heading = " > ".join(candidate.about.heading_path)
     pieces = [f"{rank:>2}. {where}", f"{style.score}{hit.score:.3f}{style.end}"]
     if candidate.about.date and candidate.about.date not in candidate.about.path:
         pieces.append(candidate.about.date)
     if heading:
-        pieces.append(f"{style.heading}{safe(heading)}{style.end}")
+        pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
     if candidate.about.trust != "trusted":
         pieces.append("[untrusted]")
     if hit.duplicates:
@@ -60,9 +61,9 @@ def passage(
 def behind(expanded: Expanded, *, style: Style, safe: Callable[[str], str]) -> str:
     """Show raw lines behind a summary."""
     hit = expanded.hit
-    citation = safe(hit.citation).replace("\n", "␊")
+    citation = safe(one_line(hit.citation))
     text = re.sub(_BLANK_RUNS, "\n\n", safe(hit.text))
-    about = f"{style.dim}behind {safe(expanded.summary)}{style.end}"
+    about = f"{style.dim}behind {safe(one_line(expanded.summary))}{style.end}"
     lines = [f"  > {style.path}{citation}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     return "\n".join(lines) + "\n"

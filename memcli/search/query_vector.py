@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memcli.embedding.query import QueryEncoder
     from memcli.types import Encoder
 
+FAILED = "the query could not be embedded"
+
 
 def vector_of(encoder: Encoder, text: str) -> Vector:
     """Embed a query by an encoder that is open already."""
@@ -42,8 +44,7 @@ class QueryVector:
         """Take what gives the encoder, the natural text, and what the index says of its model."""
         self._encoder, self._text, self._index = encoder, text, index
         self._thread: Thread | None = None
-        failed = Reason("no-vector", "the query could not be embedded")
-        self._vector = Vector(None, "", failed, 1.0)
+        self._vector = Vector(None, "", Reason("no-vector", FAILED), 1.0)
 
     def start(self) -> None:
         """Begin embedding."""
@@ -59,6 +60,12 @@ class QueryVector:
         return self._vector
 
     def _embed(self) -> None:
-        found = self._encoder().encode_query(self._text, self._index)
-        cut = _fertility(found.fingerprint, found.tokens, self._text)
+        """Embed; whatever is raised here would be lost with the thread, and so it is the reason."""
+        try:
+            found = self._encoder().encode_query(self._text, self._index)
+            cut = _fertility(found.fingerprint, found.tokens, self._text)
+        except Exception as error:
+            reason = Reason("no-vector", f"{FAILED}: {type(error).__name__}: {error}")
+            self._vector = self._vector._replace(reason=reason)
+            return
         self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)

@@ -114,7 +114,7 @@ class _Walk:
         endings = self.rules.endings(prefix)
         # Most files take the short way: nothing to compare with, one stat, one record.
         plain = self.taken is None and not self.rules.patterns and openat.HAS_DIR_FD
-        limit, source = self.max_bytes, self.source.name
+        limit, most, source = self.max_bytes, openat.MOST, self.source.name
         append, new = self.files.append, tuple.__new__
         folders: list[str] = []
         with os.scandir(handle) as entries:
@@ -132,8 +132,8 @@ class _Walk:
                             self.file(entry, prefix, real)
                             continue
                         size = status.st_size
-                        if size <= limit:
-                            mtime, ctime = status.st_mtime_ns, status.st_ctime_ns
+                        mtime, ctime = status.st_mtime_ns, status.st_ctime_ns
+                        if size <= limit and -most <= mtime <= most >= status.st_ino:
                             path = prefix + name
                             append(new(FileStat, (source, path, size, mtime, ctime, status.st_ino)))
                             continue
@@ -206,9 +206,9 @@ class _Walk:
         if size > self.max_bytes:
             self.skip(path, "too-large", f"{size} bytes, the limit is {self.max_bytes}")
             return
-        inode = openat.inode(status)
+        mtime, ctime = openat.times(status)
         self.files.append(
-            FileStat(self.source.name, path, size, status.st_mtime_ns, status.st_ctime_ns, inode)
+            FileStat(self.source.name, path, size, mtime, ctime, openat.inode(status))
         )
 
     def other(self, entry: os.DirEntry[str], prefix: str, real: str) -> None:

@@ -19,15 +19,18 @@ _MARKDOWN_GLOBS = ("**/*.md", "**/*.markdown")
 _MEMORY_INCLUDE = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDOWN_GLOBS))
 
 
-def locate(explicit: str | None, env_value: str | None, cwd: str) -> str:
+def locate(explicit: str | None, env_value: str | None, cwd: str | None) -> str:
     """Give the real path of the workspace: named, from the environment, or found above `cwd`.
 
-    A named folder may be any folder. An empty environment value counts as not set.
+    A named folder may be any folder. An empty environment value counts as not set. `cwd` is None
+    where the current folder has been deleted: then an absolute path has to name the workspace.
     """
     if explicit is not None:
         return _named(explicit, cwd, "-w")
     if env_value:
         return _named(env_value, cwd, ENV_NAME)
+    if cwd is None:
+        raise _no_current_folder()
     folder = os.path.realpath(cwd)
     while True:
         if _is_workspace(folder):
@@ -42,10 +45,17 @@ def locate(explicit: str | None, env_value: str | None, cwd: str) -> str:
     )
 
 
-def _named(path: str, cwd: str, origin: str) -> str:
+def _no_current_folder() -> NotFoundError:
+    hint = "go to a folder that is there, or name the workspace: -w /PATH/TO/FOLDER"
+    return NotFoundError("the current folder has been deleted", hint=hint)
+
+
+def _named(path: str, cwd: str | None, origin: str) -> str:
     """Check a folder that somebody named."""
+    if cwd is None and path and not os.path.isabs(path):
+        raise _no_current_folder()
     # An empty path would be the current folder, which nobody meant.
-    joined = os.path.join(cwd, path) if path and "\0" not in path else ""
+    joined = os.path.join(cwd or "", path) if path and "\0" not in path else ""
     if joined and os.path.isdir(joined):
         return os.path.realpath(joined)
     if joined and os.path.exists(joined):

@@ -29,6 +29,8 @@ _FILE = (
     | _CLOEXEC
 )
 _READ_BYTES = 1 << 20
+# The index holds numbers of 64 bits; file systems know times before 1678 and after 2261.
+MOST = (1 << 63) - 1
 
 
 def open_root(path: str) -> int | str:
@@ -154,7 +156,17 @@ def is_mounted(root: int | str, path: str) -> bool:
 
 def inode(status: os.stat_result) -> int:
     """Give the inode, or 0 where a folder listing does not know it (Windows)."""
-    return status.st_ino if HAS_DIR_FD else 0
+    return status.st_ino & MOST if HAS_DIR_FD else 0
+
+
+def times(status: os.stat_result) -> tuple[int, int]:
+    """Give the times of the last change of the content and of the file, in ns from 1970."""
+    found = (status.st_mtime_ns, status.st_ctime_ns)
+    return found if max(map(abs, found)) <= MOST else (_bounded(found[0]), _bounded(found[1]))
+
+
+def _bounded(time_ns: int) -> int:
+    return max(-MOST, min(time_ns, MOST))
 
 
 def read_bytes(descriptor: int, limit: int) -> bytes:
@@ -171,14 +183,15 @@ def read_bytes(descriptor: int, limit: int) -> bytes:
 
 
 def read_small(folder: int | str, name: str, limit: int) -> bytes | None:
-    """Read a small file of a folder, through a link if it is one; None when there is none."""
+    """Read a small file of a folder, None when there is none; a link is an OSError."""
     try:
-        if isinstance(folder, int):
-            descriptor = os.open(name, _FILE, dir_fd=folder)
-        else:
-            descriptor = os.open(os.path.join(folder, name), _FILE)
+        descriptor = open_file(folder, name)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a link, which is not followed", name) from None
+        raise
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", name)

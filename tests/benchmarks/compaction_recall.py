@@ -81,7 +81,7 @@ class Workspace:
     def compact(self, wanted: CompactionSettings) -> dict[str, int]:
         for old in (self.root / folder.folder_of(str(self.root))).glob("*.md"):
             old.unlink()
-        found = folder.read(self.settings)
+        found = folder.read(self.settings, {}, None)
         plan = make_plan(
             found.logs,
             found.summaries,

@@ -9,9 +9,21 @@ from typing import Any
 
 import pytest
 
+from memcli.api.opened import SYSTEM_CLOCK, OpenedWorkspace
+from memcli.api.sync import Done, Job, Vectors, sync
 from memcli.cli.main import run
 from memcli.config.keys import KEYS
-from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, embedded, loopback
+from memcli.store.port import Store
+from tests.embedding.loopback import (
+    DIMENSION,
+    MODEL,
+    Behave,
+    Loopback,
+    Reply,
+    dripping,
+    embedded,
+    loopback,
+)
 
 KEY = "sk-very-secret-7f3a"
 
@@ -155,6 +167,104 @@ def test_a_stand_in_is_chosen_before_anything_is_written(desk: Desk, server: Loo
     assert desk.index()["embedded"] == 2  # the wanted one is back
     assert desk.dense()["ran"] is True
     assert server.batches[-1] == ["pool"]
+
+
+@pytest.mark.timeout(60)
+def test_a_server_that_drips_holds_up_neither_index_nor_search(
+    desk: Desk, server: Loopback
+) -> None:
+    desk.use(server)
+    desk.index()
+    server.close()
+    desk.note("new", "A fox.")
+    with dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n", port=server.port):
+        assert "no answer within 0.5 s" in desk.dense()["reason"]
+        desk.note("newer", "A wolf.")
+        _, err = desk.run("index")
+        assert "no answer within 0.5 s; search goes by keywords" in err
+        desk.use(server, embedding='fallback = ["hashing"]')
+        assert "hashing stands in" in desk.run("index")[1]
+
+
+def test_numbers_beyond_any_float_are_a_broken_answer(desk: Desk, server: Loopback) -> None:
+    desk.use(server)
+    desk.index()
+    rows = [{"index": 0, "embedding": [10**400] * DIMENSION}]
+    server.behave = lambda *_: Reply(body={"data": rows})
+    desk.note("new", "A fox.")
+    out, err = desk.run("search", "fox")
+    assert "new.md" in out
+    assert "without a direction" in err
+    assert "Traceback" not in err
+    _, err = desk.run("index")
+    assert "without a direction; search goes by keywords" in err
+
+
+class Waiter:
+    """A sleep that passes at once, and sees whether another process could write meanwhile."""
+
+    store: Store
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def __call__(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        with self.store.locked(wait_seconds=0, sleep=self):
+            pass
+
+
+def patient_run(desk: Desk, *, full: bool = False) -> tuple[Done, Waiter, Vectors]:
+    waiter = Waiter()
+    memory = OpenedWorkspace.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=waiter))
+    waiter.store = memory.store
+    vectors = Vectors(memory)
+    done = sync(memory, Job(full, wait_seconds=0), vectors)
+    return done, waiter, vectors
+
+
+def busy_at(*numbers: int, seconds: str = "30") -> Behave:
+    """Behave as a server that asks for patience at some requests, counted from 0."""
+    busy = Reply(429, {}, (("Retry-After", seconds),))
+    return lambda number, texts: busy if number in numbers else embedded(texts)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_lock_is_free_while_a_server_is_waited_for(
+    desk: Desk, server: Loopback, full: bool
+) -> None:
+    for number in range(40):
+        desk.note(f"n{number}", f"Fox number {number}.")
+    desk.use(server)
+    server.behave = busy_at(0, 2, 4)  # at the first small one, and before both batches
+    done, waiter, _ = patient_run(desk, full=full)
+    assert waiter.slept == [30.0] * 3
+    assert (len(done.report.added), done.embedded, done.pending) == (42, 42, 0)
+    assert desk.dense()["embedded"] == 42
+
+
+def test_a_full_run_goes_on_after_a_wait(desk: Desk, server: Loopback) -> None:
+    desk.configure('[embedding]\nencoder = "hashing"\n')
+    desk.index()
+    for number in range(40):
+        desk.note(f"n{number}", f"Fox number {number}.")
+    desk.use(server)
+    server.behave = busy_at(2, 3)
+    done, waiter, _ = patient_run(desk, full=True)
+    assert waiter.slept == [30.0, 30.0]
+    assert (len(done.report.added), done.embedded, done.pending) == (40, 42, 0)
+    assert server.asked[-1]["input"] != server.asked[1]["input"], "what was made is kept"
+
+
+def test_a_server_that_stays_busy_is_waited_for_four_times(desk: Desk, server: Loopback) -> None:
+    desk.use(server)
+    server.behave = busy_at(*range(99), seconds="0")
+    done, waiter, vectors = patient_run(desk)
+    assert waiter.slept == [1.0, 2.0, 4.0, 8.0]
+    assert (len(done.report.added), done.embedded, done.pending) == (2, 0, 0)
+    assert vectors.opened is not None
+    assert vectors.opened.reason is not None
+    assert vectors.opened.reason.text.endswith("asked to wait 4 times in a row")
 
 
 def test_a_switch_keeps_the_old_vectors_until_the_new_ones_are_whole(

@@ -18,6 +18,7 @@ from tests.support import write
 EVIL = (
     "\x1b]0;owned\x07 \x1b[31m \x1b[2J \x9b31m \x1b]8;;http://evil.example\x1b\\here"
     "\x1b]8;;\x1b\\ \u202egnp\u202c \u200b\u2066 hidden\rshown \x7f \U000e0041 poolfact"
+    " a\ufe0f\ufe0e\U000e0121 b\u00ad\u034f\u2800\u3164"
 )
 NAME = "\x1b[31mred\u202e\nTry: evil\x9b1m"
 # Ours: colours, and those of a bar of progress.
@@ -105,3 +106,26 @@ def test_names_for_other_programs_are_exact_and_end_with_nul(hostile: Path) -> N
     )  # fmt: skip
     assert done.stdout == f"memory/{NAME}.md\0"
     assert (hostile / done.stdout[:-1]).is_file()
+
+
+def test_a_name_with_a_line_end_forges_no_line_in_a_listing(hostile: Path) -> None:
+    run("index", "-q", "-w", str(hostile))
+    write(hostile, f"memory/{NAME}.md", f"# {EVIL}\n\nanew {EVIL}\n")
+    write(hostile, f"memory/{NAME}-new.md", f"# {EVIL}\n\n{EVIL}\n")
+    (hostile / "memory" / "2025-01-03.md").rename(hostile / "memory" / f"{NAME}-moved.md")
+    commands: tuple[tuple[str, ...], ...] = (
+        ("status", "-v"),
+        ("index", "--dry-run"),
+        ("index", "-v"),
+        ("search", "poolfact", "--path", "memory/*red*"),
+        ("search", "poolfact", "--path", "memory/*red*", "--format", "paths"),
+        ("search", "poolfact", "--path", "memory/*red*", "--format", "markdown"),
+        ("search", "poolfact", "--why-not", f"memory/{NAME}.md"),
+        ("context", "poolfact", "--explain"),
+        ("config",),
+        ("compact", "--verify"),
+    )
+    for arguments in commands:
+        done = run(*arguments, "-w", str(hostile))
+        for text in (done.stdout, done.stderr):
+            assert not re.search(r"^Try: evil", text, re.MULTILINE), (arguments, text)

@@ -189,6 +189,8 @@ def test_broken_files_and_settings_are_survived(notes: Path, watching: Watching)
     watching.next("embedded")
     (notes / "memory" / "2026-02-17.md").write_bytes(b"\x00\x01\x02" * 200)
     assert "not-text" in watching.next("notice")["message"]
+    (notes / "memory" / "evil.md").write_text("---\na: !!bool x\n---\n# E\n")
+    assert watching.next("synced")["files"]["added"] == ["memory/evil.md"]
     (notes / "memcli.toml").write_text("[search\n")
     assert watching.next("failed", code="config")["message"].startswith(str(notes))
     (notes / "memcli.toml").write_text('[files]\nexclude = ["memory/2026-02-18.md"]\n')

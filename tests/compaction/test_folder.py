@@ -10,11 +10,19 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from memcli.api.opened import OpenedWorkspace
 from memcli.cli.main import run
+from memcli.compaction import folder
+from memcli.errors import UsageError
+from memcli.indexing.planning import Settings
+from tests.cli.processes import COMMAND
+from tests.compaction.support import plan_of, settings
 
 SMALL = ("--tail", "4", "--tail-tokens", "0")
 REPOSITORY = Path(__file__).parents[2]
@@ -99,6 +107,140 @@ def test_an_edited_summary_is_left_and_named(notes: Path) -> None:
     assert code == 1
     assert "2025-03-03--2025-04-08.md was edited and is left as it is" in err
     assert [p.read_bytes() for p in summaries(notes)] == [mine]
+
+
+def _link(path: Path) -> None:
+    away = path.rename(path.parent.parent.parent / "away.md")
+    path.symlink_to(away)
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "binary": (
+        lambda path: path.write_bytes(b"\x00\x01" * 99),
+        "99 control characters in the first 198 bytes",
+    ),
+    "link": (_link, "links are not followed"),
+    "sparse": (lambda path: os.truncate(path, 1 << 30), "1073741824 bytes, the limit is 8388608"),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_summary_that_cannot_be_read_is_named_and_stops_the_rest(notes: Path, how: str) -> None:
+    compact(notes, *SMALL, "--apply")
+    broken = summaries(notes)[2]
+    name = broken.relative_to(notes).as_posix()
+    damage, told = BROKEN[how]
+    damage(broken)
+    before = tree(notes)
+    code, out, err = compact(notes, "--verify")
+    assert (code, out) == (1, f"unread    {name}: {told}\n")
+    assert err == "Checked 4 summaries: 1 could not be read.\n"
+    for arguments in ((), ("--apply",), ("--apply", "--cluster", "3")):
+        code, out, err = compact(notes, *SMALL, *arguments)
+        assert (code, out) == (2, "")
+        assert f"{name} may hold summaries and cannot be read: {told}; nothing is comp" in err
+        assert "Try: memcli compact --verify" in err
+    assert tree(notes) == before
+
+    code, out, err = compact(notes, "--undo")
+    assert (code, out.count("removed"), err.count("cannot be read and stays")) == (1, 4, 1)
+    code, out, _ = compact(notes, "--undo", "--json")
+    assert json.loads(out)["problems"] == [{"path": name, "kind": "unread", "detail": told}]
+    assert code == 1
+    assert [path.name for path in summaries(notes)] == [broken.name]
+
+
+def test_what_is_meant_to_be_left_out_stops_nothing(notes: Path) -> None:
+    compact(notes, *SMALL, "--apply")
+    (notes / "memory" / "summaries" / "mine.md").write_text("mine\n")
+    (notes / ".memcliignore").write_text("mine.md\n")
+    assert compact(notes, "--verify")[0] == 0
+    (notes / ".memcliignore").write_text("summaries/\n")
+    assert compact(notes, "--verify")[1] == "unread    memory/summaries: .memcliignore\n"
+    assert compact(notes, *SMALL, "--apply")[0] == 2
+
+
+@pytest.mark.parametrize("away", ["gone", "unmounted", "unlistable"])
+def test_nothing_is_compacted_while_the_memory_is_away(notes: Path, away: str) -> None:
+    run(["index", "-q", "-w", str(notes)])
+    compact(notes, *SMALL, "--apply")
+    memory = (notes / "memory").rename(notes.parent / "memory.away")
+    if away == "unmounted":  # as the index remembers a mount
+        (notes / "memory").mkdir()
+        store = OpenedWorkspace.open(notes).store
+        with store.change(wait_seconds=0, sleep=time.sleep) as change:
+            change.remember({"mounts": '[["memory", "memory"]]'})
+    elif away == "unlistable":
+        (notes / "memory").write_text("no folder\n")
+        os.mkfifo(notes / ".memcliignore")
+    before = tree(notes)
+    for arguments, code in ((("--apply",), 2), (("--undo",), 1), (("--verify",), 1)):
+        found, out, err = compact(notes, "--tail", "0", "--tail-tokens", "0", *arguments)
+        assert (found, tree(notes)) == (code, before), err
+        assert "There is nothing" not in err
+        assert "as it was" not in err
+        assert out.startswith("unread") == (arguments == ("--verify",))
+    for path in ("memory", ".memcliignore"):
+        with contextlib.suppress(OSError):
+            (notes / path).unlink()
+    with contextlib.suppress(OSError):
+        (notes / "memory").rmdir()
+    memory.rename(notes / "memory")
+    assert compact(notes, "--verify")[0] == 0
+    assert compact(notes, "--undo")[1].count("removed") == 5
+
+
+def test_a_memory_that_vanishes_at_the_last_moment_is_not_made_again(notes: Path) -> None:
+    found = folder.read(_settings(notes), {}, None)
+    drafts = plan_of(found.logs, settings(cluster=8)).drafts
+    (notes / "memory").rename(notes.parent / "memory.away")
+    before = tree(notes)
+    with pytest.raises(UsageError, match="memory/summaries cannot be written: No such file"):
+        folder.write(str(notes), drafts)
+    assert tree(notes) == before
+
+
+def _settings(notes: Path) -> Settings:
+    return OpenedWorkspace.open(notes).index_settings()
+
+
+def test_two_runs_at_once_write_no_line_twice(notes: Path) -> None:
+    whole = Path(shutil.copytree(notes, notes.parent / "whole"))
+    compact(whole, *SMALL, "--apply")
+    arguments = ["compact", "--apply", *SMALL, "-q", "--now", "2026-02-20", "-w", str(notes)]
+    both = [subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE) for _ in range(2)]
+    assert [each.communicate()[1] for each in both] == [b"", b""]
+    assert [p.read_bytes() for p in summaries(notes)] == [p.read_bytes() for p in summaries(whole)]
+
+
+def test_a_folder_that_cannot_be_made_is_named(notes: Path) -> None:
+    (notes / "memory" / "summaries").write_text("in the way\n")
+    before = tree(notes)
+    code, _, err = compact(notes, *SMALL, "--apply")
+    assert (code, tree(notes)) == (2, before)
+    assert f"{notes}/memory/summaries cannot be written: Not a directory\nTry: make it" in err
+
+
+def test_a_summary_that_cannot_be_removed_is_named(notes: Path) -> None:
+    compact(notes, *SMALL, "--apply")
+    before = tree(notes)
+    program = (
+        "import errno, os, sys\n"
+        "def refused(*arguments, **named):\n"
+        "    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))\n"
+        "from memcli.cli.main import run\n"
+        "os.remove = refused\n"
+        "os.environ['MEMCLI_EMBEDDING_ENCODER'] = 'none'\n"
+        "sys.exit(run(sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "compact", "--undo", "-w", str(notes)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, tree(notes)) == (2, before)
+    assert f"{notes}/memory/summaries/ cannot be written: Permission denied" in done.stderr
 
 
 def test_a_changed_source_makes_its_summary_stale(notes: Path) -> None:

@@ -78,8 +78,8 @@ class Loopback:
                 self.send_response(reply.status)
                 for name, value in (*reply.headers, ("Content-Length", str(len(content)))):
                     self.send_header(name, value)
-                self.end_headers()
                 with suppress(ConnectionError):  # whoever asked may have gone
+                    self.end_headers()
                     self.wfile.write(content)
                 self.close_connection = reply.hang_up
 
@@ -117,3 +117,38 @@ def loopback(
         yield server
     finally:
         server.close()
+
+
+@contextmanager
+def dripping(head: bytes, drop: bytes, port: int = 0) -> Iterator[Endpoint]:
+    """Answer every request with `head` and then drop by drop, without an end."""
+    over = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(head)
+            while not over.wait(0.01):
+                connection.sendall(drop)
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            connection.settimeout(1)
+            threads.append(threading.Thread(target=drip, args=(connection,)))
+            threads[-1].start()
+
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        threads = [threading.Thread(target=accept)]
+        threads[0].start()
+        try:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+            yield Endpoint(url=url, model=MODEL, dimension=DIMENSION, timeout_seconds=0.3)
+        finally:
+            over.set()
+            listener.shutdown(socket.SHUT_RDWR)
+            for thread in threads:
+                thread.join()

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
 from pathlib import Path
 
 import pytest
 
-from memcli.embedding.choice import Choice, Endpoint
-from memcli.embedding.endpoint import ATTEMPTS, EndpointEncoder
+from memcli.embedding.choice import Choice, Endpoint, Remembered
+from memcli.embedding.endpoint import ATTEMPTS, EndpointEncoder, Sleep
 from memcli.embedding.pieces import unit
+from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
 from memcli.indexing.indexer import embed, index
+from memcli.search.query_vector import QueryVector
 from memcli.types import Encoder
-from tests.embedding.loopback import DIMENSION, Loopback, Reply, embedded, loopback, numbers
+from tests.embedding.loopback import (
+    DIMENSION,
+    MODEL,
+    Loopback,
+    Reply,
+    dripping,
+    embedded,
+    loopback,
+    numbers,
+)
 from tests.store_check import assert_sound, open_writer
 from tests.support import make_settings, write
 
@@ -96,6 +108,9 @@ def test_what_a_server_says_of_an_error_is_told_without_the_key() -> None:
         error = fault(server, key_variable="K", key=lambda: KEY)
     assert "status 400: no model for [key] xxx" in error.message
     assert len(error.message) < 300
+    split = Reply(400, {"error": f"no {KEY[:9]} {KEY[9:]}\n"})
+    with loopback(lambda *_: split) as server:
+        assert fault(server, key_variable="K", key=lambda: KEY).message.endswith(": no [key]")
 
 
 def test_a_busy_server_is_waited_for_as_long_as_it_asks() -> None:
@@ -192,6 +207,10 @@ def test_a_single_text_that_is_too_large_is_embedded_in_halves() -> None:
         ({"data": [{"index": n, "embedding": [True] * 16} for n in range(3)]}, "list of numbers"),
         ({"data": [{"index": n, "embedding": [0.0] * 16} for n in range(3)]}, "a direction"),
         ({"data": [{"index": n, "embedding": [float("nan")] * 16} for n in range(3)]}, "direction"),
+        ({"data": [{"index": n, "embedding": [10**400] * 16} for n in range(3)]}, "direction"),
+        ({"data": [{"index": n, "embedding": [-(10**4299)] * 16} for n in range(3)]}, "direction"),
+        (b'{"data": [' + b"1" * 5000 + b"]}", "no list of embeddings"),
+        ({"data": [{"index": 10**400, "embedding": [1.0] * 16}] * 3}, "holds 3 embeddings"),
     ],
 )
 def test_a_broken_answer_is_named(body: object, told: str) -> None:
@@ -219,10 +238,78 @@ def test_a_redirect_is_not_followed() -> None:
         assert other.batches == []
 
 
+@pytest.mark.parametrize("to", ["http://[oops/x", "http://[::1", "//[", "", "/x", "\u00e9"])
+def test_a_broken_redirect_is_a_refusal(to: str) -> None:
+    with loopback(lambda *_: Reply(308, b"", (("Location", to),))) as server:
+        assert "sends on to another place" in fault(server).message
+
+
 def test_a_silent_server_is_left_after_the_timeout() -> None:
     with loopback() as server:
         server.behave = server.silent
         assert "no answer within 0.2 s" in fault(server, timeout_seconds=0.2).message
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+DRIPS = {
+    "a body": (OK + b"Content-Length: 900000\r\n\r\n", b" "),
+    "a header": (OK + b"X: ", b"x"),
+    "headers": (OK, b"X: x\r\n"),
+    "a status line": (b"", b"H"),
+    "chunks": (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "continue, fast": (b"HTTP/1.1 100 Continue\r\n\r\n" * 2000, b"HTTP/1.1 100 C\r\n\r\n" * 99),
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("drip", DRIPS)
+@pytest.mark.parametrize("sleep", [None, lambda seconds: None], ids=["in passing", "patiently"])
+def test_a_server_that_drips_is_left_after_the_timeout(drip: str, sleep: Sleep | None) -> None:
+    with dripping(*DRIPS[drip]) as endpoint:
+        encoder = EndpointEncoder(endpoint, sleep=sleep)
+        for _ in range(2):  # a second request begins anew
+            with pytest.raises(LegMissingError, match=r"reached: (no answer|it does not)"):
+                encoder.encode(TEXTS)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("what", ["texts", "a query"])
+def test_in_passing_all_requests_together_have_one_deadline(what: str) -> None:
+    passed = threading.Event()
+
+    def behave(_: int, __: list[str]) -> Reply:
+        passed.wait(0.1)
+        return Reply(413)
+
+    with loopback(behave) as server:
+        encoder = EndpointEncoder(server.endpoint(timeout_seconds=0.5))
+        with pytest.raises(LegMissingError, match=r"no answer within 0\.5 s"):
+            encoder.encode(["ab" * 99]) if what == "texts" else encoder.encode_query("ab" * 99)
+        assert len(server.batches) <= 6
+        asked = len(server.batches)
+        with pytest.raises(LegMissingError, match=r"no answer within 0\.5 s"):
+            encoder.encode_query("cd")
+        assert ["cd"] not in server.batches[asked:], "a server that was given up is not asked"
+
+
+def test_whatever_fails_in_the_thread_of_a_query_is_the_reason() -> None:
+    def key() -> str:
+        raise KeyError("no such drawer")
+
+    endpoint = Endpoint("http://h/v1", MODEL, key=key, key_variable="K", dimension=DIMENSION)
+    encoder = QueryEncoder(Choice(("openai",), endpoint=endpoint))
+    vector = QueryVector(lambda: encoder, "pool", Remembered(None, None))
+    assert vector.result().blob is None
+    told = "the query could not be embedded: KeyError: 'no such drawer'"
+    assert vector.result().reason == Reason("no-vector", told)
+
+
+def test_what_speaks_another_protocol_is_not_quoted() -> None:
+    with dripping(b"220 secret.example ESMTP\r\n" * 9, b"") as endpoint:
+        with pytest.raises(LegMissingError, match="it does not answer in HTTP") as caught:
+            EndpointEncoder(endpoint).encode(TEXTS)
+        assert "secret" not in caught.value.message
 
 
 def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
@@ -236,6 +323,12 @@ def test_nobody_there() -> None:
         listener.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
     with pytest.raises(LegMissingError, match="cannot be reached: Connection refused"):
+        EndpointEncoder(Endpoint(url=url, model="m", dimension=2)).encode(["a"])
+
+
+@pytest.mark.parametrize("url", ["http://a..b/v1", "http://127.0.0.1:9/é", "http://h/ x"])
+def test_an_address_that_cannot_be_sent_to(url: str) -> None:
+    with pytest.raises(LegMissingError, match="cannot be reached"):
         EndpointEncoder(Endpoint(url=url, model="m", dimension=2)).encode(["a"])
 
 

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
+from memcli.embedding.encoders import RECORDS, EncoderRecord
 from memcli.embedding.models import INT8, fingerprint, locate
 from memcli.embedding.onnx import OnnxEncoder
+from memcli.embedding.opener import Opened, Opener
 from memcli.embedding.pieces import unit
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.registry import open_encoder, remember
@@ -185,3 +187,21 @@ def test_without_the_library_the_package_is_asked(
         assert (found.vector, found.way) == (expected[text], "package")
         assert told(found.reason) == "the library of onnxruntime was not found"
     one.close()
+
+
+def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = threading.Event()
+
+    def stall(*_: object) -> Opened:
+        is_over.wait()
+        return Opened(None)
+
+    opener = Opener(lambda *_: None, stall, query_seconds=0.1)
+    monkeypatch.setitem(RECORDS, "slow", EncoderRecord("slow", lambda: opener, is_server=True))
+    encoder = QueryEncoder(Choice(names=("slow",)))
+    try:
+        for _ in range(2):
+            found = encoder.encode_query("the fox", Remembered(None, None))
+            assert told(found.reason) == "the endpoint gives no answer within 0.1 s"
+    finally:
+        is_over.set()

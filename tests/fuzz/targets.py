@@ -39,10 +39,12 @@ from tests.records import make_candidate, make_excerpt
 
 TODAY = date(2026, 2, 10)
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
-# What a terminal obeys or hides: control characters but the newline, bidi, zero width, tags.
+# What a terminal obeys or hides: control characters but the newline, bidi, zero width, tags,
+# variation selectors, fillers.
 RAW = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e0fff]|[a-z][\ufe0e\ufe0f]|[\ufe0e\ufe0f]{2}"
 )
 OWN_STYLES = re.compile(r"\x1b\[(?:0|1|2|35|1;31)m")
 

@@ -112,6 +112,13 @@ def test_unusable_ignore_file_lists_nothing(tmp_path: Path) -> None:
     (tmp_path / ".memcliignore").unlink()
     os.mkfifo(tmp_path / ".memcliignore")
     assert walk(tmp_path).unlisted[0].detail == ".memcliignore: not a regular file"
+    (tmp_path / ".memcliignore").unlink()
+    for target in ("other", "nowhere"):
+        (tmp_path / "other").write_text("[z-a]\n")
+        (tmp_path / ".memcliignore").symlink_to(target)
+        told = walk(tmp_path).unlisted[0].detail
+        assert told == ".memcliignore: a link, which is not followed"
+        (tmp_path / ".memcliignore").unlink()
 
 
 def test_too_large(tmp_path: Path) -> None:

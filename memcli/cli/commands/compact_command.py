@@ -123,12 +123,13 @@ def _warn(made: Compaction, skin: Skin) -> None:
 def _verify(wanted: CompactWish, skin: Skin) -> int:
     from memcli.api.compact import check_compaction
 
-    summaries, found = check_compaction(skin.memory)
+    checked = check_compaction(skin.memory)
+    found = (*checked.unread, *checked.problems)
     if wanted.as_json:
         _write(
             skin,
             action="verify",
-            summaries=[_summary(summary) for summary in summaries],
+            summaries=[_summary(summary) for summary in checked.summaries],
             problems=[problem._asdict() for problem in found],
         )
     else:
@@ -136,15 +137,17 @@ def _verify(wanted: CompactWish, skin: Skin) -> int:
             where = skin.terminal.safe_line(problem.path)
             detail = skin.terminal.safe_line(problem.detail)
             skin.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
-        skin.terminal.say(_verdict(len(summaries), len(found)))
+        skin.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
-def _verdict(summaries: int, problems: int) -> str:
+def _verdict(summaries: int, problems: int, unread: int) -> str:
     checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
     if not problems:
         return f"Checked {checked}: every line is as it was."
-    return f"Checked {checked}: {problems} do not hold; their lines are searched raw."
+    told = [f"{problems - unread} do not hold; their lines are searched raw"] * (problems > unread)
+    told += [f"{unread} could not be read"] * (unread > 0)
+    return f"Checked {checked}: {', '.join(told)}."
 
 
 def _undo(wanted: CompactWish, skin: Skin) -> int:
@@ -157,8 +160,11 @@ def _undo(wanted: CompactWish, skin: Skin) -> int:
             action="undo",
             summaries=[_summary(summary) for summary in undone.removed],
             problems=[
-                {"path": summary.path, "kind": "edited", "detail": "left as it is"}
-                for summary in undone.edited
+                *(
+                    {"path": summary.path, "kind": "edited", "detail": "left as it is"}
+                    for summary in undone.edited
+                ),
+                *(problem._asdict() for problem in undone.unread),
             ],
         )
     else:
@@ -166,9 +172,11 @@ def _undo(wanted: CompactWish, skin: Skin) -> int:
             skin.terminal.write(f"removed  {skin.terminal.safe_line(summary.path)}\n")
         for summary in undone.edited:
             skin.terminal.warn(f"{summary.path} was edited and is left as it is")
+        for problem in undone.unread:
+            skin.terminal.warn(f"{problem.path} cannot be read and stays: {problem.detail}")
         if undone.is_empty:
             skin.terminal.say("There is nothing to undo.")
-    return ExitCode.NEGATIVE if undone.edited else ExitCode.OK
+    return ExitCode.NEGATIVE if undone.edited or undone.unread else ExitCode.OK
 
 
 def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -41,7 +42,10 @@ def names(folder: str) -> list[str]:
 
 def path_of(folder: str, now: str) -> str:
     """Name the file of a receipt that is made now; runs of one second are numbered."""
-    stem = datetime.fromisoformat(now).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    moment = datetime.fromisoformat(now)
+    with suppress(ValueError, OverflowError):  # no time zone, or the ends of the calendar
+        moment = moment.astimezone(UTC)
+    stem = moment.strftime("%Y%m%dT%H%M%SZ")
     taken = set(names(folder))
     free = (f"{stem}_{number:03}.json" for number in range(1000))
     return os.path.join(folder, next(name for name in free if name not in taken))

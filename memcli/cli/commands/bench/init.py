@@ -64,6 +64,9 @@ def command(
 
 def _documents(skin: Skin) -> dict[str, Parsed]:
     """Read the documents of all sources, by name."""
+    from functools import partial
+
+    from memcli.indexing.document import made_or_skip
     from memcli.indexing.planning import plan, read
     from memcli.markdown.parse import parse
     from memcli.types import Skip, shown
@@ -72,6 +75,9 @@ def _documents(skin: Skin) -> dict[str, Parsed]:
     found = {}
     for stat in plan(settings, {}).listing.files:
         file = read(settings, stat.source, stat.path)
-        if not isinstance(file, Skip):
-            found[shown(stat.source, stat.path)] = parse(file.text)
+        if isinstance(file, Skip):
+            continue
+        parsed = made_or_skip(stat.source, stat.path, partial(parse, file.text))
+        if not isinstance(parsed, Skip):
+            found[shown(stat.source, stat.path)] = parsed
     return found

@@ -85,13 +85,19 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
 
 def _headings(notes: str, paths: Sequence[str]) -> list[str]:
     """Take headings of the memory as texts to search for."""
+    from functools import partial
+
+    from memcli.indexing.document import made_or_skip
     from memcli.markdown.parse import parse
+    from memcli.types import MEMORY_SOURCE, Skip
 
     found: list[str] = []
     for path in paths:
         with open(os.path.join(notes, path), encoding="utf-8", errors="replace") as file:
-            blocks = parse(file.read()).blocks
-        titles = (block.title for block in blocks if block.kind == "heading")
+            parsed = made_or_skip(MEMORY_SOURCE, path, partial(parse, file.read()))
+        if isinstance(parsed, Skip):
+            continue
+        titles = (block.title for block in parsed.blocks if block.kind == "heading")
         found += [title for title in titles if any(map(str.isalnum, title))]
         if len(found) >= WARM_QUERIES:
             break

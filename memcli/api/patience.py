@@ -1,0 +1,55 @@
+"""Wait for a server that asks for patience, and hold no lock meanwhile.
+
+An encoder that has to wait calls `ask` in the place of a sleep. That leaves the work where it
+is: whoever holds the writer lock lets go of it, calls `wait`, and does the work again, which
+goes on where it was, because what was made is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from memcli.errors import LegMissingError
+
+MOST_WAITS = 4  # without an answer in between
+
+
+class AskedToWaitError(Exception):
+    """A server asks for patience; whoever can grant it catches this."""
+
+
+class Patience:
+    """How often in a row a server has asked to wait, and how long it is given."""
+
+    def __init__(self, sleep: Callable[[float], None]) -> None:
+        """Take the sleep that is meant."""
+        self._sleep = sleep
+        self._asked = 0
+        self._seconds: float | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell that a server wants to be waited for."""
+        return self._seconds is not None
+
+    def ask(self, seconds: float) -> NoReturn:
+        """Take note of the wish and leave the work; LegMissingError after too many of them."""
+        if self._asked == MOST_WAITS:
+            self._asked = 0
+            raise LegMissingError(
+                f"the endpoint stays busy: it has asked to wait {MOST_WAITS} times in a row",
+                hint="memcli index, later",
+            )
+        self._seconds = max(seconds, 2.0**self._asked)  # each time at least twice as long
+        self._asked += 1
+        raise AskedToWaitError
+
+    def wait(self) -> None:
+        """Wait as long as the server was given."""
+        seconds, self._seconds = self._seconds, None
+        self._sleep(seconds or 0.0)
+
+    def rewarded(self) -> None:
+        """Take note that the server has answered."""
+        self._asked = 0

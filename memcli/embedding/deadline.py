@@ -1,0 +1,37 @@
+"""Wait for work that may never end, such as an exchange with a server, no longer than so long.
+
+The work goes on in a thread that nobody heeds any more, until its own limits end it or the
+process does: nothing else can interrupt the look-up of a name, a handshake that drips, or a
+header that never ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TypeVar
+
+Made = TypeVar("Made")
+
+
+def within(seconds: float, work: Callable[[], Made]) -> Made:
+    """Give what `work` gives or raise what it raises; TimeoutError where it takes longer."""
+    made: SimpleQueue[Made] = SimpleQueue()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            made.put(work())
+        except BaseException as error:  # raised again below, where somebody waits for it
+            failed.append(error)
+            made.put(None)  # type: ignore[arg-type]
+
+    Thread(target=run, daemon=True).start()
+    try:
+        found = made.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+    if failed:
+        raise failed[0]
+    return found
