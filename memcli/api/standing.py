@@ -22,14 +22,8 @@ from memcli.indexing.notices import settings_changed, unlisted, vectors_off
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.port import Snapshot
-from memcli.store.records import (
-    Counts,
-    Described,
-    Facts,
-    SourceCounts,
-    VectorSearch,
-    WatchRecord,
-)
+from memcli.store.records import Counts, Facts
+from memcli.store.run_records import Described, SourceCounts, VectorSearch, WatchRecord
 from memcli.types import FileStat, Skip, Source, shown
 
 # A watcher writes its record every 30 seconds, also in the middle of a run.

@@ -23,7 +23,7 @@ from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
 from memcli.errors import BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
-from memcli.store.records import WatchRecord
+from memcli.store.run_records import WatchRecord
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
 LOCK_WAIT_SECONDS = 2.0

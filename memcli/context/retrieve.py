@@ -18,7 +18,8 @@ from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
 from memcli.search.two_pass import SECOND
 from memcli.search.validity import reach_of
-from memcli.store.records import Key, Linking, Marked, Rated, Reach
+from memcli.store.context_records import Linking, Marked, Rated
+from memcli.store.records import Key, Reach
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 if TYPE_CHECKING:

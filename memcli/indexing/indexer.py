@@ -23,7 +23,7 @@ from memcli.indexing.planning import (
     settings_meta,
 )
 from memcli.markdown.parts import embedded_again
-from memcli.store.records import Pending, Stamp
+from memcli.store.run_records import Pending, Stamp
 from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
 
 if TYPE_CHECKING:

@@ -12,25 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from memcli.store.records import (
-    Counts,
+from memcli.store.context_records import Linking, Marked, Rated, Titled
+from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.run_records import (
     Described,
-    Facts,
-    Held,
-    Key,
-    Legs,
-    Linking,
-    Marked,
-    Near,
     Owner,
     Pending,
-    Ranked,
-    Rated,
-    Reach,
     SourceCounts,
     Stamp,
-    Support,
-    Titled,
     VectorSearch,
     WatchRecord,
 )

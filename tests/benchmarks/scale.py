@@ -33,7 +33,7 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import Vector, search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
-from memcli.store.records import Stamp
+from memcli.store.run_records import Stamp
 from memcli.store.sqlite import coarse, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader

@@ -17,7 +17,7 @@ import pytest
 from memcli.cli.main import run
 from memcli.store.open import store_at
 from memcli.store.port import Watch
-from memcli.store.records import WatchRecord
+from memcli.store.run_records import WatchRecord
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
 FAR_AWAY = "2999-01-01T09:00:00+00:00"

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memcli.store.records import Reach, Stamp
+from memcli.store.records import Reach
+from memcli.store.run_records import Stamp
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import connect, rows

@@ -11,7 +11,8 @@ import pytest
 from memcli.errors import DamagedError, IncompleteError, IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
-from memcli.store.records import Held, Stamp
+from memcli.store.records import Held
+from memcli.store.run_records import Stamp
 from memcli.store.sqlite import keywords, schema
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import apsw
 
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
-from memcli.store.records import Counts, Facts, Key, Stamp
+from memcli.store.records import Counts, Facts, Key
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
+
+if TYPE_CHECKING:
+    from memcli.store.run_records import Stamp
 
 # meta key: the revision at which every text had its vector, and how many documents, chunks and
 # parts there were
@@ -181,6 +185,8 @@ def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
 
 def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
     """Read one document back as it was put: the document, its stamp and its skip reason."""
+    from memcli.store.run_records import Stamp
+
     ((id_, skip, hash_, indexed_ns, *stat),) = rows(
         connection,
         "SELECT id, skip, hash, indexed_ns, source, path, size, mtime_ns, ctime_ns, inode"

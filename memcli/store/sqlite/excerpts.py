@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memcli.store.records import Key, Linking, Marked, Rated, Reach, Titled
+from memcli.store.records import Key, Reach
 from memcli.store.sqlite.driver import (
     MAYBE_REAL,
     MAYBE_TEXT,
@@ -22,6 +22,9 @@ from memcli.store.sqlite.driver import (
 )
 from memcli.store.sqlite.filters import within
 from memcli.types import About, Excerpt
+
+if TYPE_CHECKING:
+    from memcli.store.context_records import Linking, Marked, Rated, Titled
 
 # Columns of chunks c of documents d, in the order of the fields they fill.
 ABOUT = {
@@ -104,6 +107,8 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
 
 def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     """Read the documents marked `always`, or those marked `soft` alone."""
+    from memcli.store.context_records import Marked
+
     which = "soft AND NOT always" if soft else "always"
     authorities = {
         (source, path): authority
@@ -123,6 +128,8 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
 
 def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
     """List every document that has a chunk within reach."""
+    from memcli.store.context_records import Rated
+
     test, values = within(reach)
     chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
     found = typed_rows(
@@ -137,6 +144,8 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
 
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
     """Read what some chunks link to."""
+    from memcli.store.context_records import Linking
+
     return {
         chunk_id: Linking(strings(targets), front_matter)
         for chunk_id, targets, front_matter in typed_rows(
@@ -161,6 +170,8 @@ def present(connection: apsw.Connection, keys: Sequence[Key]) -> frozenset[Key]:
 
 def titles(connection: apsw.Connection) -> list[Titled]:
     """List every document with its title."""
+    from memcli.store.context_records import Titled
+
     columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
     return [Titled._make(row) for row in typed_rows(connection, columns, "FROM documents")]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from memcli.errors import BusyError, StoreError
-from memcli.store.records import Owner
+from memcli.store.run_records import Owner
 
 RETRY_SECONDS = 0.05
 

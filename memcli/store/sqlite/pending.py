@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from memcli.store.records import Pending
+from memcli.store.run_records import Pending
 from memcli.store.sqlite.driver import rows, strings
 
 

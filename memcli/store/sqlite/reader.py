@@ -9,26 +9,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.errors import IndexMissingError
-from memcli.store.records import (
-    Counts,
-    Facts,
-    Held,
-    Key,
-    Legs,
-    Linking,
-    Marked,
-    Near,
-    Ranked,
-    Rated,
-    Reach,
-    SourceCounts,
-    Support,
-    Titled,
-    VectorSearch,
-)
+from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.sqlite import coarse, documents, excerpts, keywords, lineage, schema, vectors
 from memcli.store.sqlite.driver import (
     BLOB,
@@ -45,6 +29,10 @@ from memcli.store.sqlite.driver import (
 from memcli.store.sqlite.filters import select_chunks
 from memcli.store.sqlite.match import expression, phrase
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+
+if TYPE_CHECKING:
+    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.run_records import SourceCounts, VectorSearch
 
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
@@ -122,6 +110,8 @@ class Reader:
 
     def by_source(self) -> dict[str, SourceCounts]:
         """Count documents and chunks and give the dates covered, by source."""
+        from memcli.store.run_records import SourceCounts
+
         found = self._rows(
             "SELECT d.source, count(*), (SELECT count(*) FROM chunks c JOIN documents e"
             " ON e.id = c.document_id WHERE e.source = d.source), min(d.date), max(d.date)"
@@ -154,6 +144,8 @@ class Reader:
 
     def vector_search(self) -> VectorSearch:
         """Tell how vectors are searched; a large index is searched by coarse codes first."""
+        from memcli.store.run_records import VectorSearch
+
         table = self._vec_table()
         is_exact = table is None or not coarse.is_coarse(table)
         return VectorSearch(

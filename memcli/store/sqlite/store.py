@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from memcli.store.records import Described, Owner, WatchRecord
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Watch
+    from memcli.store.run_records import Described, Owner, WatchRecord
     from memcli.store.sqlite.writer import Writer
 
 WAL_SUFFIX = "-wal"
@@ -39,6 +39,8 @@ class SqliteStore:
 
     def describe(self) -> Described:
         """Tell where the file is, how large, and whether a damaged one was kept."""
+        from memcli.store.run_records import Described
+
         files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
         size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
         aside = self.path + DAMAGED_SUFFIX

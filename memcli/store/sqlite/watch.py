@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from memcli.errors import BusyError
-from memcli.store.records import WatchRecord
+from memcli.store.run_records import WatchRecord
 from memcli.store.sqlite.lock import SAFELY, owner_pid, writer_lock
 
 MOST_BYTES = 10_000

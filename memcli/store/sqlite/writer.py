@@ -14,7 +14,8 @@ from typing import Any
 import apsw
 
 from memcli.errors import DamagedError, StoreError
-from memcli.store.records import Counts, Facts, Key, Pending, Stamp
+from memcli.store.records import Counts, Facts, Key
+from memcli.store.run_records import Pending, Stamp
 from memcli.store.sqlite import (
     beside,
     documents,

@@ -14,7 +14,8 @@ from memcli.indexing.indexer import text_of
 from memcli.markdown import words
 from memcli.markdown.lineage import SCHEMA, lines_hash
 from memcli.store.port import Change, Snapshot, Store
-from memcli.store.records import Key, Reach, Stamp
+from memcli.store.records import Key, Reach
+from memcli.store.run_records import Stamp
 from memcli.types import (
     MEMORY_SOURCE,
     Document,

@@ -17,26 +17,15 @@ from threading import Lock
 from typing import NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError
+from memcli.store.context_records import Linking, Marked, Rated, Titled
 from memcli.store.port import Sleep
-from memcli.store.records import (
-    Counts,
+from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.run_records import (
     Described,
-    Facts,
-    Held,
-    Key,
-    Legs,
-    Linking,
-    Marked,
-    Near,
     Owner,
     Pending,
-    Ranked,
-    Rated,
-    Reach,
     SourceCounts,
     Stamp,
-    Support,
-    Titled,
     VectorSearch,
     WatchRecord,
 )

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memcli.store.context_records import Titled
 from memcli.store.port import Store
-from memcli.store.records import Counts, Facts, SourceCounts, Titled
+from memcli.store.records import Counts, Facts
+from memcli.store.run_records import SourceCounts
 from memcli.types import Known, Skip
 from tests.store.contract.makers import (
     ENCODER,

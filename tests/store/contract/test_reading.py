@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
+from memcli.store.context_records import Linking, Rated, Titled
 from memcli.store.port import Store
-from memcli.store.records import Legs, Linking, Rated, Titled
+from memcli.store.records import Legs
 from memcli.types import About, Candidate, Excerpt, Wanted
 from tests.store.contract.makers import (
     ENCODER,

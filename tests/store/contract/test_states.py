@@ -14,7 +14,8 @@ import pytest
 from memcli.errors import BusyError, IndexMissingError
 from memcli.store.open import store_at
 from memcli.store.port import Store
-from memcli.store.records import Support, WatchRecord
+from memcli.store.records import Support
+from memcli.store.run_records import WatchRecord
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,

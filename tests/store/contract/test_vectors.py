@@ -8,7 +8,8 @@ import pytest
 
 from memcli.indexing.indexer import text_of
 from memcli.store.port import Store
-from memcli.store.records import Legs, Pending, Reach
+from memcli.store.records import Legs, Reach
+from memcli.store.run_records import Pending
 from memcli.types import Filters, PartScore, Wanted
 from tests.hashing import HashingEncoder
 from tests.store.contract.makers import (

@@ -1,0 +1,42 @@
+"""What a store tells of whole documents to whoever assembles a context."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memcli.types import Excerpt
+
+
+class Marked(NamedTuple):
+    """A document that its author wants in every context."""
+
+    authority: float | None
+    excerpts: tuple[Excerpt, ...]  # its chunks, in order
+
+
+class Rated(NamedTuple):
+    """A document with what its worth is judged by, and how many chunks of it are within reach."""
+
+    source: str
+    path: str
+    date: str | None
+    scope: str
+    trust: str
+    authority: float | None
+    importance: float | None
+    chunks: int
+
+
+class Linking(NamedTuple):
+    """What a chunk links to, and the front matter of its document."""
+
+    targets: tuple[str, ...]  # as they are written
+    front_matter: str  # JSON
+
+
+class Titled(NamedTuple):
+    """A document and its title."""
+
+    source: str
+    path: str
+    title: str

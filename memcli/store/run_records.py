@@ -1,0 +1,76 @@
+"""What a run tells a store, and what a store tells of itself and of who works on it."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from memcli.types import FileStat
+
+
+class Stamp(NamedTuple):
+    """What identifies the file state a document was read from."""
+
+    stat: FileStat
+    hash: bytes
+    indexed_ns: int
+
+
+class SourceCounts(NamedTuple):
+    """How much a store holds of one source."""
+
+    documents: int
+    chunks: int
+    first_date: str | None
+    last_date: str | None
+
+
+class VectorSearch(NamedTuple):
+    """How vectors are searched."""
+
+    by: str  # the name of what does it
+    is_exact: bool  # every vector is compared; else coarse codes come first
+    problem: str  # why it is not the usual way
+
+
+class Pending(NamedTuple):
+    """A text that has no vector yet, in the pieces it is embedded from (see `markdown.parts`)."""
+
+    hash: bytes
+    prefix: str
+    text: str
+    title: str
+    heading_path: tuple[str, ...]
+    date: str | None
+
+
+class Owner(NamedTuple):
+    """The process that writes a store now."""
+
+    pid: int  # 0 where it cannot be told
+    since: float  # seconds since 1970
+
+    def __str__(self) -> str:
+        """Name it for a message: `pid 4711, since 2026-02-10 09:00:00`."""
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since))
+        return f"pid {self.pid}, since {since}" if self.pid else f"since {since}"
+
+
+class WatchRecord(NamedTuple):
+    """How a watcher is doing; times are ISO with zone."""
+
+    pid: int
+    since: str | None = None
+    last_sync: str | None = None  # end of the last run that brought everything in step
+    backlog: int = 0  # files heard of and not indexed yet
+    mode: str = "events"  # events | polling
+    beat: str | None = None  # when this was written
+    failure: str = ""  # why the last run failed, if it did
+
+
+class Described(NamedTuple):
+    """Where a store is, and what is to be said of it."""
+
+    address: str  # as messages name it
+    bytes: int
+    set_aside: str  # a damaged store that was kept; empty where there is none
