@@ -128,7 +128,7 @@ class Log:
         files = {s for s in report.skips if self._terminal.verbose or s.reason != "ignored"}
         for source, path in sorted(self._folders.keys() - folders.keys()):
             self.notice(f"{shown(source, path or '.')} can be listed again")
-        fresh = [unlisted(folders[key]) for key in sorted(folders.keys() - self._folders.keys())]
+        fresh = sorted(unlisted(folders[key]) for key in folders.keys() - self._folders.keys())
         fresh += [skipped(skip) for skip in sorted(files - self._files)]
         self._folders, self._files = folders, files
         if len(fresh) > SHOWN_SKIPS and not self._terminal.verbose:
