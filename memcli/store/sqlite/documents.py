@@ -11,7 +11,7 @@ from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
 from memcli.store.records import Counts, Facts, Key
 from memcli.store.sqlite import lineage
-from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows
+from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
 if TYPE_CHECKING:
@@ -36,9 +36,12 @@ def put_meta(connection: apsw.Connection, key: str, value: str) -> None:
     )
 
 
+_META = (Column("key", TEXT), Column("value", TEXT))
+
+
 def read_facts(connection: apsw.Connection) -> Facts:
     """Read what the index remembers of itself; `meta` holds more, for its own use."""
-    told = dict(rows(connection, "SELECT key, value FROM meta"))
+    told = dict(typed_rows(connection, _META, "FROM meta"))
     found = Facts(**{name: told[name] for name in Facts._fields if name in told})
     dimension = None if found.dimension is None else int(found.dimension)
     return found._replace(revision=int(found.revision), dimension=dimension)
@@ -162,14 +165,19 @@ _KNOWN = (
 )
 
 
+_KNOWN = (
+    Column("source", TEXT),
+    Column("path", TEXT),
+    Column("hash", BLOB),
+    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
+)
+
+
 def read_known(connection: apsw.Connection) -> dict[Key, Known]:
     """Read what is remembered of every document."""
     return {
         (source, path): Known(*remembered)
-        for source, path, *remembered in rows(
-            connection,
-            "SELECT source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns FROM documents",
-        )
+        for source, path, *remembered in typed_rows(connection, _KNOWN, "FROM documents")
     }
 
 

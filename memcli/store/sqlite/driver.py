@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -231,6 +231,7 @@ class Column(NamedTuple):
 
     sql: str
     types: tuple[type, ...]
+    check: Callable[[str], object] | None = None  # ValueError for a text that it cannot hold
 
 
 TEXT, WHOLE, BLOB = (str,), (int,), (bytes,)
@@ -243,12 +244,16 @@ def typed_rows(
     tail: str,
     bindings: Sequence[Any] = (),
 ) -> list[tuple[Any, ...]]:
-    """Select columns; a value of a type that memcli never writes is a ValueError."""
+    """Select columns; a value that memcli never writes is a ValueError."""
     found = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
     for types in {tuple(map(type, row)) for row in found}:
         for column, held in zip(columns, types, strict=True):
             if held not in column.types:
                 raise ValueError(f"{column.sql} is of type {held.__name__}")
+    for at, column in enumerate(columns):
+        if column.check is not None:
+            for text in {row[at] for row in found if row[at]}:
+                column.check(text)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import date
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from memcli.store.sqlite.driver import (
     typed_rows,
 )
 from memcli.store.sqlite.filters import within
-from memcli.types import About, Excerpt
+from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Marked, Rated, Titled
@@ -36,12 +37,12 @@ ABOUT = {
     "title": Column("d.title", TEXT),
     "start_line": Column("c.start_line", WHOLE),
     "end_line": Column("c.end_line", WHOLE),
-    "date": Column("c.date", MAYBE_TEXT),
-    "document_date": Column("d.date", MAYBE_TEXT),
+    "date": Column("c.date", MAYBE_TEXT, date.fromisoformat),
+    "document_date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
     "kind": Column("d.kind", TEXT),
-    "scope": Column("d.scope", TEXT),
+    "scope": Column("d.scope", TEXT, SCOPES.index),
     "source_kind": Column("d.source_kind", TEXT),
-    "trust": Column("d.trust", TEXT),
+    "trust": Column("d.trust", TEXT, TRUSTS.index),
 }
 _EXCERPT = {
     "text": Column("c.text", TEXT),
@@ -52,9 +53,9 @@ _EXCERPT = {
 _RATED = {
     "source": Column("d.source", TEXT),
     "path": Column("d.path", TEXT),
-    "date": Column("d.date", MAYBE_TEXT),
-    "scope": Column("d.scope", TEXT),
-    "trust": Column("d.trust", TEXT),
+    "date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
+    "scope": Column("d.scope", TEXT, SCOPES.index),
+    "trust": Column("d.trust", TEXT, TRUSTS.index),
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
     "chunks": Column("n.chunks", WHOLE),

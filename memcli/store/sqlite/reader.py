@@ -42,6 +42,7 @@ _CANDIDATE = {
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
 }
+_DAYS = (Column("date", TEXT, date.fromisoformat), Column("count(*)", WHOLE))
 _PARTS = (
     Column("chunk_id", WHOLE),
     Column("hash", BLOB),
@@ -121,7 +122,10 @@ class Reader:
 
     def days(self) -> dict[str, int]:
         """Count the dated documents by ISO date."""
-        return dict(self._rows("SELECT date, count(*) FROM documents WHERE date <> '' GROUP BY 1"))
+        with understood(self.path):
+            return dict(
+                typed_rows(self._connection, _DAYS, "FROM documents WHERE date <> '' GROUP BY 1")
+            )
 
     def skipped(self) -> list[Skip]:
         """List the files whose content is not text."""

@@ -127,7 +127,8 @@ def check(connection: apsw.Connection, path: str) -> None:
             f"the index {path} holds tables that memcli did not make", hint="memcli index --full"
         )
     for key, value in rows(connection, "SELECT key, value FROM meta"):
-        if not re.fullmatch(_META.get(key, "[\\s\\S]*"), str(value)):
+        is_text = type(key) is str and type(value) is str
+        if not is_text or not re.fullmatch(_META.get(key, "[\\s\\S]*"), value):
             raise DamagedError(
                 f"the index {path} holds a {key} that memcli did not write: {str(value)[:40]!r}",
                 hint="memcli index --full",
