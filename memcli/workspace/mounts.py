@@ -23,7 +23,7 @@ def missing(sources: Iterable[Source], listing: Listing, remembered: str | None)
         return []
     roots = {source.name: source.root for source in sources}
     found = []
-    for source, path in json.loads(remembered):
+    for source, path in _read(remembered):
         if source not in roots or (source, path) in listing.mounts:
             continue
         try:
@@ -34,3 +34,20 @@ def missing(sources: Iterable[Source], listing: Listing, remembered: str | None)
         if is_empty:
             found.append(Skip(source, path, "unreadable", "nothing is mounted there now"))
     return found
+
+
+def _read(remembered: str) -> list[tuple[str, str]]:
+    """Read what `remember` wrote; whatever else stands in an index is no mount point."""
+    try:
+        found = json.loads(remembered)
+    except (ValueError, TypeError, RecursionError):
+        return []
+    return [
+        (pair[0], pair[1])
+        for pair in (found if isinstance(found, list) else [])
+        if isinstance(pair, list)
+        and len(pair) == 2
+        and all(isinstance(each, str) and "\0" not in each for each in pair)
+        and not os.path.isabs(pair[1])
+        and os.pardir not in pair[1].split("/")
+    ]

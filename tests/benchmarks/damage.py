@@ -1,0 +1,49 @@
+"""Damage every cell and every page of a small index and show what commands make of it.
+
+    python -m tests.benchmarks.damage [EVERY] [NAME]
+
+EVERY n-th case whose name holds NAME is tried; all of some 6,000 take an hour. Findings are grouped
+by command, exit code and message, each with the first damage that led there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.store.damage import AFTER, Finding, cases, findings, make_index, results, told
+
+
+def main() -> None:
+    """Print a table."""
+    every, name = ([*sys.argv[1:], "1", ""] if len(sys.argv) < 3 else sys.argv[1:])[:2]
+    os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = folder
+        root = Path(folder) / "ws"
+        store = make_index(root)
+        right = results(told(f"{AFTER} -w {root}")[1])
+        wanted = [damage for damage in cases(store) if name in damage.name][:: int(every)]
+        seen: dict[tuple[str, int, str], Finding] = {}
+        count, tried, bad, began = Counter[tuple[str, int, str]](), 0, 0, time.monotonic()
+        for damage in wanted:
+            found = findings(damage, store, root, right)
+            if found is None:
+                continue
+            tried, bad = tried + 1, bad + bool(found)
+            for each in found:
+                message = each.told.split("\n")[0].replace(store, "STORE")[:110]
+                kind = (each.command, each.code, message)
+                count[kind] += 1
+                seen.setdefault(kind, each)
+        print(f"{tried} cases in {time.monotonic() - began:.0f} s, {bad} with findings")
+        for kind, number in count.most_common():
+            print(f"{number:5} {kind[0]:<24}{kind[1]:>4}  {kind[2]}  e.g. {seen[kind].damage}")
+
+
+if __name__ == "__main__":
+    main()

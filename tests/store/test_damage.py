@@ -1,0 +1,31 @@
+"""No damage of an index is called a bug, and in the end each is mended: a sample of the cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.store.damage import AFTER, cases, findings, make_index, results, told, versions
+
+SAMPLE = 20  # besides the versions, evenly from all cells and pages
+# What the store lets through so far: take a word out once it does no longer.
+NOT_YET = ("UnicodeDecodeError", "TypeError", "AttributeError", "SQLError", "ValueError")
+
+
+@pytest.mark.timeout(600)
+def test_a_damaged_index_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_STORE", "")  # set by what makes the index, and put back
+    root = tmp_path / "ws"
+    store = make_index(root)
+    right = results(told(f"{AFTER} -w {root}")[1])
+    assert right
+    every = cases(store)
+    tried = 0
+    for damage in (*versions(), *every[:: len(every) // SAMPLE]):
+        found = findings(damage, store, root, right)
+        tried += found is not None
+        left = [one for one in found or () if not any(word in one.told for word in NOT_YET)]
+        assert left == []
+    assert tried >= SAMPLE

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.types import Listing, Skip, Source
+from memcli.workspace.mounts import missing, remember
+
+NOTHING = Listing((), (), ())
+
+
+def source(root: Path) -> Source:
+    return Source("memory", str(root), ("**/*.md",))
+
+
+def test_an_empty_folder_that_was_a_mount_point_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a.md").touch()
+    seen = NOTHING._replace(mounts=tuple(("memory", name) for name in ("disk", "full", "gone")))
+    found = missing([source(tmp_path)], NOTHING, remember(seen, ()))
+    assert found == [Skip("memory", "disk", "unreadable", "nothing is mounted there now")]
+    assert missing([source(tmp_path)], seen, remember(seen, ())) == []
+    assert json.loads(remember(NOTHING, found)) == [["memory", "disk"]]
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["seven", "-7", "{}", "[1]", "[[1, 2]]", '[["memory"]]', '[["memory", "../away"]]', "[" * 9999,
+     '[["memory", "a\\u0000b"]]', '[["memory", "/"]]', '"memory"', "null", '[{"memory": "away"}]'],
+)  # fmt: skip
+def test_whatever_else_stands_in_an_index_is_no_mount_point(tmp_path: Path, planted: str) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "away").mkdir()
+    assert missing([source(tmp_path / "ws")], NOTHING, planted) == []
