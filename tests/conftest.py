@@ -10,7 +10,10 @@ from hypothesis import settings
 from tests.hashing import register
 
 register()
-settings.register_profile("long", max_examples=4000)
+# How long an example takes tells of the machine, not of the code.
+settings.register_profile("memcli", deadline=None)
+settings.register_profile("long", max_examples=4000, deadline=None)
+settings.load_profile("memcli")
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
 

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from memcli.search.query import parse
-from memcli.search.recall import Bounds, recall
+from memcli.search.recall import RecallBounds, recall
 from memcli.store.port import Snapshot
 from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
@@ -129,7 +129,7 @@ def recalled(
         total=snapshot.counts().chunks,
         lexical=bool(words),
         vector=vector,
-        bounds=Bounds(universe, Reach(filters or Filters())),
+        bounds=RecallBounds(universe, Reach(filters or Filters())),
     ).candidates
 
 

@@ -26,7 +26,7 @@ from memcli.search.options import SearchOptions
 from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
 from memcli.search.query import ParsedQuery
-from memcli.search.recall import Bounds, Recalled, part_tokens, recall
+from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
 from memcli.store.records import Counts, Support
@@ -143,7 +143,7 @@ def _gather(
         total=counts.chunks,
         lexical=wants_lexical,
         vector=vector.blob if vector else None,
-        bounds=Bounds(
+        bounds=RecallBounds(
             options.universe,
             reach_of(options.filters, _supports(snapshot, options.filters)),
             spans,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_OUTSIDE = 1000
 
 
-class Bounds(NamedTuple):
+class RecallBounds(NamedTuple):
     """Which chunks may become candidates, and how many."""
 
     universe: int  # most that each leg gives
@@ -54,7 +54,7 @@ def recall(
     total: int,
     lexical: bool,
     vector: bytes | None,
-    bounds: Bounds,
+    bounds: RecallBounds,
 ) -> Recalled:
     """Run the legs that are on over `total` chunks; a vector of None is a leg that is off."""
     # Each leg may find chunks that are left out, so it is asked for as many more.
@@ -94,7 +94,7 @@ class Sought(NamedTuple):
     near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
 
 
-def _union(snapshot: Snapshot, sought: Sought, bounds: Bounds) -> list[Candidate]:
+def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Candidate]:
     """Join what each leg finds, and chunks of the days that are named."""
     limit, reach = bounds.universe, bounds.reach
     lexical = snapshot.lexical(sought.wanted, limit, reach)
