@@ -12,8 +12,8 @@ from itertools import pairwise
 import apsw
 from markdown_it import MarkdownIt
 
-from memcli.bench.queries import read_queries
 from memcli.api.targets import _readings as readings
+from memcli.bench.queries import read_queries
 from memcli.context.parts import FOUND, make_part
 from memcli.errors import MemcliError
 from memcli.indexing.document import build_document
@@ -21,6 +21,7 @@ from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.markdown.parts import choose_context, embedded_text
+from memcli.markdown.words import prepare
 from memcli.render import sanitize, screen
 from memcli.render.markdown import passage as markdown_passage
 from memcli.render.text import COLOURED
@@ -28,14 +29,13 @@ from memcli.render.width import columns
 from memcli.search import dates, query
 from memcli.search.hits import Hit
 from memcli.search.snippet import make_snippet
-from memcli.markdown.words import prepare
 from memcli.store.sqlite.match import TOKENIZE, expression
-from memcli.types import Wanted, Candidate, Excerpt, FileStat, FileText, Source
+from memcli.types import Candidate, Excerpt, FileStat, FileText, Source, Wanted
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
-from tests.support import chunks_of, count_tokens, make_limits
 from tests.records import make_candidate, make_excerpt
+from tests.support import chunks_of, count_tokens, make_limits
 
 TODAY = date(2026, 2, 10)
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
