@@ -15,11 +15,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.hashing import register
 from tests.store.damage import AFTER, Finding, cases, findings, make_index, results, told
 
 
 def main() -> None:
     """Print a table."""
+    register()
     every, name = ([*sys.argv[1:], "1", ""] if len(sys.argv) < 3 else sys.argv[1:])[:2]
     os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
     with tempfile.TemporaryDirectory() as folder:
