@@ -220,6 +220,8 @@ def owners(
         f"SELECT hash, chunk_id FROM parts WHERE hash IN ({marks}){within} ORDER BY chunk_id",
         (*hashes, *values),
     ):
+        if type(chunk_id) is not int:
+            raise ValueError("parts.chunk_id is no number")
         found.setdefault(hash_, []).append(chunk_id)
     return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in found.items()}
 
