@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.api.opened import OpenedWorkspace
 from memcli.embedding.choice import Remembered
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
+from memcli.record import Record
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import (
     MODE_IS_LEXICAL,
@@ -29,7 +30,7 @@ WITHOUT_BOUND = 10**9
 SYNC_WAIT_SECONDS = 60.0
 
 
-class Answered(NamedTuple):
+class Answered(Record):
     """The answer to a question, and how far the index stood behind the files."""
 
     question: Question

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memcli.api import targets
 from memcli.api.behind import RawLines, raw_lines
@@ -12,10 +11,11 @@ from memcli.api.targets import Target
 from memcli.errors import UsageError
 from memcli.indexing.planning import Settings
 from memcli.markdown.parts import digest
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, cite
 
 
-class Lines(NamedTuple):
+class Lines(Record):
     """Lines of a document."""
 
     source: str

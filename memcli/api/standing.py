@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.api.opened import OpenedWorkspace
 from memcli.config.settings import Config
@@ -19,6 +19,7 @@ from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, vectors_off
+from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.port import Snapshot
@@ -30,7 +31,7 @@ from memcli.types import FileStat, Skip, Source, shown
 SILENT_SECONDS = 120.0
 
 
-class Usability(NamedTuple):
+class Usability(Record):
     """Whether a configured encoder can be used."""
 
     is_usable: bool
@@ -38,7 +39,7 @@ class Usability(NamedTuple):
     reason: Reason | None  # why it cannot
 
 
-class Indexed(NamedTuple):
+class Indexed(Record):
     """What an index holds."""
 
     counts: Counts = Counts(0, 0, 0, 0)
@@ -55,7 +56,7 @@ class Indexed(NamedTuple):
         return self.counts.parts - self.counts.embedded
 
 
-class Findings(NamedTuple):
+class Findings(Record):
     """All that a status is made of."""
 
     config: Config

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli.embedding.choice import Choice, LocalModel, Remembered
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.errors import LegMissingError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -25,7 +26,7 @@ _TOKENIZER = "tokenizer.json"
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 
 
-class Files(NamedTuple):
+class Files(Record):
     """The files of a model: its graph first, its tokenizer last."""
 
     paths: tuple[str, ...]

@@ -3,19 +3,20 @@
 Types alone, so that a module can fill in its `Opener` without knowing who asks.
 """
 
-# No `from __future__ import annotations`: see `types`.
+from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from memcli.embedding.choice import Choice, Remembered
 from memcli.errors import Reason
+from memcli.record import Record
 from memcli.types import Encoder
 
 Folders = tuple[str, ...]  # that packages are imported from
 
 
-class Opened(NamedTuple):
+class Opened(Record):
     """An encoder, or why there is none; with one, a reason tells what was passed over."""
 
     encoder: Encoder | None
@@ -23,7 +24,7 @@ class Opened(NamedTuple):
     name: str = ""  # of the encoder in the configuration
 
 
-class Opening(NamedTuple):
+class Opening(Record):
     """How an encoder is to be opened; see `registry.open_encoder`."""
 
     folders: Folders
@@ -54,7 +55,7 @@ class Quick(Protocol):
         ...
 
 
-class Opener(NamedTuple):
+class Opener(Record):
     """The functions of one kind of encoder."""
 
     # Names the vectors without opening anything, None where the encoder is not there.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from memcli.markdown import CHUNKER_VERSION
+from memcli.record import Record
 from memcli.store.records import Facts
 from memcli.types import (
     MEMORY_SOURCE,
@@ -28,7 +28,7 @@ BY_BYTES = ("not-text", "too-large")
 GONE = "the folder is gone; memcli index --full takes that for meant"
 
 
-class Settings(NamedTuple):
+class Settings(Record):
     """What the indexer needs to know besides the files."""
 
     sources: tuple[Source, ...]
@@ -45,7 +45,7 @@ class Settings(NamedTuple):
         raise KeyError(name)
 
 
-class Plan(NamedTuple):
+class Plan(Record):
     """What differs between files and index."""
 
     listing: Listing

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from memcli.errors import ConfigError
 from memcli.indexing.watcher import Stamp
+from memcli.record import Record
 from memcli.types import FileStat, Source
 from memcli.workspace.ignore import IGNORE_FILE, Rules, is_markdown, load_rules
 
@@ -23,14 +23,14 @@ MOST_WATCHES = 32
 Identity = tuple[int, ...] | None  # of a place: device, inode; of a file: its stamp
 
 
-class Folder(NamedTuple):
+class Folder(Record):
     """A folder to watch, alone or with everything below it."""
 
     path: str  # real path
     recursive: bool
 
 
-class Scope(NamedTuple):
+class Scope(Record):
     """What of one source is watched, and what its events mean."""
 
     name: str

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
@@ -18,6 +17,7 @@ from memcli.markdown.parse import Block, Parsed
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
 from memcli.markdown.tokens import estimate, quotient
+from memcli.record import Record
 from memcli.types import Chunk, Limits, Part
 
 # A last chunk below this share of the limit joins the one before it.
@@ -26,7 +26,7 @@ TAIL_SHARE = 0.25
 _SLUG = re.compile(r"[^\w]+")
 
 
-class Heading(NamedTuple):
+class Heading(Record):
     """The headings above a block, and the date the nearest one states."""
 
     path: tuple[str, ...]

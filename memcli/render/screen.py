@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.render.text import INDENT, Style
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.hits import Hit
@@ -21,7 +21,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
-class Screen(NamedTuple):
+class Screen(Record):
     """What a passage has to fit: the terminal, and the world around it."""
 
     width: int  # columns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.render.sanitize import one_line
 from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
@@ -16,7 +16,7 @@ INDENT = "    "
 _BLANK_RUNS = r"\n(?:[ \t]*\n){2,}"
 
 
-class Style(NamedTuple):
+class Style(Record):
     """Escape codes by role; all empty in plain text."""
 
     path: str

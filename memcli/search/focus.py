@@ -13,8 +13,8 @@ one that say enough to be worth their tokens; parts left over form windows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.fusion import Weights
 from memcli.search.hits import Hit, ordered
 from memcli.types import SUMMARY
@@ -35,7 +35,7 @@ B = 0.75
 Tokens = Sequence[str]
 
 
-class SoughtTerm(NamedTuple):
+class SoughtTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
     tokens: tuple[str, ...]
