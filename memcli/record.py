@@ -8,16 +8,17 @@ is compiled when the first record of its kind is made. A checker of types reads 
 from __future__ import annotations
 
 from collections import _tuplegetter  # type: ignore[attr-defined]  # a field of a named tuple
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `memcli`
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
     from typing import NamedTuple as Record
 
 __all__ = ["Record"]
 
 
-class _Fields(tuple[Any, ...]):
+class _Fields(tuple):  # type: ignore[type-arg]
     """What all records share; each kind is a subclass without a dictionary."""
 
     __slots__ = ()

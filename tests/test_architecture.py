@@ -23,6 +23,7 @@ ROWS = (
     "config",
     "embedding markdown workspace",
     "types errors",
+    "record",
 )
 MOST_LINES = 60  # of a function, without its signature and its docstring
 MOST_PARAMETERS, MOST_POSITIONAL = 8, 5
@@ -105,6 +106,21 @@ def _edges(names: set[str]) -> Iterator[Import]:
             if isinstance(node, ast.ImportFrom):
                 found = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
                 yield from ((_name(file), str(name)) for name in found & names)
+
+
+def test_records_are_of_the_kind_that_costs_nothing_to_define() -> None:
+    """`typing.NamedTuple` compiles its constructor at every start; only `record` names it."""
+    assert {importer for importer, imported in _names() if imported == "typing.NamedTuple"} == {
+        "memcli.record"
+    }
+
+
+def _names() -> Iterator[Import]:
+    """List each name that is imported from elsewhere, with its module."""
+    for importer, tree in _trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                yield from ((importer, f"{node.module}.{alias.name}") for alias in node.names)
 
 
 def test_every_package_stands_in_a_row() -> None:

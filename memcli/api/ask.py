@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from memcli.api.opened import OpenedWorkspace
 from memcli.embedding.choice import Remembered
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
-from memcli.search.options import SearchOptions
 from memcli.search.pipeline import (
     MODE_IS_LEXICAL,
     NOTHING,
@@ -20,9 +18,11 @@ from memcli.search.pipeline import (
     search,
     unobserved,
 )
-from memcli.search.question import Question
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.search.options import SearchOptions
+    from memcli.search.question import Question
     from memcli.search.views import Expanded
     from memcli.types import Encoder
 

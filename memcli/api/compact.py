@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memcli.api.opened import OpenedWorkspace
 from memcli.compaction import folder
 from memcli.errors import MemcliError, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
     from memcli.errors import Reason

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memcli.api.opened import OpenedWorkspace
 from memcli.api.patience import AskedToWaitError, Patience
 from memcli.errors import LegMissingError
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
     from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Progress, Report
     from memcli.indexing.planning import Settings

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.api.memory import Memory
 from memcli.cli.terminal import Terminal
-from memcli.config.settings import Config
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.workspace.dating import age_days
+
+if TYPE_CHECKING:
+    from memcli.config.settings import Config
 
 
 class Shared(Record):

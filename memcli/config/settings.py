@@ -12,7 +12,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
@@ -21,7 +21,9 @@ from memcli.config.keys import Key as Key
 from memcli.config.sources import HINT, check_blocks, make_sources, quoted, shortened
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.types import Source
+
+if TYPE_CHECKING:
+    from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"

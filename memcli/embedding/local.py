@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.embedding.choice import Choice, LocalModel, Remembered
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.errors import LegMissingError
@@ -19,6 +18,8 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Tokenizer
+
+    from memcli.embedding.choice import Choice, LocalModel, Remembered
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _BESIDE = (".data", "_data")  # where a model of more than 2 GB keeps its weights

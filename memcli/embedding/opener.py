@@ -6,12 +6,14 @@ Types alone, so that a module can fill in its `Opener` without knowing who asks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from memcli.embedding.choice import Choice, Remembered
-from memcli.errors import Reason
 from memcli.record import Record
-from memcli.types import Encoder
+
+if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Remembered
+    from memcli.errors import Reason
+    from memcli.types import Encoder
 
 Folders = tuple[str, ...]  # that packages are imported from
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
@@ -21,7 +22,9 @@ from memcli.embedding.registry import (
 )
 from memcli.errors import LegMissingError, Reason
 from memcli.record import Record
-from memcli.types import Encoder
+
+if TYPE_CHECKING:
+    from memcli.types import Encoder
 
 KEPT = 256  # vectors: half a megabyte
 

@@ -6,9 +6,12 @@ Depends on no runtime; `onnx` and `quick` each pass these settings on in their o
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from memcli.embedding.models import Located
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.embedding.models import Located
 
 # Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
 # that x64quantprecision is itself a rewriting of level 2.

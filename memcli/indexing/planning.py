@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
-from memcli.store.records import Facts
 from memcli.types import (
     MEMORY_SOURCE,
     Diff,
@@ -22,6 +22,9 @@ from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
 from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
 from memcli.workspace.mounts import missing, remember
+
+if TYPE_CHECKING:
+    from memcli.store.records import Facts
 
 # Why a file that could be read has no text to index, by its bytes alone.
 BY_BYTES = ("not-text", "too-large")

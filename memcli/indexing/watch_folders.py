@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memcli.errors import ConfigError
-from memcli.indexing.watcher import Stamp
 from memcli.record import Record
-from memcli.types import FileStat, Source
 from memcli.workspace.ignore import IGNORE_FILE, Rules, is_markdown, load_rules
+
+if TYPE_CHECKING:
+    from memcli.indexing.watcher import Stamp
+    from memcli.types import FileStat, Source
 
 # Each watch is a thread, and with some versions of the watching library an inotify instance,
 # of which Linux gives 128 a user.

@@ -12,12 +12,15 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from memcli.markdown.comments import comments, visible
-from memcli.markdown.parse import Block, Parsed
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
-from memcli.types import Limits
+
+if TYPE_CHECKING:
+    from memcli.markdown.parse import Block, Parsed
+    from memcli.types import Limits
 
 PART_LINES = 2
 PART_TOKENS = 100

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.record import Record
 from memcli.render.sanitize import one_line
-from memcli.search.hits import Hit, Step
-from memcli.search.snippet import Snippet
-from memcli.search.views import Expanded
+
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit, Step
+    from memcli.search.snippet import Snippet
+    from memcli.search.views import Expanded
 
 INDENT = "    "
 # A comment that was left out leaves its blank lines behind.

@@ -13,11 +13,14 @@ one that say enough to be worth their tokens; parts left over form windows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.search.fusion import Weights
 from memcli.search.hits import Hit, ordered
 from memcli.types import SUMMARY
+
+if TYPE_CHECKING:
+    from memcli.search.fusion import Weights
 
 # A part is short: fewer of its words can match than of a chunk's, and its vector says more.
 # Weights fitted part by part on three LoCoMo conversations came to the same balance.

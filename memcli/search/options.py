@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
@@ -11,7 +11,9 @@ from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
-from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.types import Filters
 
 
 class Inner(Record):

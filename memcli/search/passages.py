@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.record import Record
-from memcli.search.hits import Hit, Step
 from memcli.search.snippet import make_snippet
+
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit, Step
 
 
 class Passage(Record):

@@ -15,7 +15,6 @@ from memcli.embedding.choice import OTHER_MODEL
 from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search.dates import DateSpan
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
 from memcli.search.focus import Tokens, focus
@@ -23,18 +22,19 @@ from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
-from memcli.search.options import SearchOptions
 from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
-from memcli.search.query import ParsedQuery
 from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
-from memcli.store.records import Counts, Support
-from memcli.types import Filters
 
 if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
+    from memcli.search.options import SearchOptions
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
+    from memcli.store.records import Counts, Support
+    from memcli.types import Filters
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.

@@ -15,11 +15,11 @@ from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
-from memcli.search.query import ParsedQuery
 from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Term, Wanted
 
 if TYPE_CHECKING:
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
 
 # Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.

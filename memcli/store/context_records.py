@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memcli.record import Record
-from memcli.types import Excerpt
+
+if TYPE_CHECKING:
+    from memcli.types import Excerpt
 
 
 class Marked(Record):

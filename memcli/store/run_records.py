@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.types import FileStat
+
+if TYPE_CHECKING:
+    from memcli.types import FileStat
 
 
 class Stamp(Record):
