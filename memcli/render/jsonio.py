@@ -32,6 +32,8 @@ def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
         del record["text"]
     if not passage.duplicates:
         del record["duplicates"]
+    if not passage.cut:
+        del record["cut"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:

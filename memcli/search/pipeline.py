@@ -20,6 +20,7 @@ from memcli.search.floor import apply_floor, calibration, judge, verdict
 from memcli.search.focus import Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
+from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
 from memcli.search.pack import pack
@@ -262,6 +263,8 @@ def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_S
         ("newer", newer_first),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
+        ("join", joined),
+        ("cut", lambda hits: hits if options.whole else beginning(hits)),
     ]
 
 
@@ -289,7 +292,7 @@ def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
         hits[:MMR_POOL],
         lambda_=options.mmr_lambda,
         least=options.mmr_min,
-        limit=options.limit,
+        limit=options.limit + SPARE,
         fold=options.has("mmr.fold"),
     )
 
