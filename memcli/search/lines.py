@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.types import Candidate
 
-# With fewer letters and digits a passage says nothing by itself: ":::", "For example:".
-LEAST_CHARS = 25
 # What an introduction takes along: a list or a block of code, but not a page of it.
 MOST_ANNOUNCED = 12
 
@@ -57,13 +55,10 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
     Parts that are not free belong to another passage, and a run ends before them.
     """
     run = whole_lines(candidate, run)
-    while _is_scrap(candidate, run):
-        wider = _beside(candidate, run, is_free)
-        if wider == run:
-            break
-        run = wider
     if _INTRODUCES.search(_text(candidate, run)):
         run = _with_announced(candidate, run, is_free)
+    while _is_scrap(candidate, run) and (wider := _beside(candidate, run, is_free)) != run:
+        run = wider
     return run
 
 
@@ -107,9 +102,9 @@ def _text(candidate: Candidate, run: Run) -> str:
 
 
 def _is_scrap(candidate: Candidate, run: Run) -> bool:
+    """Tell that a run says nothing: a mark, or an introduction whose matter stands elsewhere."""
     text = _text(candidate, run)
-    # Scripts without spaces say more in a character.
-    return text.isascii() and sum(map(str.isalnum, text)) < LEAST_CHARS
+    return not any(map(str.isalnum, text)) or bool(_INTRODUCES.search(text))
 
 
 def _beside(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
