@@ -30,6 +30,7 @@ class Hit(Record):
     own_cosine: float | None = None
     own_coverage: float | None = None
     best: int = 0  # the part that it was found by
+    broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
 
     @property
     def about(self) -> About:
@@ -75,14 +76,14 @@ class Hit(Record):
         """Tell whether its first line begins before it."""
         parts = self.candidate.parts
         start = 0 if self.is_whole else parts[self.first].start
-        return start > 0 and self.candidate.text[start - 1] != "\n"
+        return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
 
     @property
     def goes_on(self) -> bool:
         """Tell whether its last line ends behind it."""
         text = self.candidate.text
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end
-        return end < len(text) and text[end] != "\n"
+        return text[end] != "\n" if end < len(text) else self.broken[1]
 
     @property
     def citation(self) -> str:

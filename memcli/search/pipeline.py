@@ -121,7 +121,14 @@ def search(
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
     gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
-    return _rank(gathered, options, age_days, observe)
+    answer = _rank(gathered, options, age_days, observe)
+    return answer._replace(hits=_with_ends(snapshot, answer.hits))
+
+
+def _with_ends(snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line that another chunk has the rest of."""
+    broken = snapshot.broken([hit.about.chunk_id for hit in hits])
+    return tuple(hit._replace(broken=broken[hit.about.chunk_id]) for hit in hits)
 
 
 def _gather(
