@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
-from memcli.render.reasons import sentence
+from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
@@ -116,8 +116,10 @@ def _write_json(
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.question.query.text, results, found.freshness, found.answer, skin.now
+            found.question.text, results, found.freshness, found.answer, skin.now
         )
+        if found.nothing is not None:
+            envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write(jsonio.dumps(record) + "\n")
@@ -133,6 +135,11 @@ def _say(found: Answered, skin: Skin, *, explain: bool) -> None:
     say_dense(answer.dense, terminal)
     if not answer.hits:
         terminal.say("No passages found.")
+        if found.nothing is not None:
+            terminal.advise(found.nothing)
+    elif answer.absent:
+        phrases = terminal.safe_line(quoted(answer.absent))
+        terminal.say(f"Nothing holds {phrases}; these passages go by the other words.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
     if answer.dropped:

@@ -86,6 +86,7 @@ def search_envelope(
         "verdict": answer.verdict,
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
+        **({"absent": list(answer.absent)} if answer.absent else {}),
         "results": results,
         "dropped": answer.dropped,
     }
@@ -108,6 +109,11 @@ def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
         record["embedded"] = leg.embedded
     record["total"] = leg.total
     return record
+
+
+def reason(told: Reason) -> dict[str, str]:
+    """Describe a reason that stands by itself."""
+    return {"code": told.code, **_reason(told)}
 
 
 def _reason(reason: Reason | None) -> dict[str, str]:

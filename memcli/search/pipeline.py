@@ -68,12 +68,13 @@ class Answer(Record):
     candidates: int
     dropped: int  # passages that did not fit the budget
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    absent: tuple[str, ...]  # phrases of which the same is true
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
 
 
-NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), "0")
+NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), (), "0")
 
 
 class Vector(Record):
@@ -217,6 +218,7 @@ def _rank(
         candidates=len(gathered.found.candidates),
         dropped=len(ranked) - len(shown),
         unmatched=gathered.found.unmatched,
+        absent=gathered.found.absent,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),

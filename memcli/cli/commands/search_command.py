@@ -75,7 +75,8 @@ def command(
         Number, typer.Option(metavar="X", help="Least confidence, 0 to 1; literal matches stay.")
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("-e", "--exit-code", help="Exit 1 when nothing is found.")
+        bool,
+        typer.Option("-e", "--exit-code", help="Exit 1 when nothing sure is found."),
     ] = False,
     require_dense: Annotated[
         bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
@@ -137,6 +138,11 @@ def command(
         undated=undated,
         view=skin.config("search.view"),
     )
+    if filters.since and filters.until and filters.since > filters.until:
+        raise UsageError(
+            f"the span from {filters.since} to {filters.until} ends before it begins",
+            hint=f"--since {filters.until} --until {filters.since}",
+        )
     question = Question.read(" ".join(query), skin.today)
     wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, fill=not expand)
     if why_not is not None:
@@ -149,7 +155,8 @@ def command(
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     search_output.write(found, skin, form=form, full=full, explain=explain)
-    return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
+    is_found = bool(found.answer.hits) and not found.is_unsure
+    return ExitCode.NEGATIVE if exit_code and not is_found else ExitCode.OK
 
 
 def _without_dense(dense: Leg) -> LegMissingError:

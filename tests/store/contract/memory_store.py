@@ -267,7 +267,15 @@ class MemorySnapshot:
         rows = sorted(self._within(reach), key=lambda row: row.place)
         return [
             Rated(
-                d.source, d.path, d.date, d.scope, d.trust, d.authority, d.importance, len([*run])
+                d.source,
+                d.path,
+                d.date,
+                d.kind,
+                d.scope,
+                d.trust,
+                d.authority,
+                d.importance,
+                len([*run]),
             )
             for d, run in groupby(rows, lambda row: row.document)
         ]
