@@ -88,7 +88,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     ],
 )
 def test_a_filter_that_leaves_nothing_is_named(
-    told, arguments: tuple[str, ...], message: str
+    told: Told, arguments: tuple[str, ...], message: str
 ) -> None:
     code, out, err = told("search", "pool", *arguments)
     assert (code, out, err) == (0, "", f"No passages found.\nmemcli: {message}\n")
