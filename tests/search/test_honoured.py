@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memcli.cli.main import run
+from tests.cli.processes import COMMAND
 from tests.support import write
 
 Told = Callable[..., tuple[int, str, str]]
@@ -133,3 +135,43 @@ def test_lines_that_a_document_has_not_are_not_found(
     code, out, err = told("get", target, *more)
     assert (code, out, err) == (3, "", f"memcli: {message}\nTry: memcli get MEMORY.md\n")
     assert told("get", "MEMORY.md:3-200")[:2] == (0, "The pool is kept at 20 handles.\n")
+
+
+def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*COMMAND, "search", *arguments], input=stdin, capture_output=True, check=False
+    )
+
+
+def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
+    asked = ["pool", '"no such phrase"', "水池"]
+    done = _asked("--stdin", "-n", "1", "-w", str(notes), stdin="\n".join(asked).encode())
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["query"] for each in found] == asked
+    for question, answer in zip(asked, found, strict=True):
+        alone = _asked(question, "--json", "-n", "1", "-w", str(notes))
+        assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
+    done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"memcli: line 2 of stdin: the query holds nothing to search for")
+    assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
+
+
+def test_a_question_is_given_once(told: Told) -> None:
+    assert told("search")[::2] == (
+        2,
+        'memcli: there is no question\nTry: memcli search "some words"\n',
+    )
+    assert told("search", "pool", "--stdin")[0] == 2
+
+
+def test_several_documents_are_printed_below_their_citations(told: Told) -> None:
+    code, out, err = told("get", "MEMORY.md:3", "nosuch.md", "memory/2025-06-12.md:3")
+    assert (code, err) == (3, "memcli: there is no document nosuch.md. Try: memcli status\n")
+    assert out == (
+        "==> MEMORY.md:3-3 <==\nThe pool is kept at 20 handles.\n"
+        "==> memory/2025-06-12.md:3-3 <==\nThe pool ran dry at noon; we waited.\n"
+    )
+    found = told("get", "MEMORY.md:3", "memory/2025-06-12.md:3", "--json")[1].splitlines()
+    assert [json.loads(line)["start_line"] for line in found] == [3, 3]
+    assert told("get", "MEMORY.md", "MEMORY.md", "--lines", "1")[0] == 2
