@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
+    from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
 
@@ -30,6 +31,7 @@ class SearchResults(NamedTuple):
     """The answer to a question: the record of `memcli.search/1`."""
 
     query: str
+    dates: tuple[DateSpan, ...]  # as they were understood
     now: str  # ISO time
     verdict: str  # good | weak | none
     freshness: Fresh

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memcli.errors import Reason
 from memcli.indexing.freshness import Freshness
@@ -16,6 +16,9 @@ from memcli.search.hits import Step
 from memcli.search.passages import Passage
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.views import Expanded
+
+if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
 
 
 def dumps(record: Mapping[str, Any]) -> str:
@@ -69,6 +72,7 @@ def changes(standing: Standing) -> dict[str, Any]:
 
 def search_envelope(
     query: str,
+    dates: Sequence[DateSpan],
     results: list[dict[str, Any]],
     freshness: Freshness,
     answer: Answer,
@@ -78,6 +82,7 @@ def search_envelope(
     return {
         "schema": "memcli.search/1",
         "query": query,
+        "dates": _dates(dates),
         "now": now,
         "verdict": answer.verdict,
         "freshness": freshness_of(freshness),
@@ -85,6 +90,14 @@ def search_envelope(
         "results": results,
         "dropped": answer.dropped,
     }
+
+
+def _dates(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
+    if not dates:
+        return []
+    from memcli.render.dates import record
+
+    return [record(span) for span in dates]
 
 
 def freshness_of(freshness: Freshness) -> dict[str, Any]:

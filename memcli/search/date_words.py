@@ -100,8 +100,7 @@ ORDINALS = _table(
     "fourth 4th vierten vierte viertes",
 )
 LAST_WORDS = _table(
-    "last past letzte letzten letzter letztes letztem vorige vorigen voriges"
-    " vergangene vergangenen"
+    "last past letzte letzten letzter letztes letztem vorige vorigen voriges vergangene vergangenen"
 )
 THIS_WORDS = _table("this diese diesen dieser dieses")
 NEXT_WORDS = _table("next coming nächste nächsten nächster nächstes kommende kommenden")

@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 from memcli.search import spaced_dates
-from memcli.search.date_words import Reading
+from memcli.search.date_words import SEASONS, Reading
 
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
@@ -27,6 +27,13 @@ class DateSpan(NamedTuple):
     at: int  # where the words begin
     order: str = ""  # newest | oldest: no stretch, but which of the days come first
     read: str = ""  # month first | day first: how a date was read that could be either
+
+    @property
+    def names_season(self) -> bool:
+        """Tell that a season is named, which is a word like others too."""
+        low = self.text.lower()
+        names = re.findall(r"[^\W\d_]+", low)
+        return not SEASONS.keys().isdisjoint(names) or not SEASONS.keys().isdisjoint(low)
 
     @property
     def stops_at(self) -> int:

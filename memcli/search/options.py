@@ -41,6 +41,7 @@ class SearchOptions(NamedTuple):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    sort: str = "score"  # score | date | newest: the order of what is shown
     inner: Inner = Inner()
 
     def has(self, name: str) -> bool:
@@ -53,7 +54,12 @@ class SearchOptions(NamedTuple):
 
 
 def options_of(
-    config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
+    config: Config,
+    *,
+    filters: Filters,
+    budget: int | None = None,
+    whole: bool = False,
+    sort: str = "score",
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set."""
     profile = PROFILES[config("search.profile")]
@@ -81,6 +87,7 @@ def options_of(
         budget=budget,
         whole=whole,
         filters=filters,
+        sort=sort,
     )
 
 

@@ -87,6 +87,11 @@ class ParsedQuery(NamedTuple):
         return tuple(term for term in self.terms if not term.stop) or self.terms
 
     @property
+    def holds_soft_terms_alone(self) -> bool:
+        """Tell that there is nothing in it but stop words and dates."""
+        return all(term.stop for term in self.terms)
+
+    @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:
         """Give what a chunk with every term holds: of the pairs of a long run one will do."""
         groups: dict[object, list[Term | None]] = {}

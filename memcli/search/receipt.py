@@ -7,14 +7,16 @@ found, the fused order, and the passages with their traces. Texts are bounded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.markdown.parts import digest
-from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.query import ParsedQuery
 from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
 
 SCHEMA = "memcli.search-receipt/1"
 TEXT_CHARS = 700  # as much as a snippet shows
@@ -33,12 +35,19 @@ class Inquiry(NamedTuple):
 
 
 def receipt(
-    asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer, *, whole: bool
+    asked: Inquiry,
+    parsed: ParsedQuery,
+    dates: Sequence[DateSpan],
+    answer: Answer,
+    *,
+    whole: bool,
+    sort: str,
 ) -> dict[str, Any]:
     """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks."""
     return {
         "schema": SCHEMA,
         "whole": whole,
+        "sort": sort,
         **grounds(asked, parsed, dates, answer),
         "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
     }

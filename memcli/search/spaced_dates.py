@@ -70,9 +70,10 @@ _Rule = Callable[[list[str], list[str], Seen], _Found | None]
 # A word with what hangs on it, so that a path, a version or an id is one word and no date; or a
 # dash that joins two dates.
 _WORD = re.compile(
-    r"[0-9A-Za-z_À-ɏ]+(?:[./:'’–-][0-9A-Za-z_À-ɏ]+)*|(?<=\s)[-–—](?=\s)|(?<=\w)\.\.(?=\w)"
+    r"[0-9A-Za-z_À-ɏ]+(?:[./:'’–-][0-9A-Za-z_À-ɏ]+)*|(?<=\s)[-–—](?=\s)|(?<=\d\.)[-–](?=\d)|(?<=\w)\.\.(?=\w)"
 )
 _JOINTS = frozenset("-–—") | {".."}
+_JOINED = ("..", ".-", ".–")  # what may end right before a date, for all of _BAD_BEFORE
 _GAP = 3  # characters between the words of one date: a space, a comma, an ordinal's dot
 _LONGEST = 14  # words: between the 11th of August 2023 and the 15th of August 2023
 _BAD_BEFORE = tuple("#$€£¥@/\\~-.")
@@ -99,24 +100,31 @@ _THIRDS = {
 _HALVES = ("half", "hälfte")
 _NEARLY = ("shortly", "just", "right", "kurz")
 # Names of other things, and what comes again and again.
-_NAMES_BEFORE_A_WEEKDAY = frozenset(
-    "every each jeden jede black good cyber ash palm easter casual shrove maundy".split()
-)
+_NAMES_BEFORE_A_WEEKDAY = (
+    "every", "each", "jeden", "jede", "black", "good", "cyber", "ash", "palm", "easter", "casual",
+    "shrove", "maundy",
+)  # fmt: skip
 _NEWEST = (
     "latest", "newest", "most recent", "most recently", "last time", "neueste", "neuesten",
     "neuester", "neuestes", "jüngste", "jüngsten", "zuletzt", "letztes mal", "letzten mal",
 )  # fmt: skip
 _OLDEST = ("earliest", "oldest", "first time", "früheste", "frühesten", "erstes mal", "ersten mal")
 # Records of which there is one after the other.
-_SEQUENCES = frozenset(
-    "session sessions meeting meetings entry entries note notes conversation conversations chat"
-    " message mention sitzung treffen besprechung eintrag notiz gespräch".split()
-)
+_SEQUENCES = (
+    "session", "sessions", "meeting", "meetings", "entry", "entries", "note", "notes",
+    "conversation", "conversations", "chat", "message", "mention", "sitzung", "treffen",
+    "besprechung", "eintrag", "notiz", "gespräch",
+)  # fmt: skip
 
+_OWNERS = (
+    "my", "your", "his", "her", "its", "our", "their", "a", "the", "mein", "meine", "meinen",
+    "sein", "seine", "seinen", "ihr", "ihre", "ihren", "unser", "unsere", "unseren", "der", "die", "das",
+)  # fmt: skip
 # Behind `first` and `last` they are no matter of time.
-_NOT_IN_TIME = frozenset(
-    "place prize aid class floor name names half row line resort one stand platz hilfe".split()
-)
+_NOT_IN_TIME = (
+    "place", "prize", "aid", "class", "floor", "name", "names", "half", "row", "line", "resort",
+    "one", "stand", "platz", "hilfe",
+)  # fmt: skip
 
 
 def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int, Reading]]:
@@ -125,19 +133,27 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
         match
         for match in _WORD.finditer(text)
         if not text.startswith(_BAD_AFTER, match.end())
-        and (not text.endswith(_BAD_BEFORE, 0, match.start()) or text[: match.start()][-2:] == "..")
+        and (
+            not text.endswith(_BAD_BEFORE, 0, match.start())
+            or text.endswith(_JOINED, 0, match.start())
+            or match[0] in _JOINTS
+        )
     ]
     seen, at = Seen(today, day_first), 0
     asks_when = text.lstrip().lower().startswith(("when ", "wann "))
+    previous = ""
     while at < len(words):
         near = _together(text, words[at : at + _LONGEST])
         raw = [match[0].removesuffix("'s").removesuffix("’s") for match in near] + [""] * 5
         low = [word.lower() for word in raw]
         skipped = _other(low)
-        found = None if skipped else _read(raw, low, seen) or _order(low, asks_when=asks_when)
+        # When did we first meet, but: when did we get our first car.
+        is_wish = asks_when and previous not in _OWNERS
+        found = None if skipped else _read(raw, low, seen) or _order(low, asks_when=is_wish)
         if found:
             count, reading = found
             yield near[0].start(), near[count - 1].start() + len(raw[count - 1]), reading
+        previous = low[0]
         at += found[0] if found else skipped or 1
 
 
@@ -202,14 +218,21 @@ def _joined(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
     if ends is None:
         lead, ends = 0, (*_TO, *_JOINTS)
     first = _named(raw[lead:], low[lead:], seen, bare=lead > 0)
-    if first is None:
+    begin_day = None if first else _day_of_month(low[lead:])
+    if first is None and begin_day is None:
         return None
-    at = lead + first[0]
+    at = lead + (first or begin_day or (0,))[0]
     if low[at] not in ends and not (lead and low[at] in _JOINTS):
         return None
     last = _named(raw[at + 1 :], low[at + 1 :], seen, bare=True)
-    if last is None:
+    if begin_day:  # from the 3rd to the 7th of May
+        if last is None or last[1][0] != last[1][1]:
+            return None
+        return at + 1 + last[0], (last[1][0].replace(day=begin_day[1]), last[1][0])
+    if first is None:
         return None
+    if last is None:
+        return _to_day(raw, low, (lead, at), first[1], seen)
     # The year of one is that of the other: between August 11 and August 15 2023.
     after = at + 1 + last[0]
     first_year, last_year = _year_in(low[lead:at]), _year_in(low[at + 1 : after])
@@ -221,6 +244,29 @@ def _joined(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
     elif not first_year and begin[0] > end[1]:
         begin = _with_year(raw[lead:at], str(end[1].year - 1), seen) or begin
     return (after, (begin[0], end[1])) if begin[0] <= end[1] else None
+
+
+def _day_of_month(low: list[str]) -> tuple[int, int] | None:
+    """Read `3`, `the 3rd`: how many words, and which day."""
+    skip = 1 if low[0] in _ARTICLES else 0
+    match = _ORDINAL.fullmatch(low[skip])
+    return (skip + 1, int(match[1])) if match and not match[2] else None
+
+
+def _to_day(
+    raw: list[str], low: list[str], span: tuple[int, int], begin: Days, seen: Seen
+) -> _Found | None:
+    """Read the day that ends `May 3 to 7, 2023`, behind the date that stands in `span`."""
+    lead, at = span
+    end_day = _day_of_month(low[at + 1 :])
+    if end_day is None or begin[0] != begin[1]:
+        return None
+    after = at + 1 + end_day[0]
+    if as_year(low[after]):
+        begin = _with_year(raw[lead:at], low[after], seen) or begin
+        after += 1
+    end = begin[0].replace(day=end_day[1])
+    return (after, (begin[0], end)) if begin[0] <= end else None
 
 
 def _year_in(low: list[str]) -> str:
@@ -437,14 +483,17 @@ def _beside(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
 
 
 def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
-    """Give the day, weekend or length of time that lies next to a stretch of days."""
+    """Give the day, weekend or length of time that lies next to a stretch of days.
+
+    A length of time ends with the first day it is counted from: it is told of then.
+    """
     day = timedelta(1)
     if unit == WEEKEND:
         sunday = recent(6, first - day) if is_before else recent(6, last + 7 * day)
         return sunday - day, sunday
     if is_before:
-        return before(unit, 1, first), first - day
-    return last + day, before(unit, -1, last)
+        return before(unit, 1, first), first
+    return last, before(unit, -1, last)
 
 
 def _part(raw: list[str], low: list[str], seen: Seen) -> _Found | None:

@@ -62,11 +62,13 @@ _WEEK = "周|週間?|星期|礼拜|禮拜"
 # The number of a weekday may belong to what follows: 上周一直 (all of last week), 上周三个会
 # (three meetings last week).
 _WEEKDAY = r"[一二三四五六日天](?![直些起样樣边邊共般个個次定天场場位名件])"
+_WEEKDAYS = ("一二三四五六日", "一二三四五六天", "月火水木金土日")
 _WORDS = sorted((word for word in DAY_WORDS if word > "\u3000"), key=len, reverse=True)
-# The month of a year has its own groups (with _) where no year stands before it.
+# Where no year stands before it, the month has groups of its own.
+_WITHOUT_YEAR = re.sub(r"P<(.+?)>", r"P<\1_>", _OF_YEAR)
 _DATE = (
     rf"{_YEAR}[の的]?(?:{_OF_YEAR}|(?P<season>[春夏秋冬])[天季]?|年?(?P<edge>[初底末]))?"
-    rf"|{re.sub(r'P<(.+?)>', r'P<\1_>', _OF_YEAR)}"
+    rf"|{_WITHOUT_YEAR}"
     rf"|(?<![\d第十])(?P<n>\d{{1,3}}|[一二两兩三四五六七八九十]{{1,3}})[个個か箇ヶケカ]?"
     rf"(?P<unit>天|日|{_WEEK}|月|年)[之以]?(?P<way>前|后|後)"
     rf"|(?P<which>{'|'.join(sorted(_SHIFTS, key=len, reverse=True))})[个個]?"
@@ -146,10 +148,8 @@ def _days(match: re.Match[str], today: date) -> Days | None:
         return back(unit, number if match["way"] == "前" else -number, today)
     if match["word"]:
         return back(DAY, -DAY_WORDS[match["word"]], today)
-    weekday = (match["weekday"] or match["of_week"] or match["曜"] or "")[:1]
-    number = "一二三四五六日天".find(weekday) % 7 if weekday in "一二三四五六日天" else -1
-    if weekday and weekday in "月火水木金土日" and number < 0:
-        number = "月火水木金土日".index(weekday)
+    name = (match["weekday"] or match["of_week"] or match["曜"] or "")[:1]
+    number = next((signs.index(name) for signs in _WEEKDAYS if name and name in signs), 0)
     if not match["which"]:
         return one_day(recent(number, today))
     shift = _SHIFTS[match["which"]]
@@ -158,7 +158,7 @@ def _days(match: re.Match[str], today: date) -> Days | None:
     if match["period"]:
         return back(UNITS[match["period"]], shift, today)
     week = back(WEEK, shift, today)
-    return one_day(week[0] + timedelta(number)) if weekday else week
+    return one_day(week[0] + timedelta(number)) if name else week
 
 
 def _year(match: re.Match[str], today: date) -> int:

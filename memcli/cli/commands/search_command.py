@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import SEARCH_FORMATS, check
+from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
     from memcli.search.question import Question
@@ -22,9 +25,16 @@ Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
 Number = Optional[float]  # noqa: UP045
 
+_END = {"--since": "first day", "--until": "last day"}
+
 
 def command(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
+    query: Annotated[
+        Words,
+        typer.Argument(
+            metavar="QUERY", help="Any text; none with --since, --until or --on for all records."
+        ),
+    ] = None,
     limit: Annotated[
         Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
     ] = None,
@@ -47,6 +57,10 @@ def command(
     since: Annotated[Word, typer.Option(metavar="DATE", help="Only records from then on.")] = None,
     until: Annotated[Word, typer.Option(metavar="DATE", help="Only records up to then.")] = None,
     on: Annotated[Word, typer.Option(metavar="DATE", help="Only records of that time.")] = None,
+    sort: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="Order what is found: score, date (a timeline), newest."),
+    ] = "score",
     undated: Annotated[bool, typer.Option("--undated", help="Keep undated records too.")] = False,
     path: Annotated[Words, typer.Option(metavar="GLOB", help="Only these paths.")] = None,
     source: Annotated[Words, typer.Option(metavar="NAME", help="Only these sources.")] = None,
@@ -97,6 +111,7 @@ def command(
     "a phrase", -without and prefix* are honoured; see: memcli help query-syntax
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
+    memcli search --since "last week" --sort date
     """
     from memcli.api.ask import ask
     from memcli.cli import search_output
@@ -105,13 +120,14 @@ def command(
 
     form = "json" if as_json else form or "text"
     check("--format", [form], SEARCH_FORMATS)
+    check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     if budget is not None and budget < 1:
         raise UsageError(
             f"--budget counts tokens from 1, not {budget}",
-            hint=f'memcli search "{" ".join(query)}" --budget 800',
+            hint=f'memcli search "{" ".join(query or ["some words"])}" --budget 800',
         )
     flags = {
         "search.limit": limit,
@@ -125,9 +141,12 @@ def command(
     check("--source", source or (), [each.name for each in skin.config.sources])
     check("--scope", scope or (), SCOPES)
     check("--trust", trust or (), TRUSTS)
+    bounds = _bounds({"--since": since, "--until": until, "--on": on}, skin)
+    first = next((span.start for span in bounds if span.start), None)
+    last = next((span.end for span in bounds if span.end), None)
     filters = Filters(
-        since=_bound(since or on, skin, last=False),
-        until=_bound(until or on, skin, last=True),
+        since=first,
+        until=last,
         paths=tuple(path or ()),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
@@ -137,8 +156,9 @@ def command(
         undated=undated,
         view=skin.config("search.view"),
     )
-    question = Question.read(" ".join(query), skin.today)
-    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters)
+    text = " ".join(query or ()) or _all_records(first, last)
+    question = Question.read(text, skin.today, day_first=skin.config("search.date_order") == "dmy")
+    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, sort=sort)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
@@ -148,7 +168,9 @@ def command(
         search_receipt.write(receipt, search_receipt.make(found, skin, wanted), skin)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
-    search_output.write(found, skin, form=form, full=full, explain=explain)
+    read = (*(found.answer.dates if query else ()), *bounds)
+    shape = search_output.Shape(form, full=full, explain=explain, in_days=sort != "score")
+    search_output.write(found, skin, shape, read)
     return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
 
 
@@ -181,14 +203,37 @@ def _why_not(
     return ExitCode.OK
 
 
-def _bound(text: str | None, skin: Skin, *, last: bool) -> str | None:
-    """Read a date of a filter and give its first or its last day."""
-    if text is None:
-        return None
+def _bounds(given: Mapping[str, str | None], skin: Skin) -> list[DateSpan]:
+    """Read the dates of filters, by option: what each leaves in."""
+    if not any(text is not None for text in given.values()):
+        return []
     from memcli.search.dates import parse_date
 
-    try:
-        span = parse_date(text, skin.today)
-    except ValueError as error:
-        raise UsageError(str(error), hint="memcli help query-syntax") from None
-    return span.end if last else span.start
+    day_first = skin.config("search.date_order") == "dmy"
+    spans = []
+    for option, text in given.items():
+        if text is None:
+            continue
+        try:
+            span = parse_date(text, skin.today, day_first=day_first)
+        except ValueError as error:
+            raise UsageError(str(error), hint="memcli help query-syntax") from None
+        is_open = span.end is None if option == "--until" else span.start is None
+        if is_open and option != "--on":
+            raise UsageError(
+                f"{option} wants a day, and {text!r} has no {_END[option]}",
+                hint="memcli help query-syntax",
+            )
+        if option == "--since":
+            span = span._replace(end=None)
+        elif option == "--until":
+            span = span._replace(start=None)
+        spans.append(span._replace(text=f"{option} {span.text}"))
+    return spans
+
+
+def _all_records(first: str | None, last: str | None) -> str:
+    """Ask for all records from one day to another."""
+    if first and last:
+        return first if first == last else f"{first} to {last}"
+    return f"since {first}" if first else f"until {last}" if last else ""
