@@ -29,16 +29,23 @@ class DateSpan(NamedTuple):
     read: str = ""  # month first | day first: how a date was read that could be either
 
     @property
-    def names_season(self) -> bool:
-        """Tell that a season is named, which is a word like others too."""
-        low = self.text.lower()
-        names = re.findall(r"[^\W\d_]+", low)
-        return not SEASONS.keys().isdisjoint(names) or not SEASONS.keys().isdisjoint(low)
-
-    @property
     def stops_at(self) -> int:
         """Give the place behind the words."""
         return self.at + len(self.text)
+
+    @property
+    def said(self) -> int:
+        """Count the characters of its beginning that a note may say itself.
+
+        It tells of `last summer`, or on 3 May of the week that the question calls the week
+        before 3 May; in what follows, a note has no words in common with the question.
+        """
+        low = self.text.lower()
+        names = SEASONS.keys() & {*re.findall(r"[^\W\d_]+", low), *low}
+        if names:
+            return len(low)
+        beside = re.match(r".+?\s(?:before|after|vor|nach)\s", low)
+        return beside.end() if beside else 0
 
 
 def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[DateSpan, ...]:

@@ -49,11 +49,8 @@ class Question(NamedTuple):
         """
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
-        seasons = [span for span in dates if span.names_season]
-        if seasons and not query.holds_soft_terms_alone:
-            # Notes tell of `last summer` themselves.
-            soft = [(span.at, span.stops_at) for span in dates if span not in seasons]
-            query = parse(text, soft=soft)
+        if any(span.said for span in dates) and not query.holds_soft_terms_alone:
+            query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:
             raise UsageError("the query holds nothing to search for", hint=hint)
         return cls(text, today, dates, query)

@@ -86,6 +86,7 @@ NUMERIC = (
 )
 SLASHED = r"(\d\d?)/(\d\d?)/((?:19|20)?\d\d)"
 _PART_OF_YEAR = r"([QqHh])([1-4])(?:[-/]?((?:19|20)\d\d))?|((?:19|20)\d\d)[-/]?([QqHh])([1-4])"
+SHORTLY_DAYS = 3
 _CENTURY = 2000  # of a year of two digits
 _MONTH_LENGTH = 28  # days, from which a stretch has a beginning, a middle and an end
 
@@ -104,11 +105,11 @@ _NAMES_BEFORE_A_WEEKDAY = (
     "every", "each", "jeden", "jede", "black", "good", "cyber", "ash", "palm", "easter", "casual",
     "shrove", "maundy",
 )  # fmt: skip
-_NEWEST = (
+NEWEST = (
     "latest", "newest", "most recent", "most recently", "last time", "neueste", "neuesten",
     "neuester", "neuestes", "jüngste", "jüngsten", "zuletzt", "letztes mal", "letzten mal",
 )  # fmt: skip
-_OLDEST = ("earliest", "oldest", "first time", "früheste", "frühesten", "erstes mal", "ersten mal")
+OLDEST = ("earliest", "oldest", "first time", "früheste", "frühesten", "erstes mal", "ersten mal")
 # Records of which there is one after the other.
 _SEQUENCES = (
     "session", "sessions", "meeting", "meetings", "entry", "entries", "note", "notes",
@@ -200,7 +201,7 @@ def _read(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | N
 
 def _order(low: list[str], *, asks_when: bool) -> tuple[int, Reading] | None:
     """Read `latest`, `most recent`, `the first session`; `when did we first ...`."""
-    for words, order in ((_NEWEST, "newest"), (_OLDEST, "oldest")):
+    for words, order in ((NEWEST, "newest"), (OLDEST, "oldest")):
         count = 1 if low[0] in words else 2 if f"{low[0]} {low[1]}" in words else 0
         if count and low[:2] != ["latest", "by"]:
             return count, Reading(order=order)
@@ -382,12 +383,14 @@ def _month(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
         at = year_at + 1
         if not day:
             return at, month_days(year, number)
-        return at, (date(year, number, int(day[1])), date(year, number, int(day[2] or day[1])))
+        first, last = (date(year, number, int(part)) for part in (day[1], day[2] or day[1]))
+        return (at, (first, last)) if first <= last else None
     # As it is written: it may 7 times.
     if not day or (name in AMBIGUOUS_MONTHS and day[0].isdigit()):
         return None
     last = latest(seen.today, number, int(day[2] or day[1]))
-    return at, (last.replace(day=int(day[1])), last)
+    first = last.replace(day=int(day[1]))
+    return (at, (first, last)) if first <= last else None
 
 
 def _near_month(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
@@ -475,7 +478,10 @@ def _beside(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
     if weekday is not None:
         other = recent(weekday, first - timedelta(1) if is_before else last + timedelta(7))
         return at + 2 + found[0], one_day(other)
-    unit = WEEK if unit is None else unit
+    if unit is None:
+        shortly = timedelta(SHORTLY_DAYS)
+        near = (first - shortly, first) if is_before else (last, last + shortly)
+        return at + 2 + found[0], near
     if number is not None and (number > 1 or unit == DAY):
         count = number if is_before else -number
         return at + 2 + found[0], back(unit, count, first if is_before else last)
@@ -485,12 +491,14 @@ def _beside(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
 def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
     """Give the day, weekend or length of time that lies next to a stretch of days.
 
-    A length of time ends with the first day it is counted from: it is told of then.
+    A week, month or year reaches up to the day it is counted from: that is when it is told of.
     """
     day = timedelta(1)
     if unit == WEEKEND:
         sunday = recent(6, first - day) if is_before else recent(6, last + 7 * day)
         return sunday - day, sunday
+    if unit == DAY:
+        return one_day(first - day if is_before else last + day)
     if is_before:
         return before(unit, 1, first), first
     return last, before(unit, -1, last)
