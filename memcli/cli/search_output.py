@@ -138,7 +138,12 @@ def _write_json(
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.question.query.text, dates, results, found.freshness, found.answer, skin.now
+            found.question.query.text,
+            results,
+            found.freshness,
+            found.answer,
+            dates=dates,
+            now=skin.now,
         )
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:

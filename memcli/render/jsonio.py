@@ -72,10 +72,11 @@ def changes(standing: Standing) -> dict[str, Any]:
 
 def search_envelope(
     query: str,
-    dates: Sequence[DateSpan],
     results: list[dict[str, Any]],
     freshness: Freshness,
     answer: Answer,
+    *,
+    dates: Sequence[DateSpan],
     now: str,
 ) -> dict[str, Any]:
     """Wrap results with what they rest on."""

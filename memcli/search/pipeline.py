@@ -147,7 +147,7 @@ def _gather(
 ) -> Gathered:
     """Read whatever an answer takes from the index."""
     spans, order = spans_of(dates), next((span.order for span in dates if span.order), "")
-    asks_dates_alone = bool(dates) and query.holds_soft_terms_alone
+    asks_dates_alone = bool(dates) and query.asks_for_dates_alone
     if asks_dates_alone:
         spans = spans or [(FIRST_DAY, LAST_DAY)]
         order = "newest" if options.sort == "newest" else order

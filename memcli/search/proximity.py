@@ -2,9 +2,9 @@
 
 score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days /
 PROXIMITY_HALF_LIFE_DAYS), days being the distance from the record's date to the nearest named
-span, 0 inside it; what is bounded on one side has no near beyond its bound. For `latest` and
-`first` the exponent is the number of dates that come before among the hits that answer nearly as
-well as the best. Undated records get nothing.
+span, 0 inside it; what is bounded on one side has no near beyond its bound. Undated records get
+nothing. For `latest` and `first` the dated hits that answer about as well as the best change places
+until they stand in the order of time.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ DATE_BONUS = 0.5
 PROXIMITY_HALF_LIFE_DAYS = 3.0
 # Beyond this the bonus is nothing, and the trace stays quiet.
 FAR_DAYS = 30
-# Share of the best score from which a hit answers well enough to be preferred for its age.
+# Shares of the best from which a hit answers well enough to be preferred for its age: of the
+# score, or of the score and of the query's IDF, for what its headings hold counts in that alone.
 NEARLY_AS_GOOD = 0.7
+HALF_AS_GOOD = 0.5
 # What stands for an open end.
 FIRST_DAY, LAST_DAY = date.min.isoformat(), date.max.isoformat()
 
@@ -82,7 +84,7 @@ def choose(hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit:
 
 
 def apply_proximity(hits: Sequence[Hit], *, spans: Spans, order: str = "") -> list[Hit]:
-    """Raise every hit near a named date, then the newest or the oldest; else change nothing."""
+    """Raise every hit near a named date, then put the newest or the oldest first."""
     moved = list(hits)
     if spans:
         moved = ordered([_raised(hit, bonus(hit.about.date, spans)) for hit in moved])
@@ -104,17 +106,24 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
 
 
 def _by_order(hits: list[Hit], order: str) -> list[Hit]:
-    """Raise the newest or the oldest of the hits that answer well enough."""
-    enough = NEARLY_AS_GOOD * max((hit.score for hit in hits), default=0.0)
-    good = {hit.about.date for hit in hits if hit.about.date and hit.score >= enough}
-    days = sorted(filter(None, good), reverse=order == "newest")
-    rank = {day: at for at, day in enumerate(days)}
+    """Put what answers well enough in the order of time; the scores stay with the ranks."""
+    best = max((hit.score for hit in hits), default=0.0)
+    most = max((hit.coverage for hit in hits), default=0.0)
 
-    def gain(hit: Hit) -> float:
-        at = rank.get(hit.about.date or "") if hit.score >= enough else None
-        return 0.0 if at is None else DATE_BONUS * 2.0 ** (-at / PROXIMITY_HALF_LIFE_DAYS)
+    def is_good(hit: Hit) -> bool:
+        holds_as_much = 0.0 < NEARLY_AS_GOOD * most <= hit.coverage
+        enough = HALF_AS_GOOD if holds_as_much else NEARLY_AS_GOOD
+        return hit.about.date is not None and hit.score >= enough * best
 
-    return ordered([_raised(hit, gain(hit)) for hit in hits])
+    good = [hit for hit in hits if is_good(hit)]
+    placed = sorted(good, key=lambda hit: hit.about.date or "", reverse=order == "newest")
+    scores = {id(hit): was.score for hit, was in zip(placed, good, strict=True)}
+    return ordered(
+        [
+            hit.moved(scores[id(hit)], "date", order=order) if id(hit) in scores else hit
+            for hit in hits
+        ]
+    )
 
 
 def _raised(hit: Hit, gain: float) -> Hit:

@@ -13,7 +13,14 @@ from itertools import chain, count, islice, pairwise
 from typing import NamedTuple
 
 from memcli.markdown import words
-from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
+from memcli.search.stopwords import (
+    ANYTHING,
+    CHINESE,
+    ENGLISH,
+    GERMAN,
+    GERMAN_SIGNS,
+    OPERATORS,
+)
 from memcli.types import Term, Wanted
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
@@ -87,9 +94,9 @@ class ParsedQuery(NamedTuple):
         return tuple(term for term in self.terms if not term.stop) or self.terms
 
     @property
-    def holds_soft_terms_alone(self) -> bool:
-        """Tell that there is nothing in it but stop words and dates."""
-        return all(term.stop for term in self.terms)
+    def asks_for_dates_alone(self) -> bool:
+        """Tell that it holds nothing but stop words and dates, as `what happened on 3 May?`."""
+        return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
 
     @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:

@@ -49,7 +49,7 @@ class Question(NamedTuple):
         """
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
-        if any(span.said for span in dates) and not query.holds_soft_terms_alone:
+        if any(span.said for span in dates) and not query.asks_for_dates_alone:
             query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:
             raise UsageError("the query holds nothing to search for", hint=hint)

@@ -116,10 +116,10 @@ _SEQUENCES = (
     "conversation", "conversations", "chat", "message", "mention", "sitzung", "treffen",
     "besprechung", "eintrag", "notiz", "gespräch",
 )  # fmt: skip
-
+# What someone owns or counts is no matter of time: his first car.
 _OWNERS = (
-    "my", "your", "his", "her", "its", "our", "their", "a", "the", "mein", "meine", "meinen",
-    "sein", "seine", "seinen", "ihr", "ihre", "ihren", "unser", "unsere", "unseren", "der", "die", "das",
+    "my", "your", "his", "her", "its", "our", "their", "mein", "meine", "meinen", "sein", "seine",
+    "seinen", "ihr", "ihre", "ihren", "unser", "unsere", "unseren",
 )  # fmt: skip
 # Behind `first` and `last` they are no matter of time.
 _NOT_IN_TIME = (

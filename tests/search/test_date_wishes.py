@@ -91,8 +91,8 @@ def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(
 
 def test_a_question_that_is_only_a_date_says_so() -> None:
     for text in ("2026-02-10", "what did we do yesterday?", "last summer", "5月4日", "since June"):
-        assert Question.read(text, TODAY).query.holds_soft_terms_alone, text
-    assert not Question.read("the pool in June", TODAY).query.holds_soft_terms_alone
+        assert Question.read(text, TODAY).query.asks_for_dates_alone, text
+    assert not Question.read("the pool in June", TODAY).query.asks_for_dates_alone
 
 
 @given(

@@ -111,7 +111,6 @@ def command(
     "a phrase", -without and prefix* are honoured; see: memcli help query-syntax
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
-    memcli search --since "last week" --sort date
     """
     from memcli.api.ask import ask
     from memcli.cli import search_output
