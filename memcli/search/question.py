@@ -49,7 +49,10 @@ class Question(NamedTuple):
         """
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
-        if any(span.said for span in dates) and not query.asks_for_dates_alone:
+        if dates and not query.asks_for_dates_alone:
+            # Their latest project in July 2023 is not the latest of what July has.
+            if any(span.start and span.end for span in dates):
+                dates = tuple(span for span in dates if not span.order)
             query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:
             raise UsageError("the query holds nothing to search for", hint=hint)

@@ -89,6 +89,12 @@ def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(
     assert Question.read(text, TODAY).words == sought
 
 
+def test_an_order_is_no_wish_beside_a_time_that_is_named() -> None:
+    assert wished("their latest project in July 2023") == ["July 2023"]
+    assert wished("their latest project since July 2023") == ["latest", "since July 2023"]
+    assert wished("the last session in July 2023") == ["last", "July 2023"]
+
+
 def test_a_question_that_is_only_a_date_says_so() -> None:
     for text in ("2026-02-10", "what did we do yesterday?", "last summer", "5月4日", "since June"):
         assert Question.read(text, TODAY).query.asks_for_dates_alone, text
