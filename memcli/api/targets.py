@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import NotFoundError
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
 
 
-class Target(NamedTuple):
+class Target(Record):
     """What is asked for."""
 
     source: str
@@ -96,7 +97,7 @@ def _readings(target: str, sources: Collection[str]) -> list[Target]:
     if lines:
         first = int(lines["first"])
         last = int(lines["last"]) if lines["last"] else first
-        found.append(Target(source, lines["path"], None, max(1, first), max(1, last)))
+        found.append(Target(source, lines["path"], None, first, last))
     head, sign, anchor = path.rpartition("#")
     if sign:
         found.append(Target(source, head, anchor))
@@ -138,7 +139,19 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
     if target.anchor is not None:
         return _anchor_lines(target, file, settings)
     lines = file.text.removesuffix("\n").count("\n") + 1
-    return target.first or 1, target.last or lines
+    first = 1 if target.first is None else target.first
+    if not 1 <= first <= max(1, lines):
+        raise beyond(target.name, first, lines)
+    return first, lines if target.last is None else target.last
+
+
+def beyond(name: str, line: int, lines: int) -> NotFoundError:
+    """Say that a document has no such line."""
+    from shlex import quote
+
+    has = "1 line" if lines == 1 else f"{lines} lines"
+    text = f"{name} has {has}, and no line {line}" if line else "lines count from 1"
+    return NotFoundError(text, hint=f"memcli get {quote(name)}")
 
 
 def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
-from memcli.render.reasons import sentence
+from memcli.record import Record
+from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
@@ -24,19 +25,22 @@ NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli 
 Shown = list[tuple[int, "Hit", Snippet]]
 
 
-class Shape(NamedTuple):
+class Shape(Record):
     """The form that an answer is written in, and how much of it."""
 
     form: str
     full: bool
     explain: bool
-    in_days: bool  # passages stand below their days
+    in_days: bool = False  # passages stand below their days
+    filters: tuple[DateSpan, ...] = ()  # the dates of filters, as they were read
+    has_question: bool = True  # of its own; else it is what the filters let through
 
 
-def write(found: Answered, skin: Skin, shape: Shape, dates: Sequence[DateSpan]) -> None:
-    """Write the passages to stdout, then the messages to stderr; `dates` are those understood."""
+def write(found: Answered, skin: Skin, shape: Shape) -> None:
+    """Write the passages to stdout, then the messages to stderr."""
     terminal, form = skin.terminal, shape.form
     words = found.question.words
+    dates = (*(found.answer.dates if shape.has_question else ()), *shape.filters)
     if form in ("json", "jsonl"):
         _write_json(found, words, skin, shape, dates)
     elif form in ("paths", "paths0"):
@@ -53,11 +57,7 @@ def _write_text(found: Answered, words: Sequence[str], skin: Skin, shape: Shape)
     """Write the passages for a person: as Markdown, for a terminal or for a pipe."""
     terminal = skin.terminal
     shown = [
-        (
-            rank,
-            hit,
-            make_snippet(hit.text, words=words, limit=len(hit.text) if shape.full else None),
-        )
+        (rank, hit, make_snippet(hit, words=words))
         for rank, hit in enumerate(found.answer.hits, start=1)
     ]
     if shape.form == "markdown":
@@ -130,21 +130,24 @@ def _write_json(
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    full = shape.full
-    passages = passages_of(found.answer.hits, words=words, full=full)
-    results = [jsonio.result(passage, full=full, explain=shape.explain) for passage in passages]
+    passages = passages_of(found.answer.hits, words=words)
+    results = [
+        jsonio.result(passage, full=shape.full, explain=shape.explain) for passage in passages
+    ]
     expanded = [jsonio.lines(each) for each in found.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.question.query.text,
+            found.question.text,
             results,
             found.freshness,
             found.answer,
             dates=dates,
             now=skin.now,
         )
+        if found.nothing is not None:
+            envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write(jsonio.dumps(record) + "\n")
@@ -158,13 +161,14 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
-    if dates:
-        from memcli.render.dates import line
-
-        if told := line(dates):
-            terminal.say(told)
+    _say_dates(dates, terminal)
     if not answer.hits:
         terminal.say("No passages found.")
+        if found.nothing is not None:
+            terminal.advise(found.nothing)
+    elif answer.absent:
+        phrases = terminal.safe_line(quoted(answer.absent))
+        terminal.say(f"Nothing holds {phrases}; these passages go by the other words.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
     if answer.dropped:
@@ -179,6 +183,15 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
+
+
+def _say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
+    if not dates:
+        return
+    from memcli.render.dates import line
+
+    if told := line(dates):
+        terminal.say(told)
 
 
 def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this answer") -> bool:

@@ -6,19 +6,19 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.errors import Reason
-from memcli.indexing.freshness import Freshness
-from memcli.indexing.look import Standing
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
-from memcli.search.hits import Step
-from memcli.search.passages import Passage
-from memcli.search.pipeline import Answer, Leg
-from memcli.search.views import Expanded
 
 if TYPE_CHECKING:
+    from memcli.errors import Reason
+    from memcli.indexing.freshness import Freshness
+    from memcli.indexing.look import Standing
     from memcli.search.dates import DateSpan
+    from memcli.search.hits import Step
+    from memcli.search.passages import Passage
+    from memcli.search.pipeline import Answer, Leg
+    from memcli.search.views import Expanded
 
 
 def dumps(record: Mapping[str, Any]) -> str:
@@ -33,6 +33,8 @@ def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
         del record["text"]
     if not passage.duplicates:
         del record["duplicates"]
+    if not passage.cut:
+        del record["cut"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -88,6 +90,7 @@ def search_envelope(
         "verdict": answer.verdict,
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
+        **({"absent": list(answer.absent)} if answer.absent else {}),
         "results": results,
         "dropped": answer.dropped,
     }
@@ -118,6 +121,11 @@ def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
         record["embedded"] = leg.embedded
     record["total"] = leg.total
     return record
+
+
+def reason(told: Reason) -> dict[str, str]:
+    """Describe a reason that stands by itself."""
+    return {"code": told.code, **_reason(told)}
 
 
 def _reason(reason: Reason | None) -> dict[str, str]:

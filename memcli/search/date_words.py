@@ -6,12 +6,13 @@ The grammars are `spaced_dates` and `unspaced_dates`.
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import NamedTuple
+
+from memcli.record import Record
 
 Days = tuple[date, date]
 
 
-class Reading(NamedTuple):
+class Reading(Record):
     """What words mean: a stretch of days, where None is open, or an order of days."""
 
     first: date | None = None

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search import spaced_dates
 from memcli.search.date_words import SEASONS, Reading
 
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
-class DateSpan(NamedTuple):
+class DateSpan(Record):
     """A stretch of days, both ends inclusive, or an order of days, and the words that name it."""
 
     start: str | None  # YYYY-MM-DD; None: open

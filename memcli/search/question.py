@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import UsageError
+from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_days
 
@@ -24,7 +25,7 @@ DATE_STEMS = (
 )  # fmt: skip
 
 
-class Question(NamedTuple):
+class Question(Record):
     """What is asked, and on which day: yesterday is another day tomorrow."""
 
     text: str

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
+from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
-from memcli.search.query import ParsedQuery
 from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Term, Wanted
 
 if TYPE_CHECKING:
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
 
 # Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.
 MOST_OUTSIDE = 1000
 
 
-class RecallBounds(NamedTuple):
+class RecallBounds(Record):
     """Which chunks may become candidates, and how many."""
 
     universe: int  # most that each leg gives
@@ -34,7 +35,7 @@ class RecallBounds(NamedTuple):
     outside: frozenset[int] = frozenset()  # chunks that are none
 
 
-class Recalled(NamedTuple):
+class Recalled(Record):
     """Candidates, and how much of the query each one matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
@@ -42,6 +43,7 @@ class Recalled(NamedTuple):
     matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    absent: tuple[str, ...]  # phrases of which the same is true
     common: tuple[str, ...]  # terms that too many chunks hold to be looked for
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
@@ -74,24 +76,25 @@ def recall(
         common = {term: count for term, count in frequencies.items() if term not in kept}
         wanted = wanted._replace(any=kept)
     literal = _literal(query) if lexical else Wanted()
-    found = _union(snapshot, Sought(wanted, literal, vector, near), wide)
+    found = _union(snapshot, Sought(wanted, literal, vector, near, query.unwanted), wide)
     candidates = tuple(c for c in found if c.about.chunk_id not in outside)
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = snapshot.confidences() if has_summary else {}
     if not candidates or not lexical:
-        return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
+        return Recalled(candidates, {}, {}, (), (), (), (), 0.0, qualities)
     left_out += [term.text for term in query.sought if term.sought in common]
     covered = _covered(snapshot, query, candidates, common, total)
     return covered._replace(common=tuple(left_out), qualities=qualities)
 
 
-class Sought(NamedTuple):
+class Sought(Record):
     """What the legs look for."""
 
     wanted: Wanted
     literal: Wanted
     vector: bytes | None
     near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
+    unwanted: Sequence[Term]  # what no candidate may hold, whichever leg found it
 
 
 def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Candidate]:
@@ -105,6 +108,9 @@ def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Can
     dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
     dated = snapshot.dated(bounds.dates, limit, reach)
     ids = sorted({*ranks, *dense_ranks, *(found.chunk_id for found in exact), *dated})
+    if sought.unwanted and ids:
+        held = snapshot.holding(sought.unwanted, ids)
+        ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
     literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
     return [
         candidate._replace(
@@ -154,7 +160,19 @@ def _covered(
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
-    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched), (), rarity, {})
+    absent = tuple(t.text for t in query.sought if t.kind == "phrase" and t.text in unmatched)
+    return Recalled(
+        # A phrase is asked for to the letter: what is merely near to it is a guess.
+        () if len(absent) == len(query.sought) else candidates,
+        coverage,
+        matched,
+        tuple(terms),
+        tuple(unmatched),
+        absent,
+        (),
+        rarity,
+        {},
+    )
 
 
 def part_tokens(

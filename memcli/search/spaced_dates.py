@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.date_words import (
     AFTER_WORDS,
     AMBIGUOUS_MONTHS,
@@ -57,7 +57,7 @@ from memcli.search.date_words import (
 )
 
 
-class Seen(NamedTuple):
+class Seen(Record):
     """Where dates are read from: the day, and how 7/12/2023 is meant."""
 
     today: date
@@ -86,7 +86,6 @@ NUMERIC = (
 )
 SLASHED = r"(\d\d?)/(\d\d?)/((?:19|20)?\d\d)"
 _PART_OF_YEAR = r"([QqHh])([1-4])(?:[-/]?((?:19|20)\d\d))?|((?:19|20)\d\d)[-/]?([QqHh])([1-4])"
-SHORTLY_DAYS = 3
 _CENTURY = 2000  # of a year of two digits
 _MONTH_LENGTH = 28  # days, from which a stretch has a beginning, a middle and an end
 
@@ -179,6 +178,9 @@ def _other(low: list[str]) -> int:
         return 2
     if low[0] == "new" and low[1] == "year" and as_year(low[2]):
         return 3
+    # Shortly before a day is near it, which is what a day that is named stands for.
+    if low[0] in _NEARLY and (low[1] in BEFORE_WORDS or low[1] in AFTER_WORDS):
+        return 2
     return 2 if low[:2] == ["usa", "today"] else 0
 
 
@@ -465,23 +467,18 @@ def _beside(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
     if low[0] in LAST_WORDS or low[0] in NEXT_WORDS or number is not None:
         at = 1
     unit, weekday = UNITS.get(low[at]), as_weekday(raw[at])
-    is_near = at == 0 and low[0] in _NEARLY
     side = low[at + 1]
-    if (unit, weekday) == (None, None) and not is_near:
-        return None
     if side not in BEFORE_WORDS and side not in AFTER_WORDS:
         return None
     found = _named(raw[at + 2 :], low[at + 2 :], seen, bare=True)
     if found is None:
         return None
     (first, last), is_before = found[1], side in BEFORE_WORDS
-    if weekday is not None:
+    if unit is None:
+        if weekday is None:
+            return None
         other = recent(weekday, first - timedelta(1) if is_before else last + timedelta(7))
         return at + 2 + found[0], one_day(other)
-    if unit is None:
-        shortly = timedelta(SHORTLY_DAYS)
-        near = (first - shortly, first) if is_before else (last, last + shortly)
-        return at + 2 + found[0], near
     if number is not None and (number > 1 or unit == DAY):
         count = number if is_before else -number
         return at + 2 + found[0], back(unit, count, first if is_before else last)

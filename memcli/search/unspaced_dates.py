@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.date_words import (
     DAY,
     DAY_WORDS,
@@ -95,7 +95,7 @@ _NEWEST = r"最新|最近的?一次|上一?次|上回|前回|最后一次|最後
 _OLDEST = r"第一次(?!世界|工业)|首次|最早|最初|初めて"
 
 
-class _Atom(NamedTuple):
+class _Atom(Record):
     """A date that stands by itself."""
 
     start: int

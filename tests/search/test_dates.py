@@ -113,7 +113,7 @@ CASES = [
         "2023-08-14",
         "three days after 11 August 2023",
     ),
-    ("shortly before 7 Jan 2024", "2024-01-04", "2024-01-07", "shortly before 7 Jan 2024"),
+    ("shortly before 7 Jan 2024", "2024-01-07", "2024-01-07", "7 Jan 2024"),
     # Numbers in the orders of countries.
     ("13/12/2023", "2023-12-13", "2023-12-13", "13/12/2023"),
     ("12/13/2023", "2023-12-13", "2023-12-13", "12/13/2023"),

@@ -13,8 +13,9 @@ from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from memcli.cli.search_output import Shape
     from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
@@ -25,16 +26,19 @@ Word = Optional[str]  # noqa: UP045
 Count = Optional[int]  # noqa: UP045
 Number = Optional[float]  # noqa: UP045
 
-_END = {"--since": "first day", "--until": "last day"}
-
 
 def command(
     query: Annotated[
         Words,
         typer.Argument(
-            metavar="QUERY", help="Any text; none with --since, --until or --on for all records."
+            metavar="QUERY",
+            help="Any text; none for all that --since, --until or --on lets through.",
+            show_default=False,
         ),
     ] = None,
+    many: Annotated[
+        bool, typer.Option("--stdin", help="Answer each line of stdin, a JSON line each.")
+    ] = False,
     limit: Annotated[
         Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
     ] = None,
@@ -89,7 +93,8 @@ def command(
         Number, typer.Option(metavar="X", help="Least confidence, 0 to 1; literal matches stay.")
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("-e", "--exit-code", help="Exit 1 when nothing is found.")
+        bool,
+        typer.Option("-e", "--exit-code", help="Exit 1 when nothing sure is found."),
     ] = False,
     require_dense: Annotated[
         bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
@@ -117,16 +122,18 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    form = "json" if as_json else form or "text"
+    has_question = bool(query) or many
+    if (query and many) or not (has_question or since or until or on):
+        what = "--stdin reads the questions" if many else "there is no question"
+        raise UsageError(what, hint='memcli search "some words"')
+    form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
     check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    if on is not None and (since is not None or until is not None):
-        raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     if budget is not None and budget < 1:
         raise UsageError(
             f"--budget counts tokens from 1, not {budget}",
-            hint=f'memcli search "{" ".join(query or ["some words"])}" --budget 800',
+            hint="memcli search QUERY --budget 800",
         )
     flags = {
         "search.limit": limit,
@@ -141,8 +148,7 @@ def command(
     check("--scope", scope or (), SCOPES)
     check("--trust", trust or (), TRUSTS)
     bounds = _bounds({"--since": since, "--until": until, "--on": on}, skin)
-    first = next((span.start for span in bounds if span.start), None)
-    last = next((span.end for span in bounds if span.end), None)
+    first, last = _span(bounds)
     filters = Filters(
         since=first,
         until=last,
@@ -155,9 +161,14 @@ def command(
         undated=undated,
         view=skin.config("search.view"),
     )
-    text = " ".join(query or ()) or _all_records(first, last)
-    question = Question.read(text, skin.today, day_first=skin.config("search.date_order") == "dmy")
-    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, sort=sort)
+    wanted = options_of(
+        skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort
+    )
+    shape = search_output.Shape(form, full, explain, sort != "score", bounds, has_question)
+    if many:
+        return _each_line(wanted, skin, shape, expand=expand, sync=wanted_sync)
+    text = " ".join(query) if query else _all_records(first, last)
+    question = Question.read(text, skin.today, day_first=skin.has_day_first)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
@@ -167,10 +178,34 @@ def command(
         search_receipt.write(receipt, search_receipt.make(found, skin, wanted), skin)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
-    read = (*(found.answer.dates if query else ()), *bounds)
-    shape = search_output.Shape(form, full=full, explain=explain, in_days=sort != "score")
-    search_output.write(found, skin, shape, read)
-    return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
+    search_output.write(found, skin, shape)
+    is_found = bool(found.answer.hits) and not found.is_unsure
+    return ExitCode.NEGATIVE if exit_code and not is_found else ExitCode.OK
+
+
+def _each_line(
+    wanted: SearchOptions, skin: Skin, shape: Shape, *, expand: bool, sync: bool | None
+) -> int:
+    """Answer the questions of stdin, in their order; the index is brought in step once."""
+    import sys
+
+    from memcli.api.ask import ask
+    from memcli.cli import search_output
+    from memcli.search.question import Question
+
+    questions = []
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        try:
+            text = line.decode("utf-8", "replace").strip()
+            questions.append(Question.read(text, skin.today, day_first=skin.has_day_first))
+        except UsageError as error:
+            text = f"line {number} of stdin: {error.message}"
+            raise UsageError(text, hint="leave out what is no question") from None
+    for question in questions:
+        found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
+        search_output.write(found, skin, shape)
+        sync = False
+    return ExitCode.OK
 
 
 def _without_dense(dense: Leg) -> LegMissingError:
@@ -202,37 +237,47 @@ def _why_not(
     return ExitCode.OK
 
 
-def _bounds(given: Mapping[str, str | None], skin: Skin) -> list[DateSpan]:
-    """Read the dates of filters, by option: what each leaves in."""
-    if not any(text is not None for text in given.values()):
-        return []
+def _bounds(given: Mapping[str, str | None], skin: Skin) -> tuple[DateSpan, ...]:
+    """Read the dates of filters, by option: what each lets through."""
+    named = {option: text for option, text in given.items() if text is not None}
+    if not named:
+        return ()
+    if "--on" in named and len(named) > 1:
+        raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     from memcli.search.dates import parse_date
 
-    day_first = skin.config("search.date_order") == "dmy"
-    spans = []
-    for option, text in given.items():
-        if text is None:
-            continue
+    bounds = []
+    for option, text in named.items():
         try:
-            span = parse_date(text, skin.today, day_first=day_first)
+            span = parse_date(text, skin.today, day_first=skin.has_day_first)
         except ValueError as error:
             raise UsageError(str(error), hint="memcli help query-syntax") from None
-        is_open = span.end is None if option == "--until" else span.start is None
-        if is_open and option != "--on":
+        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
+            missing = "first day" if option == "--since" else "last day"
             raise UsageError(
-                f"{option} wants a day, and {text!r} has no {_END[option]}",
+                f"{option} wants a day, and {text!r} has no {missing}",
                 hint="memcli help query-syntax",
             )
-        if option == "--since":
-            span = span._replace(end=None)
-        elif option == "--until":
-            span = span._replace(start=None)
-        spans.append(span._replace(text=f"{option} {span.text}"))
-    return spans
+        if option != "--on":
+            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
+        bounds.append(span._replace(text=f"{option} {span.text}"))
+    return tuple(bounds)
+
+
+def _span(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
+    """Give the first and the last day that filters let through, None where there is no bound."""
+    first = next((span.start for span in bounds if span.start), None)
+    last = next((span.end for span in bounds if span.end), None)
+    if first and last and first > last:
+        raise UsageError(
+            f"the span from {first} to {last} ends before it begins",
+            hint=f"--since {last} --until {first}",
+        )
+    return first, last
 
 
 def _all_records(first: str | None, last: str | None) -> str:
     """Ask for all records from one day to another."""
     if first and last:
         return first if first == last else f"{first} to {last}"
-    return f"since {first}" if first else f"until {last}" if last else ""
+    return f"since {first}" if first else f"until {last}"

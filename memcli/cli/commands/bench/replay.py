@@ -68,9 +68,7 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
         whole=before["whole"],
         sort=before.get("sort", "score"),
     )
-    question = Question.read(
-        before["query"], skin.today, day_first=skin.config("search.date_order") == "dmy"
-    )
+    question = Question.read(before["query"], skin.today, day_first=skin.has_day_first)
     found = ask(skin.memory, question, wanted, sync=False if no_sync else None)
     return found.freshness, search_receipt.make(found, skin, wanted)
 
