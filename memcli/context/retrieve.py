@@ -11,7 +11,6 @@ from memcli.context.assemble import Fixed, Sharing, fix
 from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
-from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
@@ -23,6 +22,7 @@ from memcli.store.records import Key, Reach
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
     from memcli.store.port import Snapshot
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is
