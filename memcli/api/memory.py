@@ -118,7 +118,7 @@ class Memory(OpenedWorkspace):
                 for part in assembled.parts
             ),
             left_out=len(assembled.left_out) + made.more,
-            warnings=(assembled.warning,) if assembled.warning else (),
+            warnings=made.warnings,
         )
 
     def get(

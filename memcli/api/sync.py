@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memcli.api.opened import OpenedWorkspace
 from memcli.api.patience import AskedToWaitError, Patience
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
+from memcli.indexing.notices import unmatched
 
 if TYPE_CHECKING:
     from memcli.embedding.opener import Opened
@@ -45,6 +46,7 @@ class Done(NamedTuple):
     pending: int  # texts without a vector
     pruned: int
     notices: tuple[str, ...]  # what had to be mended in the index
+    warnings: tuple[Reason, ...] = ()  # of the settings
 
 
 class Vectors:
@@ -149,7 +151,8 @@ def sync(
             notices.extend(change.notices)
         pending, chunks = vectors.pending(change), change.counts().chunks
         told = (*notices, *report.notices)
-        return Done(report, chunks, vectors.made - before, pending, pruned, told)
+        warnings = unmatched(settings.sources, change.known)
+        return Done(report, chunks, vectors.made - before, pending, pruned, told, warnings)
 
     return _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
 

@@ -46,7 +46,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "legs": legs(answer) if answer else None,
         "parts": [_part(part) for part in assembled.parts],
         "left_out": len(assembled.left_out) + found.more,
-        "warnings": [assembled.warning] if assembled.warning else [],
+        "warnings": list(found.warnings),
     }
     if explain:
         record["plan"] = {
@@ -110,12 +110,12 @@ def _tokens(parts: tuple[ContextPart, ...], section: str) -> int:
 
 def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None:
     terminal, assembled = skin.terminal, found.assembled
+    for warning in found.warnings:
+        terminal.warn(warning)
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
         say_dense(found.answer.dense, terminal)
-    if assembled.warning:
-        terminal.warn(assembled.warning)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
