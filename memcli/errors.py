@@ -7,7 +7,8 @@ same where work goes on: an answer without vectors, an index that is behind.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+
+from memcli.record import Record
 
 
 class ExitCode(IntEnum):
@@ -24,7 +25,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-class Reason(NamedTuple):
+class Reason(Record):
     """Why something is less than it could be; `render.reasons` joins text and hint."""
 
     code: str  # what programs compare; the text may be worded anew

@@ -10,11 +10,9 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, TextIO
 
-from memcli import __version__
+from memcli import TYPE_CHECKING, __version__
 from memcli.cli.program import (
     COMMANDS,
     OTHER_NAMES,
@@ -25,6 +23,10 @@ from memcli.cli.program import (
     write_help,
 )
 from memcli.errors import ExitCode, MemcliError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn, TextIO
 
 # What the system says of a disk that is full or broken, and of what it does not allow.
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
@@ -39,7 +41,7 @@ GC_THRESHOLD = 50_000
 
 def main() -> NoReturn:
     """Run the command line of the process and end it."""
-    import signal
+    import _signal  # type: ignore[import-not-found]  # without enums; see `entry`
 
     if sys.stdout is None:  # closed by the caller: there is nobody to write for
         sys.stdout = _nowhere()
@@ -48,8 +50,8 @@ def main() -> NoReturn:
     gc.set_threshold(GC_THRESHOLD)
     code: int = ExitCode.INTERRUPTED
     with suppress(KeyboardInterrupt):  # while the first one is reported, or at the very end
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         code = _written(run(sys.argv[1:]))
     os._exit(code)  # tearing down the model runtime would cost 10 to 25 ms
 

@@ -6,9 +6,12 @@ Depends on no runtime; `onnx` and `quick` each pass these settings on in their o
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.embedding.models import Located
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.embedding.models import Located
 
 # Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
 # that x64quantprecision is itself a rewriting of level 2.
@@ -24,7 +27,7 @@ _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 _EXACT_FLAGS = frozenset((b"avx512_vnni", b"avx_vnni"))
 
 
-class SessionSettings(NamedTuple):
+class SessionSettings(Record):
     """SessionSettings of a session."""
 
     level: int  # of graph rewriting

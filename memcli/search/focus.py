@@ -13,11 +13,14 @@ one that say enough to be worth their tokens; parts left over form windows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.search.fusion import Weights
+from memcli.record import Record
 from memcli.search.hits import Hit, ordered
 from memcli.types import SUMMARY
+
+if TYPE_CHECKING:
+    from memcli.search.fusion import Weights
 
 # A part is short: fewer of its words can match than of a chunk's, and its vector says more.
 # Weights fitted part by part on three LoCoMo conversations came to the same balance.
@@ -35,7 +38,7 @@ B = 0.75
 Tokens = Sequence[str]
 
 
-class SoughtTerm(NamedTuple):
+class SoughtTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
     tokens: tuple[str, ...]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from memcli.record import Record
 from memcli.types import About, Candidate, cite
 
 
-class Step(NamedTuple):
+class Step(Record):
     """What one stage did to a hit: the score it left and the numbers it used."""
 
     stage: str
@@ -15,7 +14,7 @@ class Step(NamedTuple):
     inputs: tuple[tuple[str, float | int | str | None], ...]
 
 
-class Hit(NamedTuple):
+class Hit(Record):
     """A run of parts of one candidate, with its score so far and how it came about."""
 
     candidate: Candidate

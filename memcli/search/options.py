@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
+from memcli.record import Record
 from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
-from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.types import Filters
 
 
-class Inner(NamedTuple):
+class Inner(Record):
     """What one caller inside memcli needs of a search; no user can ask for it."""
 
     passage_lines: int = PASSAGE_LINES
@@ -23,7 +26,7 @@ class Inner(NamedTuple):
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
 
 
-class SearchOptions(NamedTuple):
+class SearchOptions(Record):
     """What a search is asked to do."""
 
     limit: int

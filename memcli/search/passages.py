@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
-from memcli.search.hits import Hit, Step
+from memcli.record import Record
 from memcli.search.snippet import make_snippet
 
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit, Step
 
-class Passage(NamedTuple):
+
+class Passage(Record):
     """Lines that answer a question, and why they stand where they do."""
 
     rank: int  # from 1

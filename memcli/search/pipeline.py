@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import OTHER_MODEL
 from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
-from memcli.search.dates import DateSpan
+from memcli.record import Record
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
 from memcli.search.focus import Tokens, focus
@@ -22,18 +22,19 @@ from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
-from memcli.search.options import SearchOptions
 from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
-from memcli.search.query import ParsedQuery
 from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
-from memcli.store.records import Counts, Support
-from memcli.types import Filters
 
 if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
+    from memcli.search.options import SearchOptions
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
+    from memcli.store.records import Counts, Support
+    from memcli.types import Filters
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
@@ -47,7 +48,7 @@ MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
 
 
-class Leg(NamedTuple):
+class Leg(Record):
     """Whether a leg ran, why not or not in full, and on how much."""
 
     ran: bool
@@ -56,7 +57,7 @@ class Leg(NamedTuple):
     total: int
 
 
-class Answer(NamedTuple):
+class Answer(Record):
     """The hits of a query and what they rest on."""
 
     hits: tuple[Hit, ...]
@@ -74,7 +75,7 @@ class Answer(NamedTuple):
 NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), "0")
 
 
-class Vector(NamedTuple):
+class Vector(Record):
     """The query's vector and the encoder it comes from, or why there is none."""
 
     blob: bytes | None
@@ -91,7 +92,7 @@ def unobserved(stage: str, hits: Sequence[Hit]) -> None:
     """Take no notice: the observer of a search that nobody follows."""
 
 
-class Gathered(NamedTuple):
+class Gathered(Record):
     """What one look into the index gave for a query: all that the later stages need."""
 
     hits: Sequence[Hit]  # those worth a closer look

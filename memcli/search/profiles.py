@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.stages import SWITCHES
 
 
-class Profile(NamedTuple):
+class Profile(Record):
     """A way to rank."""
 
     settings: Mapping[str, float | int | str]  # where the user has not set them

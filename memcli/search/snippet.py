@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memcli.markdown.parse import visible
 from memcli.markdown.words import split_runs
+from memcli.record import Record
 
 SNIPPET_CHARS = 700
 
@@ -16,7 +16,7 @@ _ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
 _BOUNDARY = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n")
 
 
-class Snippet(NamedTuple):
+class Snippet(Record):
     """A piece of text and the character spans in it that match the query."""
 
     text: str

@@ -7,10 +7,10 @@ them. A name with a dot is that of a part of a stage which is switched alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from memcli.record import Record
 
 
-class Stage(NamedTuple):
+class Stage(Record):
     """A stage, or a part of one that is switched alone."""
 
     name: str

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from memcli.store.context_records import Linking, Marked, Rated, Titled
-from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
-from memcli.store.run_records import (
-    Described,
-    Owner,
-    Pending,
-    SourceCounts,
-    Stamp,
-    VectorSearch,
-    WatchRecord,
-)
-from memcli.types import Candidate, Document, Excerpt, Known, Skip, SourceLines, Term, Wanted
+if TYPE_CHECKING:
+    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+    from memcli.store.run_records import (
+        Described,
+        Owner,
+        Pending,
+        SourceCounts,
+        Stamp,
+        VectorSearch,
+        WatchRecord,
+    )
+    from memcli.types import Candidate, Document, Excerpt, Known, Skip, SourceLines, Term, Wanted
 
 Sleep = Callable[[float], None]
 

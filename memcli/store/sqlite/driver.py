@@ -14,11 +14,12 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 from memcli.errors import BusyError, DamagedError, StoreError
+from memcli.record import Record
 from memcli.store.sqlite.network import MOUNTS, is_network
 
 BUSY_TIMEOUT_MS = 5000
@@ -37,7 +38,7 @@ _DEFENCES = (
 )
 
 
-class Connected(NamedTuple):
+class Connected(Record):
     """A connection and why vectors cannot be searched in it, if so."""
 
     connection: apsw.Connection
@@ -226,7 +227,7 @@ def rows(
     return connection.execute(sql, bindings).fetchall()
 
 
-class Column(NamedTuple):
+class Column(Record):
     """A column of a SELECT, and the types its values may have: SQLite would keep any."""
 
     sql: str

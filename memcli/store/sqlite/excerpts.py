@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memcli.store.records import Key, Reach
 from memcli.store.sqlite.driver import (
     MAYBE_REAL,
     MAYBE_TEXT,
@@ -26,6 +25,7 @@ from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.records import Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields they fill.
 ABOUT = {
