@@ -6,7 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from memcli.api.ask import begin_vector, bring_in_step, remembered
-from memcli.context.assemble import Assembled, Sharing, assemble
+from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
 from memcli.indexing.notices import unmatched
@@ -73,6 +73,7 @@ def context_of(
 def _of_a_question(
     memory: OpenedWorkspace, question: Question, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
+    wanted = wanted._replace(is_asked=True)
     filters = Filters(view=memory.config("search.view"))
     options = options_of(memory.config, filters=filters)
     index = remembered(memory)
@@ -117,7 +118,7 @@ def _of_a_session(
             budget=wanted.budget,
             age_days=lambda day: age_days(day, today.isoformat()),
         )
-    assembled = assemble(fixed, found, wanted)
+    assembled = assemble(fixed, Retrieved(found), wanted)
     more = max(0, rest - len(found))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
 

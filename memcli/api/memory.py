@@ -104,7 +104,7 @@ class Memory(OpenedWorkspace):
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
             freshness=Fresh(*made.freshness),
-            markdown=markdown(assembled.parts),
+            markdown=markdown(assembled.parts, unsure=assembled.unsure),
             parts=tuple(
                 ContextPassage(
                     part.section,
@@ -118,6 +118,7 @@ class Memory(OpenedWorkspace):
                 for part in assembled.parts
             ),
             left_out=len(assembled.left_out) + made.more,
+            saved=assembled.saved,
             warnings=made.warnings,
         )
 

@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from memcli.context.assemble import UNSURE_PARTS
+from memcli.context.parts import UNSURE
 from memcli.markdown.tokens import estimate
 from memcli.search.authority import authority
 from memcli.workspace.dating import age_days
@@ -146,7 +148,7 @@ def test_the_invariants_hold_from_files_to_output(
         fenced(made)
         verbatim(parts, notes)
         rules(parts, notes)
-        recent(parts, notes, tail)
+        recent(parts, notes, tail, budget if query else 0)
         weighed(made.record, notes, query, profile)
 
 
@@ -166,7 +168,8 @@ def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> N
 def within_budget(made: Run, budget: int) -> None:
     """What is printed costs no more than is said, and that no more than is allowed."""
     assert estimate(made.markdown) <= made.record["tokens"] <= budget
-    assert bool(made.markdown) is bool(made.record["parts"])
+    assert bool(made.markdown) or not made.record["parts"]
+    assert made.record["tokens"] + made.record["saved"] <= budget
     plan = made.record["plan"]
     assert sum(row["tokens"] for row in plan.values()) <= made.record["tokens"] + len(plan)
     assert made.record["left_out"] >= len(made.record["without_room"])
@@ -185,9 +188,16 @@ def fenced(made: Run) -> None:
         assert fence.info.split(" ")[:2] == [word, part["citation"]]
         assert fence.content == part["text"].replace("\0", "\ufffd") + "\n"
     inline = [token.content for token in tokens if token.type == "inline"]
+    unsure = inline[:1] == [UNSURE.strip()]
+    inline = inline[unsure:]
+    assert not unsure or made.record["verdict"] == "none"
     assert all(x in ("Rules", "Recent", "Found") or x.startswith("Memory: quo") for x in inline)
     assert len(inline) == (1 + len({p["section"].replace("soft", "always") for p in parts})
                            if parts else 0)  # fmt: skip
+    if unsure:
+        found = [part for part in parts if part["section"] in ("recent", "found")]
+        recent = [part for part in found if part["section"] == "recent"]
+        assert len(found) <= max(UNSURE_PARTS, len(recent))
 
 
 def verbatim(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
@@ -219,8 +229,8 @@ def rules(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
         assert text == solid(notes[key(part)].body)[: len(text)]
 
 
-def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int) -> None:
-    """The tail is the newest lines of own dated logs, oldest first."""
+def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, budget: int) -> None:
+    """The tail is the newest lines of own dated logs, oldest first; of a question in its share."""
     shown = [part for part in parts if part["section"] == "recent"]
     logs = sorted(
         path
@@ -230,7 +240,11 @@ def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int) -> No
         and note.metadata.get("scope", "session") == "session"
         and not (note.metadata.get("always") or note.metadata.get("soft"))
     )
-    assert bool(shown) is bool(tail and logs)
+    if budget:
+        assert sum(part["tokens"] - 1 for part in shown) <= 0.2 * budget
+        assert tail or not shown
+    else:
+        assert bool(shown) is bool(tail and logs)
     assert [key(part) for part in shown] == logs[len(logs) - len(shown) :]
     for at, part in enumerate(shown):
         text, body = solid(part["text"]), solid(notes[key(part)].body)
