@@ -12,7 +12,8 @@ retrieval:
     tail    grows back while it costs no more than beta * tau
 
 Where I1 and the base tail alone exceed tau there is no context, only an error. With a question
-there is no base tail: what answers it goes before what is merely new.
+there is no base tail, and of the `tail` newest records come those within beta * tau: what answers
+goes before what is merely new.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def fix(
     if wanted.tail:
         around = quotient(frame({*(part.section for part in chosen), RECENT}))
         free = budget - wanted.reserve - around - _own(chosen)
-        tail = _grown(base, records, min(wanted.tail_share * budget, free))
+        older = islice(records, wanted.tail) if wanted.is_asked else records
+        tail = _grown(base, older, min(wanted.tail_share * budget, free))
     share = tokens(rules) / budget
     warning = (
         f"files marked always take {share:.0%} of the budget, more than context.always_share"

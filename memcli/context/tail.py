@@ -1,7 +1,7 @@
 """Cut the newest documents into the records that a context shows, as compaction cuts them; pure.
 
-A record holds whole bundles: a list with its lead-in, a question and its answer. One bundle that
-is larger than a record, a list of a whole day, is cut between its items, and never behind one
+A record holds whole bundles: a list with its lead-in, a question and its answer. A list too
+long for a record, such as the talk of a whole day, is cut between its items, and never behind one
 that asks or leads on.
 """
 
@@ -18,6 +18,9 @@ from memcli.types import Excerpt
 
 # A document is parsed as far back as this many characters reach, some 50 times a tail.
 MOST_CHARS = 1 << 18
+
+# Items of such a list stand together up to this size: a tail grows by so much at a time.
+ITEMS_TOKENS = 200
 
 Lines = tuple[int, int]  # first and last, from 1
 TailRecord = tuple[ChunkSpan, ...]  # in the order of the document
@@ -68,11 +71,13 @@ def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
 
 
 def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
-    """Give the lines of a record, or of a larger bundle its runs of items, in order."""
+    """Give the lines of a record, or those of the runs of items of one too long, in order."""
+    if record.tokens <= RECORD_TOKENS:
+        return [(record.start_line, record.end_line)]
     pieces: list[Lines] = []
     last = record.end_line
     for before, block in zip(record.blocks[-2::-1], record.blocks[:0:-1], strict=True):
-        is_large = estimate("\n".join(lines[before.start : last])) > RECORD_TOKENS
+        is_large = estimate("\n".join(lines[before.start : last])) > ITEMS_TOKENS
         are_items = before.kind == block.kind == "item"
         if is_large and are_items and not leads_on(before, lines):
             pieces.append((block.start + 1, last))

@@ -109,6 +109,7 @@ def test_the_invariants_of_a_context(
     recent = [chunk for part in by_section[RECENT] for chunk in part.chunk_ids]
     assert recent == [chunk.about.chunk_id for chunk in logs[len(logs) - len(recent) :]]
     assert len(recent) >= least
+    assert len(recent) <= tail or not is_asked
     assert tail or not recent
     text = "".join(part.text for part in by_section[RECENT])
     assert all(chunk.text.strip("\n") in text for chunk in logs[len(logs) - len(recent) :])

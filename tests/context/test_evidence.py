@@ -133,4 +133,4 @@ def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
         asked = Sharing(budget, 3, 0.3, 0.1, 0.2, is_asked=True)
         fixed = fix([], [], newest, asked)
         assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
-    assert fixed.chunk_ids == {5, 6, 7, 8}
+    assert fixed.chunk_ids == {6, 7, 8}
