@@ -63,13 +63,15 @@ class Memory(OpenedWorkspace):
         found = ask(self, Question.read(text, moment.date()), wanted, sync=sync)
         answer = found.answer
         return SearchResults(
-            query=found.question.query.text,
+            query=found.question.text,
             now=moment.isoformat(timespec="seconds"),
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(answer.lexical, answer.dense),
-            results=passages_of(answer.hits, words=found.question.words, full=full),
+            results=passages_of(answer.hits, words=found.question.words),
             dropped=answer.dropped,
+            absent=answer.absent,
+            nothing=found.nothing,
         )
 
     def context(
@@ -98,7 +100,7 @@ class Memory(OpenedWorkspace):
         made = context_of(self, text, moment.date(), wanted, sync=sync)
         assembled = made.assembled
         return ContextBlock(
-            query=made.question.query.text if made.question else None,
+            query=made.question.text if made.question else None,
             now=moment.isoformat(timespec="seconds"),
             budget=wanted.budget,
             tokens=assembled.tokens,

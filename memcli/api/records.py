@@ -38,6 +38,8 @@ class SearchResults(Record):
     legs: LegsRun
     results: tuple[Passage, ...]  # best first
     dropped: int  # passages that did not fit the budget
+    absent: tuple[str, ...] = ()  # phrases that nothing holds
+    nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
 class ContextPassage(Record):

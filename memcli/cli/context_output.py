@@ -38,7 +38,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
         "schema": "memcli.context/1",
-        "query": found.question.query.text if found.question else None,
+        "query": found.question.text if found.question else None,
         "now": skin.now,
         "budget": wanted.budget,
         "tokens": assembled.tokens,

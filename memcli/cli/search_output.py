@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
-from memcli.render.reasons import sentence
+from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
@@ -34,18 +34,18 @@ def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) 
         for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     else:
-        _write_text(found, words, skin, form=form, full=full, explain=explain)
+        _write_text(found, words, skin, form=form, explain=explain)
     terminal.flush()
     _say(found, skin, explain=explain)
 
 
 def _write_text(
-    found: Answered, words: Sequence[str], skin: Skin, *, form: str, full: bool, explain: bool
+    found: Answered, words: Sequence[str], skin: Skin, *, form: str, explain: bool
 ) -> None:
     """Write the passages for a person: as Markdown, for a terminal or for a pipe."""
     terminal = skin.terminal
     shown = [
-        (rank, hit, make_snippet(hit.text, words=words, limit=len(hit.text) if full else None))
+        (rank, hit, make_snippet(hit, words=words))
         for rank, hit in enumerate(found.answer.hits, start=1)
     ]
     if form == "markdown":
@@ -109,15 +109,17 @@ def _write_json(
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    passages = passages_of(found.answer.hits, words=words, full=full)
+    passages = passages_of(found.answer.hits, words=words)
     results = [jsonio.result(passage, full=full, explain=explain) for passage in passages]
     expanded = [jsonio.lines(each) for each in found.expanded]
     if form == "jsonl":
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.question.query.text, results, found.freshness, found.answer, skin.now
+            found.question.text, results, found.freshness, found.answer, skin.now
         )
+        if found.nothing is not None:
+            envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write(jsonio.dumps(record) + "\n")
@@ -133,6 +135,11 @@ def _say(found: Answered, skin: Skin, *, explain: bool) -> None:
     say_dense(answer.dense, terminal)
     if not answer.hits:
         terminal.say("No passages found.")
+        if found.nothing is not None:
+            terminal.advise(found.nothing)
+    elif answer.absent:
+        phrases = terminal.safe_line(quoted(answer.absent))
+        terminal.say(f"Nothing holds {phrases}; these passages go by the other words.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
     if answer.dropped:

@@ -32,6 +32,8 @@ def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
         del record["text"]
     if not passage.duplicates:
         del record["duplicates"]
+    if not passage.cut:
+        del record["cut"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -84,6 +86,7 @@ def search_envelope(
         "verdict": answer.verdict,
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
+        **({"absent": list(answer.absent)} if answer.absent else {}),
         "results": results,
         "dropped": answer.dropped,
     }
@@ -106,6 +109,11 @@ def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
         record["embedded"] = leg.embedded
     record["total"] = leg.total
     return record
+
+
+def reason(told: Reason) -> dict[str, str]:
+    """Describe a reason that stands by itself."""
+    return {"code": told.code, **_reason(told)}
 
 
 def _reason(reason: Reason | None) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from memcli.record import Record
 from memcli.search.hits import Hit, ordered
+from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def focus(
                 moved._replace(
                     first=first,
                     last=last,
+                    best=best,
                     own_cosine=_best_cosine(hit, first, last),
                     own_coverage=_coverage(held, terms),
                 )
@@ -161,6 +163,8 @@ def _windows(
                 first -= 1
             if last + 1 < len(parts) and joins(last + 1, first, last):
                 last += 1
+        run = whole_thought(hit.candidate, Run(first, last), lambda part: part not in taken)
+        first, last = run
         taken.update(range(first, last + 1))
         windows.append((first, last, best))
     return windows

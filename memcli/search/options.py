@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from memcli.types import Filters
 
 
+# With a budget the tokens are the limit; as many passages as are looked at.
+BUDGET_LIMIT = 100
+
+
 class Inner(Record):
     """What one caller inside memcli needs of a search; no user can ask for it."""
 
@@ -56,9 +60,17 @@ class SearchOptions(Record):
 
 
 def options_of(
-    config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
+    config: Config,
+    *,
+    filters: Filters,
+    budget: int | None = None,
+    whole: bool = False,
+    fill: bool = True,
 ) -> SearchOptions:
-    """Read the search settings; the profile's stand in for those nobody has set."""
+    """Read the search settings; the profile's stand in for those nobody has set.
+
+    With a budget and no limit set, `fill` takes as many passages as fit.
+    """
     profile = PROFILES[config("search.profile")]
 
     def setting(name: str) -> Any:  # noqa: ANN401
@@ -66,6 +78,8 @@ def options_of(
         return config(name) if is_set else profile.settings.get(name, config(name))
 
     limit, universe = setting("search.limit"), setting("search.universe")
+    if fill and budget is not None and config.values["search.limit"].origin == DEFAULT_ORIGIN:
+        limit = BUDGET_LIMIT
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(

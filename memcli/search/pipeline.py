@@ -20,6 +20,7 @@ from memcli.search.floor import apply_floor, calibration, judge, verdict
 from memcli.search.focus import Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
+from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
 from memcli.search.pack import pack
@@ -67,12 +68,13 @@ class Answer(Record):
     candidates: int
     dropped: int  # passages that did not fit the budget
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    absent: tuple[str, ...]  # phrases of which the same is true
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
 
 
-NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), "0")
+NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), (), "0")
 
 
 class Vector(Record):
@@ -120,7 +122,14 @@ def search(
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
     gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
-    return _rank(gathered, options, age_days, observe)
+    answer = _rank(gathered, options, age_days, observe)
+    return answer._replace(hits=_with_ends(snapshot, answer.hits))
+
+
+def _with_ends(snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line that another chunk has the rest of."""
+    broken = snapshot.broken([hit.about.chunk_id for hit in hits])
+    return tuple(hit._replace(broken=broken[hit.about.chunk_id]) for hit in hits)
 
 
 def _gather(
@@ -209,6 +218,7 @@ def _rank(
         candidates=len(gathered.found.candidates),
         dropped=len(ranked) - len(shown),
         unmatched=gathered.found.unmatched,
+        absent=gathered.found.absent,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
@@ -262,6 +272,8 @@ def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_S
         ("newer", newer_first),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
+        ("join", joined),
+        ("cut", lambda hits: hits if options.whole else beginning(hits)),
     ]
 
 
@@ -289,7 +301,7 @@ def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
         hits[:MMR_POOL],
         lambda_=options.mmr_lambda,
         least=options.mmr_min,
-        limit=options.limit,
+        limit=options.limit + SPARE,
         fold=options.has("mmr.fold"),
     )
 

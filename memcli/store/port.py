@@ -111,6 +111,10 @@ class Snapshot(Protocol):
         """Read some chunks."""
         ...
 
+    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
+        """Tell of chunks whether they begin, and whether they end, within a line."""
+        ...
+
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
         """Read the chunks of some documents, ordered by source, path and place."""
         ...

@@ -24,7 +24,12 @@ Number = Optional[float]  # noqa: UP045
 
 
 def command(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
+    query: Annotated[
+        Words, typer.Argument(metavar="QUERY", help="Any text.", show_default=False)
+    ] = None,
+    many: Annotated[
+        bool, typer.Option("--stdin", help="Answer each line of stdin, a JSON line each.")
+    ] = False,
     limit: Annotated[
         Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
     ] = None,
@@ -75,7 +80,8 @@ def command(
         Number, typer.Option(metavar="X", help="Least confidence, 0 to 1; literal matches stay.")
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("-e", "--exit-code", help="Exit 1 when nothing is found.")
+        bool,
+        typer.Option("-e", "--exit-code", help="Exit 1 when nothing sure is found."),
     ] = False,
     require_dense: Annotated[
         bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
@@ -103,7 +109,10 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    form = "json" if as_json else form or "text"
+    if bool(query) == many:
+        what = "--stdin reads the questions" if many else "there is no question"
+        raise UsageError(what, hint='memcli search "some words"')
+    form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     if on is not None and (since is not None or until is not None):
@@ -111,7 +120,7 @@ def command(
     if budget is not None and budget < 1:
         raise UsageError(
             f"--budget counts tokens from 1, not {budget}",
-            hint=f'memcli search "{" ".join(query)}" --budget 800',
+            hint="memcli search QUERY --budget 800",
         )
     flags = {
         "search.limit": limit,
@@ -137,8 +146,15 @@ def command(
         undated=undated,
         view=skin.config("search.view"),
     )
-    question = Question.read(" ".join(query), skin.today)
-    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters)
+    if filters.since and filters.until and filters.since > filters.until:
+        raise UsageError(
+            f"the span from {filters.since} to {filters.until} ends before it begins",
+            hint=f"--since {filters.until} --until {filters.since}",
+        )
+    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, fill=not expand)
+    if many:
+        return _each_line(wanted, skin, expand=expand, full=full, explain=explain, sync=wanted_sync)
+    question = Question.read(" ".join(query or ()), skin.today)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
@@ -149,7 +165,38 @@ def command(
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     search_output.write(found, skin, form=form, full=full, explain=explain)
-    return ExitCode.NEGATIVE if exit_code and not found.answer.hits else ExitCode.OK
+    is_found = bool(found.answer.hits) and not found.is_unsure
+    return ExitCode.NEGATIVE if exit_code and not is_found else ExitCode.OK
+
+
+def _each_line(
+    wanted: SearchOptions,
+    skin: Skin,
+    *,
+    expand: bool,
+    full: bool,
+    explain: bool,
+    sync: bool | None,
+) -> int:
+    """Answer the questions of stdin, in their order; the index is brought in step once."""
+    import sys
+
+    from memcli.api.ask import ask
+    from memcli.cli import search_output
+    from memcli.search.question import Question
+
+    questions = []
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        try:
+            questions.append(Question.read(line.decode("utf-8", "replace").strip(), skin.today))
+        except UsageError as error:
+            text = f"line {number} of stdin: {error.message}"
+            raise UsageError(text, hint="leave out what is no question") from None
+    for question in questions:
+        found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
+        search_output.write(found, skin, form="json", full=full, explain=explain)
+        sync = False
+    return ExitCode.OK
 
 
 def _without_dense(dense: Leg) -> LegMissingError:

@@ -54,6 +54,7 @@ _RATED = {
     "source": Column("d.source", TEXT),
     "path": Column("d.path", TEXT),
     "date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
+    "kind": Column("d.kind", TEXT),
     "scope": Column("d.scope", TEXT, SCOPES.index),
     "trust": Column("d.trust", TEXT, TRUSTS.index),
     "authority": Column("d.authority", MAYBE_REAL),
@@ -141,6 +142,22 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
         values,
     )
     return [Rated._make(row) for row in found]
+
+
+def broken(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
+    """Tell of chunks whether they begin, and whether they end, within a line.
+
+    Between lines stands at least the byte that ends one.
+    """
+    beside = "SELECT 1 FROM chunks o WHERE o.document_id = c.document_id AND"
+    found = rows(
+        connection,
+        f"SELECT c.id, EXISTS ({beside} o.end_byte = c.start_byte),"
+        f" EXISTS ({beside} o.start_byte = c.end_byte)"
+        f" FROM chunks c WHERE c.id IN ({marks(chunk_ids)})",
+        chunk_ids,
+    )
+    return {chunk_id: (bool(before), bool(after)) for chunk_id, before, after in found}
 
 
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:

@@ -267,10 +267,27 @@ class MemorySnapshot:
         rows = sorted(self._within(reach), key=lambda row: row.place)
         return [
             Rated(
-                d.source, d.path, d.date, d.scope, d.trust, d.authority, d.importance, len([*run])
+                d.source,
+                d.path,
+                d.date,
+                d.kind,
+                d.scope,
+                d.trust,
+                d.authority,
+                d.importance,
+                len([*run]),
             )
             for d, run in groupby(rows, lambda row: row.document)
         ]
+
+    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
+        return {
+            row.id: (
+                any(other.end_byte == row.chunk.start_byte for other in row.document.chunks),
+                any(other.start_byte == row.chunk.end_byte for other in row.document.chunks),
+            )
+            for row in self._rows(chunk_ids)
+        }
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return {

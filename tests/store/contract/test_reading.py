@@ -200,8 +200,8 @@ def test_documents_are_rated_by_what_their_authors_said(store: Store) -> None:
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
         assert set(snapshot.rated(EVERYTHING)) == {
-            Rated("memory", "memory/p.md", "2025-06-07", "session", "trusted", 0.5, 0.25, 2),
-            Rated("other", "o.md", None, "global", "untrusted", None, None, 1),
+            Rated("memory", "memory/p.md", "2025-06-07", "log", "session", "trusted", 0.5, 0.25, 2),
+            Rated("other", "o.md", None, "note", "global", "untrusted", None, None, 1),
         }
 
 
@@ -234,6 +234,19 @@ def test_documents_by_name_and_by_title(store: Store) -> None:
             Titled("other", "a.md", "a"),
             Titled("memory", "empty.md", "empty"),
         }
+
+
+def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) -> None:
+    long_line = " ".join(f"Sentence {n} of a line that no chunk holds." for n in range(120))
+    fill(store, {"a.md": f"# A\n\nfirst\n\n# B\n\n{long_line}\n\n# C\n\nlast\n"})
+    with store.snapshot() as snapshot:
+        excerpts = snapshot.excerpts_of(keys("a.md"), EVERYTHING)
+        told = snapshot.broken([each.about.chunk_id for each in excerpts])
+        first, *pieces, last = (told[each.about.chunk_id] for each in excerpts)
+        assert first == last == (False, False)
+        assert pieces == [(False, True), *[(True, True)] * (len(pieces) - 2), (True, False)]
+        assert len(pieces) > 2
+        assert snapshot.broken([]) == {}
 
 
 def test_chunks_of_documents_in_order(store: Store) -> None:
