@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.context import hops
@@ -15,6 +16,7 @@ from memcli.search.authority import authority
 from memcli.search.dates import DateSpan
 from memcli.search.floor import GOOD
 from memcli.search.hits import Hit
+from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
@@ -22,7 +24,7 @@ from memcli.search.two_pass import SECOND
 from memcli.search.validity import reach_of
 from memcli.store.context_records import Linking, Marked, Rated
 from memcli.store.records import Key, Reach
-from memcli.types import MEMORY_SOURCE, Excerpt, Filters, PartScore
+from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
@@ -93,8 +95,7 @@ def find(
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     hits = [h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)]
     chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in hits}))
-    words = [term.text.casefold() for term in query.sought]
-    parts = [_part(hit, chunks[hit.about.chunk_id], words) for hit in hits]
+    parts = [_part(hit, chunks[hit.about.chunk_id]) for hit in hits]
     found, below = above_floor(parts)
     linked = _hops(snapshot, found[:SECOND], fixed, roots)
     return answer, Retrieved(raw_first(with_hops(found, linked)), below, _is_unsure(answer))
@@ -199,27 +200,27 @@ def rank_all(
     return parts, rest
 
 
-def _part(hit: Hit, chunk: Excerpt, words: Collection[str]) -> ContextPart:
+def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
     """Write the lines of a chunk that answer, and what they may be cut down to."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
     shown = make_part(FOUND, chunk, window=(start, start + len(hit.text)), score=hit.score)
-    return shown._replace(cuts=tuple(_cuts(hit, words)))
+    return shown._replace(cuts=tuple(_cuts(hit)))
 
 
-def _cuts(hit: Hit, words: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Take the weaker of its outer parts off a passage until one is left."""
-    parts = hit.candidate.parts[hit.first : hit.last + 1]
+def _cuts(hit: Hit) -> Iterator[tuple[int, int]]:
+    """Take lines off a passage, those farthest from what it was found by first."""
+    parts, run = hit.candidate.parts, Run(hit.first, hit.last)
+    while run.first < run.last:
+        chars = parts[run.last].end - parts[run.first].start
+        narrower = narrowed(hit.candidate, run, hit.best, partial(_is_shorter, chars))
+        if narrower == run:
+            return
+        run = narrower
+        yield parts[run.first].start, parts[run.last].end
 
-    def worth(part: PartScore) -> float:
-        if part.cosine is not None:
-            return part.cosine
-        text = hit.candidate.text[part.start : part.end].casefold()
-        return sum(word in text for word in words) / max(1, len(words))
 
-    kept = [(worth(part), part) for part in parts]
-    while len(kept) > 1:
-        kept = kept[1:] if kept[0][0] < kept[-1][0] else kept[:-1]
-        yield kept[0][1].start, kept[-1][1].end
+def _is_shorter(chars: int, text: str) -> bool:
+    return len(text) < chars
 
 
 def _hops(
