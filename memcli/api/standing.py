@@ -49,7 +49,7 @@ class Indexed(Record):
     skipped: Sequence[Skip] = ()
     fingerprint: str | None = None  # of the vectors
     unreadable: int = 0  # chunks in scripts that the model of the vectors has not learnt
-    vectors: VectorSearch = VectorSearch("sqlite-vec", is_exact=True, problem="")
+    vectors: VectorSearch | None = None  # nothing is searched before there is an index
     integrity: str | None = None  # None: the file was not checked
 
     @property
@@ -187,8 +187,9 @@ def _of_the_store(found: Findings) -> Iterator[Reason]:
     if found.store.set_aside:
         text = f"a damaged index is kept as {found.store.set_aside}; delete it when you like"
         yield Reason("damaged", text)
-    if found.holdings.vectors.problem:
-        text = f"{found.holdings.vectors.problem}: vectors are compared one by one"
+    vectors = found.holdings.vectors
+    if vectors and vectors.problem:
+        text = f"{vectors.problem}: vectors are compared one by one"
         yield Reason("no-vec", text)
 
 
@@ -256,8 +257,8 @@ def _vectors(found: Findings) -> dict[str, Any]:
     return {
         "encoder": found.config("embedding.encoder"),
         "fingerprint": holdings.fingerprint,
-        "search": holdings.vectors.by,
-        "exact": holdings.vectors.is_exact,
+        "search": holdings.vectors.by if holdings.vectors else found.store.vectors_by,
+        "exact": holdings.vectors is None or holdings.vectors.is_exact,
         "parts": holdings.counts.parts,
         "embedded": holdings.counts.embedded,
         "pending": holdings.pending,

@@ -115,8 +115,6 @@ def command(
     form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    if on is not None and (since is not None or until is not None):
-        raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     if budget is not None and budget < 1:
         raise UsageError(
             f"--budget counts tokens from 1, not {budget}",
@@ -134,9 +132,10 @@ def command(
     check("--source", source or (), [each.name for each in skin.config.sources])
     check("--scope", scope or (), SCOPES)
     check("--trust", trust or (), TRUSTS)
+    first, last = _span(since, until, on, skin)
     filters = Filters(
-        since=_bound(since or on, skin, last=False),
-        until=_bound(until or on, skin, last=True),
+        since=first,
+        until=last,
         paths=tuple(path or ()),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
@@ -146,11 +145,6 @@ def command(
         undated=undated,
         view=skin.config("search.view"),
     )
-    if filters.since and filters.until and filters.since > filters.until:
-        raise UsageError(
-            f"the span from {filters.since} to {filters.until} ends before it begins",
-            hint=f"--since {filters.until} --until {filters.since}",
-        )
     wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, fill=not expand)
     if many:
         return _each_line(wanted, skin, expand=expand, full=full, explain=explain, sync=wanted_sync)
@@ -226,6 +220,21 @@ def _why_not(
     why_not.write(lines, course, skin, as_json=as_json)
     say_freshness(found.freshness, skin.terminal)
     return ExitCode.OK
+
+
+def _span(
+    since: str | None, until: str | None, on: str | None, skin: Skin
+) -> tuple[str | None, str | None]:
+    """Give the first and the last day that filters let through, None where there is no bound."""
+    if on is not None and (since is not None or until is not None):
+        raise UsageError("--on goes without --since and --until", hint="memcli search --help")
+    first, last = _bound(since or on, skin, last=False), _bound(until or on, skin, last=True)
+    if first and last and first > last:
+        raise UsageError(
+            f"the span from {first} to {last} ends before it begins",
+            hint=f"--since {last} --until {first}",
+        )
+    return first, last
 
 
 def _bound(text: str | None, skin: Skin, *, last: bool) -> str | None:

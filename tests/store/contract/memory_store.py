@@ -561,7 +561,7 @@ class MemoryStore:
     def describe(self) -> Described:
         texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
         size = sum(len(text.encode()) for text in texts)
-        return Described("memory", size, self._cell.set_aside if self._cell else "")
+        return Described("memory", "scan", size, self._cell.set_aside if self._cell else "")
 
     def has_unfolded(self) -> bool:
         return False
