@@ -178,9 +178,18 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
         offered, below = offered[:most], [*offered[most:], *below]
     least = ABOUT_AS_GOOD if wanted.is_asked else 0.0
     made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
-    saved = min(max(0.0, made.room), _own([*made.idle, *below]))
+    saved = _fitting([*made.idle, *below], made.room)
     left = (*fixed.soft_left, *made.left, *made.idle)
     return Assembled((*fixed.parts, *made.kept), left, fixed.warning, int(saved), unsure)
+
+
+def _fitting(parts: Iterable[ContextPart], room: float) -> float:
+    """Count the tokens of what would fit, one part after another."""
+    spent = 0.0
+    for part in parts:
+        if spent + part.cost <= room:
+            spent += part.cost
+    return spent
 
 
 def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> BudgetError:
