@@ -16,11 +16,11 @@ from memcli.embedding.known import is_readable
 from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
-from memcli.indexing.notices import settings_changed, unlisted, vectors_off
+from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
 from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
-from memcli.store.records import Counts, Facts
+from memcli.store.records import Counts, Facts, Key
 from memcli.store.run_records import Described, SourceCounts, VectorSearch, WatchRecord
 from memcli.types import FileStat, Skip, Source, shown
 
@@ -142,6 +142,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *_of_files(found.standing),
+        *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_vectors(found),
         *_of_the_store(found),
         *_of_a_watcher(found.watcher, found.now),
@@ -159,6 +160,10 @@ def _of_files(standing: Standing) -> Iterator[Reason]:
     if standing.pending:
         files = "1 file differs" if standing.pending == 1 else f"{standing.pending} files differ"
         yield Reason("not-synced", f"{files} from the index", "memcli index")
+
+
+def _listed(standing: Standing) -> list[Key]:
+    return [(file.source, file.path) for file in standing.listing.files]
 
 
 def _of_vectors(found: Findings) -> Iterator[Reason]:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.api.patience import AskedToWaitError, Patience
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
+from memcli.indexing.notices import unmatched
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Done(Record):
     pending: int  # texts without a vector
     pruned: int
     notices: tuple[str, ...]  # what had to be mended in the index
+    warnings: tuple[Reason, ...] = ()  # of the settings
 
 
 class Vectors:
@@ -150,7 +152,8 @@ def sync(
             notices.extend(change.notices)
         pending, chunks = vectors.pending(change), change.counts().chunks
         told = (*notices, *report.notices)
-        return Done(report, chunks, vectors.made - before, pending, pruned, told)
+        warnings = unmatched(settings.sources, change.known)
+        return Done(report, chunks, vectors.made - before, pending, pruned, told, warnings)
 
     return _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
 
