@@ -19,7 +19,7 @@ from typing import Any
 
 from memcli.embedding.models import Located, fingerprint, package_folders, read_graph
 from memcli.embedding.opener import QuickError
-from memcli.embedding.session import FATAL, settings
+from memcli.embedding.session import FATAL, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
@@ -52,6 +52,7 @@ class _Runtime:
     """The function table of one library, and its environment, which lasts as the process."""
 
     def __init__(self, path: str) -> None:
+        silence()
         library = ctypes.CDLL(path)
         library.OrtGetApiBase.restype = POINTER(_ApiBase)
         base = library.OrtGetApiBase().contents

@@ -15,6 +15,10 @@ from memcli.embedding.models import Located
 _NO_REWRITING, _EXTENDED = 0, 2
 FATAL = 4  # log severity; a failure is raised, not printed
 
+# The runtime, 1.31 for one, tells its makers of its use unless this is set when it starts: it
+# leaves a file in TMPDIR at once and connects some seconds later.
+_SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
+
 _CPU_INFO = "/proc/cpuinfo"
 _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 
@@ -30,6 +34,11 @@ class SessionSettings(NamedTuple):
     level: int  # of graph rewriting
     severity: int  # of the log
     entries: tuple[tuple[str, str], ...]  # configuration keys of the runtime
+
+
+def silence() -> None:
+    """Keep the runtime from connecting to anything; to be called before it is loaded."""
+    os.putenv(*_SILENCE)
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
