@@ -32,6 +32,10 @@ class Reason(NamedTuple):
     hint: str = ""  # the next command to run
 
 
+MORE_FILES = "ulimit -n 1024, then the same command"  # the hint where too many files are open
+NO_MEMORY = Reason("memory", "memory is short", "ulimit -v unlimited, then the same command")
+
+
 class MemcliError(Exception):
     """Base of every expected failure."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memcli.embedding.choice import Choice, LocalModel, Remembered
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
-from memcli.embedding.session import silence
+from memcli.embedding.session import require_room, silence
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ def _open_tokenizer(path: str) -> Tokenizer:
 
 
 def _open_model(path: str, threads: int) -> InferenceSession:
+    require_room(os.path.getsize(path))
     silence()
     try:
         import onnxruntime

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memcli.errors import BusyError, DamagedError, StoreError
+from memcli import room
+from memcli.errors import MORE_FILES, BusyError, DamagedError, StoreError
 from memcli.store.sqlite.network import MOUNTS, is_network
 
 BUSY_TIMEOUT_MS = 5000
@@ -121,13 +122,17 @@ def translated(path: str) -> Iterator[None]:
             f"the index {path} is damaged: {error}", hint="memcli index --full"
         ) from error
     except apsw.SQLError as error:  # what memcli asks is right: what is asked is not its own
+        if room.is_short():  # sqlite-vec has no other word for that
+            raise MemoryError from error
         raise _foreign(path, error) from error
+    except apsw.NoMemError as error:
+        raise MemoryError from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise BusyError(
             f"the index {path} is in use by another process", hint="run the command again"
         ) from error
     except apsw.CantOpenError as error:
-        raise StoreError(f"the index {path} cannot be opened", hint="memcli index") from error
+        raise _unopened(path) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise StoreError(
             f"the index {path} cannot be written: {error}",
@@ -138,6 +143,16 @@ def translated(path: str) -> Iterator[None]:
             f"the index {path} cannot be written: {error}",
             hint="free some space, then run memcli index",
         ) from error
+
+
+def _unopened(path: str) -> StoreError:
+    """Say why SQLite cannot open a file, as far as another one tells: SQLite does not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        why = f"the index {path} cannot be opened: {error.strerror}"
+        return StoreError(why, hint=MORE_FILES)
+    return StoreError(f"the index {path} cannot be opened", hint="memcli index")
 
 
 @contextmanager
