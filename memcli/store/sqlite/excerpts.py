@@ -97,7 +97,7 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
         connection,
         "SELECT d.id FROM documents d WHERE d.date IS NOT NULL AND NOT d.always AND NOT d.soft"
         f" AND EXISTS (SELECT 1 FROM chunks c WHERE c.document_id = d.id{tested})"
-        " ORDER BY d.date DESC, d.path DESC",
+        " ORDER BY d.date DESC, d.path DESC, d.source DESC",
         values,
     )
     for document in documents:
@@ -137,7 +137,7 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
         connection,
         tuple(_RATED.values()),
         f"FROM (SELECT c.document_id, count(*) AS chunks {chunks} GROUP BY c.document_id) n"
-        " JOIN documents d ON d.id = n.document_id",
+        " JOIN documents d ON d.id = n.document_id ORDER BY d.source, d.path",
         values,
     )
     return [Rated._make(row) for row in found]
