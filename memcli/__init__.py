@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # a checker takes it for true; `typing` is half of what --help imports
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.memory import Memory as Memory
 
 __version__ = "0.1.0"

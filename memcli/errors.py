@@ -7,7 +7,8 @@ same where work goes on: an answer without vectors, an index that is behind.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+
+from memcli.record import Record
 
 
 class ExitCode(IntEnum):
@@ -24,7 +25,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-class Reason(NamedTuple):
+class Reason(Record):
     """Why something is less than it could be; `render.reasons` joins text and hint."""
 
     code: str  # what programs compare; the text may be worded anew
@@ -32,8 +33,9 @@ class Reason(NamedTuple):
     hint: str = ""  # the next command to run
 
 
-MORE_FILES = "ulimit -n 1024, then the same command"  # the hint where too many files are open
-NO_MEMORY = Reason("memory", "memory is short", "ulimit -v unlimited, then the same command")
+# What is said of limits of the process, and the hints.
+NO_MEMORY, MORE_MEMORY = "memory is short", "ulimit -v unlimited, then the same command"
+MORE_FILES = "ulimit -n 1024, then the same command"
 
 
 class MemcliError(Exception):

@@ -1,15 +1,16 @@
 """The frozen records that pass between memcli's packages.
 
-Every record is a NamedTuple: it costs a tenth of a frozen dataclass to define, and
-all of these are defined on the path of a search. Lines count from 1 and both ends
+All of these are defined on the path of a search. Lines count from 1 and both ends
 are inclusive; paths are POSIX and relative to the root of their source; dates are
 ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length.
 """
 
-# No `from __future__ import annotations`: the strings it leaves would be compiled one by one, 2 ms.
+from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from memcli.record import Record
 
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
@@ -17,7 +18,7 @@ SCOPES = ("session", "user", "global")
 TRUSTS = ("trusted", "untrusted")
 
 
-class Source(NamedTuple):
+class Source(Record):
     """A named folder and the rules for the documents below it."""
 
     name: str
@@ -35,7 +36,7 @@ class Source(NamedTuple):
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
 
 
-class FileStat(NamedTuple):
+class FileStat(Record):
     """A candidate file as one stat call saw it."""
 
     source: str
@@ -46,7 +47,7 @@ class FileStat(NamedTuple):
     inode: int
 
 
-class Skip(NamedTuple):
+class Skip(Record):
     """A file or folder that was passed over, and why."""
 
     source: str
@@ -55,7 +56,7 @@ class Skip(NamedTuple):
     detail: str = ""
 
 
-class Listing(NamedTuple):
+class Listing(Record):
     """What one walk over all sources found.
 
     `unlisted` names (source, folder path) pairs that could not be listed: whatever
@@ -68,7 +69,7 @@ class Listing(NamedTuple):
     mounts: tuple[tuple[str, str], ...] = ()  # (source, folder path) of mount points
 
 
-class Known(NamedTuple):
+class Known(Record):
     """What the index remembers of a document, enough to see that it has not changed."""
 
     hash: bytes
@@ -79,7 +80,7 @@ class Known(NamedTuple):
     indexed_ns: int  # wall clock when the file was read
 
 
-class Diff(NamedTuple):
+class Diff(Record):
     """The difference between a listing and the index, before any file is read."""
 
     added: tuple[FileStat, ...]
@@ -88,7 +89,7 @@ class Diff(NamedTuple):
     removed: tuple[tuple[str, str], ...]  # (source, path), truly gone
 
 
-class FileText(NamedTuple):
+class FileText(Record):
     """The text of one file, and how it was decoded."""
 
     stat: FileStat
@@ -97,7 +98,7 @@ class FileText(NamedTuple):
     damaged: bool  # some bytes could not be decoded and were replaced
 
 
-class Part(NamedTuple):
+class Part(Record):
     """A few lines of a chunk: the unit that is embedded."""
 
     start_line: int
@@ -108,7 +109,7 @@ class Part(NamedTuple):
     hash: bytes  # of the embedded text, 16 bytes
 
 
-class Limits(NamedTuple):
+class Limits(Record):
     """How large chunks and parts may grow."""
 
     chunk_tokens: int  # estimate, of the text alone
@@ -118,7 +119,7 @@ class Limits(NamedTuple):
     most_parts: int = 100_000  # of a document; 8 MiB of list items are some 75,000
 
 
-class Chunk(NamedTuple):
+class Chunk(Record):
     """A run of whole blocks under one heading path."""
 
     ordinal: int  # position in the document, from 0
@@ -136,7 +137,7 @@ class Chunk(NamedTuple):
     parts: tuple[Part, ...]
 
 
-class SourceLines(NamedTuple):
+class SourceLines(Record):
     """Lines of a document of the memory that a summary was made of."""
 
     path: str
@@ -145,7 +146,7 @@ class SourceLines(NamedTuple):
     hash: bytes  # of the lines when they were summarised, 16 bytes
 
 
-class Lineage(NamedTuple):
+class Lineage(Record):
     """Where a summary comes from, as its front matter tells."""
 
     sources: tuple[SourceLines, ...]  # never empty
@@ -161,7 +162,7 @@ class Lineage(NamedTuple):
     seal: str  # hash of the file without its line
 
 
-class Document(NamedTuple):
+class Document(Record):
     """One Markdown file, parsed and chunked."""
 
     source: str
@@ -212,7 +213,7 @@ class Encoder(Protocol):
         ...
 
 
-class Filters(NamedTuple):
+class Filters(Record):
     """What a search is limited to; applied before the top-k of each leg."""
 
     since: str | None = None
@@ -228,14 +229,14 @@ class Filters(NamedTuple):
     within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines
 
 
-class Term(NamedTuple):
+class Term(Record):
     """A word or a phrase as an index holds it (see `markdown.words`)."""
 
     text: str
     prefix: bool = False  # its end may go on
 
 
-class Wanted(NamedTuple):
+class Wanted(Record):
     """What to find by words: chunks with any of some terms, or with one term of every group."""
 
     any: tuple[Term, ...] = ()
@@ -243,7 +244,7 @@ class Wanted(NamedTuple):
     none: tuple[Term, ...] = ()  # a chunk with one of these is not found
 
 
-class PartScore(NamedTuple):
+class PartScore(Record):
     """The cosine of one part of a candidate, None without a vector."""
 
     start_line: int
@@ -253,7 +254,7 @@ class PartScore(NamedTuple):
     cosine: float | None
 
 
-class About(NamedTuple):
+class About(Record):
     """What is told of lines of a document besides their text."""
 
     chunk_id: int
@@ -320,7 +321,7 @@ def cite(source: str, path: str, first: int, last: int) -> str:
     return f"{shown(source, path)}:{first}-{last}"
 
 
-class Candidate(NamedTuple):
+class Candidate(Record):
     """A chunk that a leg of recall found, with the raw score of both legs."""
 
     about: About
@@ -336,7 +337,7 @@ class Candidate(NamedTuple):
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
 
 
-class Excerpt(NamedTuple):
+class Excerpt(Record):
     """Lines of a document as they stand, and what is told of it."""
 
     about: About

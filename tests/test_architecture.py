@@ -23,6 +23,7 @@ ROWS = (
     "config",
     "embedding markdown workspace",
     "types errors room",
+    "record",
 )
 MOST_LINES = 60  # of a function, without its signature and its docstring
 MOST_PARAMETERS, MOST_POSITIONAL = 8, 5
@@ -105,6 +106,18 @@ def _edges(names: set[str]) -> Iterator[Import]:
             if isinstance(node, ast.ImportFrom):
                 found = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
                 yield from ((_name(file), str(name)) for name in found & names)
+
+
+def test_records_are_of_the_kind_that_costs_nothing_to_define() -> None:
+    """`typing.NamedTuple` compiles its constructor at every start; only `record` names it."""
+    importers = {
+        importer
+        for importer, tree in _trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "typing"
+        if any(alias.name == "NamedTuple" for alias in node.names)
+    }
+    assert importers == {"memcli.record"}
 
 
 def test_every_package_stands_in_a_row() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.api.opened import OpenedWorkspace
 from memcli.embedding.choice import Remembered
 from memcli.errors import IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
-from memcli.search.options import SearchOptions
+from memcli.record import Record
 from memcli.search.pipeline import (
     MODE_IS_LEXICAL,
     NOTHING,
@@ -19,9 +18,11 @@ from memcli.search.pipeline import (
     search,
     unobserved,
 )
-from memcli.search.question import Question
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.search.options import SearchOptions
+    from memcli.search.question import Question
     from memcli.search.views import Expanded
     from memcli.types import Encoder
 
@@ -29,7 +30,7 @@ WITHOUT_BOUND = 10**9
 SYNC_WAIT_SECONDS = 60.0
 
 
-class Answered(NamedTuple):
+class Answered(Record):
     """The answer to a question, and how far the index stood behind the files."""
 
     question: Question

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.api.ask import begin_vector, bring_in_step, remembered
-from memcli.api.opened import OpenedWorkspace
-from memcli.config.settings import Config
 from memcli.context.assemble import Assembled, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
-from memcli.indexing.freshness import Freshness
+from memcli.record import Record
 from memcli.search.options import options_of
-from memcli.search.pipeline import Answer
 from memcli.search.question import Question
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.config.settings import Config
+    from memcli.indexing.freshness import Freshness
+    from memcli.search.pipeline import Answer
+
 NOTHING = Assembled((), (), "")
 
 
-class Assembly(NamedTuple):
+class Assembly(Record):
     """A context and what it rests on."""
 
     question: Question | None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from memcli.errors import UsageError
 from memcli.indexing.planning import Settings, make_document
 from memcli.markdown.lineage import citations, lines_hash
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
 
 
-class RawLines(NamedTuple):
+class RawLines(Record):
     """Lines of a log that a summary stands for."""
 
     source: str

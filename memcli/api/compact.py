@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.api.opened import OpenedWorkspace
 from memcli.compaction import folder
 from memcli.errors import MemcliError, UsageError
+from memcli.record import Record
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
     from memcli.errors import Reason
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 60.0
 
 
-class Compaction(NamedTuple):
+class Compaction(Record):
     """A plan, and what it could not rest on."""
 
     plan: CompactionPlan
@@ -28,7 +29,7 @@ class Compaction(NamedTuple):
     without_vectors: Reason | None  # why sentences are placed by words alone
 
 
-class Checked(NamedTuple):
+class Checked(Record):
     """The summaries there are, what does not hold of them, and what could not be read."""
 
     summaries: tuple[Summary, ...]
@@ -36,7 +37,7 @@ class Checked(NamedTuple):
     unread: tuple[Problem, ...]
 
 
-class Undone(NamedTuple):
+class Undone(Record):
     """What was taken back of the last run."""
 
     is_empty: bool  # there was nothing to take back

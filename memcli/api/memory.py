@@ -68,7 +68,7 @@ class Memory(OpenedWorkspace):
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(answer.lexical, answer.dense),
-            results=passages_of(answer.hits, words=found.question.words, full=full),
+            results=passages_of(answer.hits, words=found.question.words),
             dropped=answer.dropped,
         )
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
+from memcli.record import Record
 from memcli.store.open import open_store
 from memcli.workspace.locate import locate
 
@@ -34,7 +35,7 @@ MOST_NS = (1 << 63) - 1  # from 1970, as an index holds times: from 1678 to 2261
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 
 
-class Clock(NamedTuple):
+class Clock(Record):
     """Time, as it is handed to whatever needs it."""
 
     now_ns: Callable[[], int]  # nanoseconds since 1970

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.api import targets
 from memcli.api.behind import RawLines, raw_lines
-from memcli.api.opened import OpenedWorkspace
-from memcli.api.targets import Target
 from memcli.errors import UsageError
-from memcli.indexing.planning import Settings
 from memcli.markdown.parts import digest
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, cite
 
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.targets import Target
+    from memcli.indexing.planning import Settings
 
-class Lines(NamedTuple):
+
+class Lines(Record):
     """Lines of a document."""
 
     source: str

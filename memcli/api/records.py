@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Leg
 
 
-class Fresh(NamedTuple):
+class Fresh(Record):
     """How far an answer is behind the files."""
 
     state: str  # fresh | stale | not_indexed | empty
@@ -19,14 +21,14 @@ class Fresh(NamedTuple):
     notices: tuple[Reason, ...]  # what could not be seen or had to be mended
 
 
-class LegsRun(NamedTuple):
+class LegsRun(Record):
     """Which legs ran, and why one did not."""
 
     lexical: Leg
     dense: Leg
 
 
-class SearchResults(NamedTuple):
+class SearchResults(Record):
     """The answer to a question: the record of `memcli.search/1`."""
 
     query: str
@@ -38,7 +40,7 @@ class SearchResults(NamedTuple):
     dropped: int  # passages that did not fit the budget
 
 
-class ContextPassage(NamedTuple):
+class ContextPassage(Record):
     """Lines of one document as a context shows them."""
 
     section: str  # always | soft | recent | found
@@ -50,7 +52,7 @@ class ContextPassage(NamedTuple):
     via: str | None  # citation of the passage that links here
 
 
-class ContextBlock(NamedTuple):
+class ContextBlock(Record):
     """The memory for a prompt: the record of `memcli.context/1`."""
 
     query: str | None

@@ -9,28 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from memcli.api.opened import OpenedWorkspace
-from memcli.config.settings import Config
 from memcli.embedding.choice import OTHER_MODEL, Remembered
 from memcli.embedding.known import is_readable
 from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, vectors_off
+from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
-from memcli.store.port import Snapshot
 from memcli.store.records import Counts, Facts
 from memcli.store.run_records import Described, SourceCounts, VectorSearch, WatchRecord
 from memcli.types import FileStat, Skip, Source, shown
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.config.settings import Config
+    from memcli.store.port import Snapshot
 
 # A watcher writes its record every 30 seconds, also in the middle of a run.
 SILENT_SECONDS = 120.0
 
 
-class Usability(NamedTuple):
+class Usability(Record):
     """Whether a configured encoder can be used."""
 
     is_usable: bool
@@ -38,7 +41,7 @@ class Usability(NamedTuple):
     reason: Reason | None  # why it cannot
 
 
-class Indexed(NamedTuple):
+class Indexed(Record):
     """What an index holds."""
 
     counts: Counts = Counts(0, 0, 0, 0)
@@ -55,7 +58,7 @@ class Indexed(NamedTuple):
         return self.counts.parts - self.counts.embedded
 
 
-class Findings(NamedTuple):
+class Findings(Record):
     """All that a status is made of."""
 
     config: Config

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from memcli.api.opened import OpenedWorkspace
 from memcli.api.patience import AskedToWaitError, Patience
 from memcli.errors import LegMissingError
+from memcli.record import Record
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
     from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Progress, Report
     from memcli.indexing.planning import Settings
@@ -27,7 +28,7 @@ def unseen(stage: str, done: int, total: int) -> None:
     """Take no notice of progress."""
 
 
-class Job(NamedTuple):
+class Job(Record):
     """What a run is to do besides bringing the index in step."""
 
     full: bool = False
@@ -36,7 +37,7 @@ class Job(NamedTuple):
     texts: int | None = None  # most that are embedded; None: all
 
 
-class Done(NamedTuple):
+class Done(Record):
     """What a run did."""
 
     report: Report

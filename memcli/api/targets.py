@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import NotFoundError
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
 
 
-class Target(NamedTuple):
+class Target(Record):
     """What is asked for."""
 
     source: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.bench.bootstrap import paired
 from memcli.bench.metrics import NAMES
+from memcli.record import Record
 from memcli.search.profiles import PROFILES
 from memcli.search.stages import SWITCHES
 
@@ -15,7 +16,7 @@ SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000
 JUDGED_BY = "nDCG@10"  # the metric whose difference gets an interval
 
 
-class Variant(NamedTuple):
+class Variant(Record):
     """One way to search that differs in one thing from how it is set."""
 
     name: str

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import NamedTuple
+
+from memcli.record import Record
 
 DRAWS = 2000
 SEED = 20250101
 
 
-class Difference(NamedTuple):
+class Difference(Record):
     """A mean difference and its 95 % interval."""
 
     mean: float

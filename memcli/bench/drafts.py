@@ -10,9 +10,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from memcli.markdown.parse import Block, Parsed
+from memcli.record import Record
 
 _DECISIONS = re.compile(
     r"\b(?:decided|decision|agreed|chose|must|promised|entschieden|beschlossen|vereinbart)\b"
@@ -25,7 +25,7 @@ _DATE_ALONE = re.compile(r"[\W\d]*")
 WORDS = 16  # of a decision that become its question
 
 
-class QuestionDraft(NamedTuple):
+class QuestionDraft(Record):
     """A question somebody may want to ask, and the lines that answer it."""
 
     query: str

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.queries import HIGH
 from memcli.bench.rows import HEADLINE, Move, Row, drop, moves, worst
 from memcli.errors import UsageError
+from memcli.record import Record
 
 
-class Gate(NamedTuple):
+class Gate(Record):
     """A metric and the least it may be."""
 
     metric: str
     least: float
 
 
-class Gates(NamedTuple):
+class Gates(Record):
     """Everything a run is held against; None is no gate."""
 
     floors: tuple[Gate, ...]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby, pairwise
 from math import inf
-from typing import NamedTuple
 
 from memcli.bench.metrics import Range
+from memcli.record import Record
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
@@ -22,7 +22,7 @@ from memcli.types import shown
 GONE = "files"  # no stage of a search: the lines are in no file any more
 
 
-class Loss(NamedTuple):
+class Loss(Record):
     """A stage and what happened there, for a person."""
 
     stage: str  # of `stages.TABLE`, or GONE

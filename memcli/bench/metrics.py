@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 BUDGETS = (500, 1000, 2000)
@@ -22,7 +22,7 @@ NAMES = (
 )  # fmt: skip
 
 
-class Range(NamedTuple):
+class Range(Record):
     """Lines of a document, from 1, both ends included."""
 
     path: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import LineCosts, Range, mean, score
 from memcli.bench.queries import OVERALL, Query
+from memcli.record import Record
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer, Observer, unobserved
 from memcli.search.why_not import Course
@@ -30,7 +31,7 @@ class Search(Protocol):
         ...
 
 
-class AskedQuestion(NamedTuple):
+class AskedQuestion(Record):
     """A question with its passages and scores; no scores where nothing is judged."""
 
     query: Query

@@ -11,10 +11,11 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.bench.metrics import Range
 from memcli.errors import UsageError
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, split_name
 
 WHOLE_FILE = 10**9
@@ -26,7 +27,7 @@ HIGH = 0.8  # from here on a question that is newly missed is said by itself
 _SHORT = re.compile(r"(.*\S)\s+(?:→|->)\s+(\S.*?)(?::(\d+)(?:-(\d+))?)?\s*")
 
 
-class Query(NamedTuple):
+class Query(Record):
     """One judged question."""
 
     id: str

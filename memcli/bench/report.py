@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.bench.history import changes
 from memcli.bench.rows import HEADLINE, Row, quality_of, rows_of, worst
+from memcli.record import Record
 
 TREND = (HEADLINE, "Hit@5", "Recall@10", "Recall@1000tok")
 WORST = 15
@@ -14,14 +15,14 @@ WORST = 15
 Receipt = Mapping[str, Any]
 
 
-class Series(NamedTuple):
+class Series(Record):
     """One line of a trend; None where a run has no such figure."""
 
     name: str
     values: tuple[float | None, ...]
 
 
-class Event(NamedTuple):
+class Event(Record):
     """A run that differs from the one before it, or that something got worse in."""
 
     when: str
@@ -29,7 +30,7 @@ class Event(NamedTuple):
     regressions: tuple[str, ...]
 
 
-class ReportContents(NamedTuple):
+class ReportContents(Record):
     """The contents of a report, oldest run first."""
 
     when: tuple[str, ...]  # ISO times

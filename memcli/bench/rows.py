@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
 from memcli.bench.quality import AskedQuestion
 from memcli.bench.queries import Query
 from memcli.errors import UsageError
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 HEADLINE = "nDCG@10"
 RECEIPTS = ("memcli.bench-quality/1", "memcli.bench-lane/1")
 
 
-class Row(NamedTuple):
+class Row(Record):
     """One judged question in one run."""
 
     id: str
@@ -29,7 +30,7 @@ class Row(NamedTuple):
     why: str
 
 
-class Move(NamedTuple):
+class Move(Record):
     """A question whose scores differ between two runs."""
 
     before: Row

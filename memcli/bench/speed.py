@@ -7,12 +7,13 @@ same machine, says what the program costs; only ratios are compared between mach
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.bench.quality import percentile
+from memcli.record import Record
 
 
-class Process(NamedTuple):
+class Process(Record):
     """What one run of a program cost."""
 
     wall_s: float
@@ -21,7 +22,7 @@ class Process(NamedTuple):
     exit_code: int
 
 
-class Goal(NamedTuple):
+class Goal(Record):
     """A ratio that must stay at or below (least False) or above (least True) a bound."""
 
     name: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS, SHELLS, SUMMARIZERS
 from memcli.cli.help_text import default_of
 from memcli.cli.terminal import WHEN
 from memcli.config.settings import BY_NAME, FLAGS
+from memcli.record import Record
 from memcli.types import SCOPES, TRUSTS
 
 FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -39,7 +40,7 @@ _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class Takes(NamedTuple):
+class Takes(Record):
     """What stands behind an option or as an argument."""
 
     metavar: str
@@ -47,7 +48,7 @@ class Takes(NamedTuple):
     words: tuple[str, ...]  # all that is allowed, where that is known
 
 
-class Option(NamedTuple):
+class Option(Record):
     """An option: its names, short ones first, its meaning, and its value unless it is a switch."""
 
     names: tuple[str, ...]
@@ -56,7 +57,7 @@ class Option(NamedTuple):
     default: str
 
 
-class Command(NamedTuple):
+class Command(Record):
     """A command that does something, by its full name: "bench quality"."""
 
     name: str

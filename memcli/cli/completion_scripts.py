@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memcli.cli.choices import SHELLS
-from memcli.cli.command_tree import Command
 from memcli.cli.program import COMMANDS
 from memcli.cli.topics import topics
+
+if TYPE_CHECKING:
+    from memcli.cli.command_tree import Command
 
 
 def completion_scripts(commands: Sequence[Command]) -> dict[str, str]:

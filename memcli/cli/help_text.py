@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.config.keys import BY_NAME, FLAGS
+from memcli.record import Record
 
 MOST_COLUMNS = 79
 UNFOLDED = 10_000  # columns; so wide that Click folds nothing itself
@@ -77,7 +78,7 @@ def folded(text: str, width: int) -> str:
     return "\n".join(lines).replace(_TIED, " ")
 
 
-class _Block(NamedTuple):
+class _Block(Record):
     """A paragraph or an entry of a list, in one line."""
 
     text: str

@@ -10,11 +10,9 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, TextIO
 
-from memcli import __version__
+from memcli import TYPE_CHECKING, __version__
 from memcli.cli.program import (
     COMMANDS,
     OTHER_NAMES,
@@ -24,7 +22,11 @@ from memcli.cli.program import (
     terminal,
     write_help,
 )
-from memcli.errors import MORE_FILES, NO_MEMORY, ExitCode, MemcliError
+from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn, TextIO
 
 # What the system says of a disk that is full or broken, and of what it does not allow.
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
@@ -41,7 +43,7 @@ GC_THRESHOLD = 50_000
 
 def main() -> NoReturn:
     """Run the command line of the process and end it."""
-    import signal
+    import _signal  # type: ignore[import-not-found]  # without enums; see `entry`
 
     if sys.stdout is None:  # closed by the caller: there is nobody to write for
         sys.stdout = _nowhere()
@@ -50,8 +52,8 @@ def main() -> NoReturn:
     gc.set_threshold(GC_THRESHOLD)
     code: int = ExitCode.INTERRUPTED
     with suppress(KeyboardInterrupt):  # while the first one is reported, or at the very end
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         code = _written(run(sys.argv[1:]))
     os._exit(code)  # tearing down the model runtime would cost 10 to 25 ms
 
@@ -116,7 +118,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         hint = MORE_FILES if error.errno in (errno.EMFILE, errno.ENFILE) else ""
         return _refused(f"{what}{error.strerror}", hint=hint, as_json=as_json)
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
-        hint = f"{NO_MEMORY.hint}; or pip install --force-reinstall memcli"
+        hint = f"{MORE_MEMORY}; or pip install --force-reinstall memcli"
         return _refused(str(error), hint=hint, as_json=as_json)
     from memcli import room
 
@@ -248,9 +250,9 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
 
 def _short_of_memory(*, as_json: bool) -> int:
     """Report that, importing nothing: even that may fail now."""
-    text = f"memcli: the system refuses: {NO_MEMORY.text}\nTry: {NO_MEMORY.hint}\n"
+    text = f"memcli: the system refuses: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
-        told = f'"message": "the system refuses: {NO_MEMORY.text}", "hint": "{NO_MEMORY.hint}"'
+        told = f'"message": "the system refuses: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
         text = f'{{"code": "system", {told}}}\n'
     with suppress(MemoryError):
         _say(text)

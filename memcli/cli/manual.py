@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memcli import __version__
-from memcli.cli.command_tree import Command, Option
+
+if TYPE_CHECKING:
+    from memcli.cli.command_tree import Command, Option
 
 _ABOUT = """\
 memcli searches a folder of Markdown notes, the memory of an agent or of a person, by words and

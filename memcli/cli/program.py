@@ -6,10 +6,12 @@ It imports none of them, so that a command may ask for it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `memcli`
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
     from memcli.cli.terminal import Terminal
 
 COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from memcli.cli.terminal import Terminal
+if TYPE_CHECKING:
+    from memcli.cli.terminal import Terminal
 
 SHOW_AFTER_SECONDS = 0.3
 LEAST_BAR, MOST_BAR = 4, 40  # columns

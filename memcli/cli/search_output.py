@@ -34,18 +34,18 @@ def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) 
         for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     else:
-        _write_text(found, words, skin, form=form, full=full, explain=explain)
+        _write_text(found, words, skin, form=form, explain=explain)
     terminal.flush()
     _say(found, skin, explain=explain)
 
 
 def _write_text(
-    found: Answered, words: Sequence[str], skin: Skin, *, form: str, full: bool, explain: bool
+    found: Answered, words: Sequence[str], skin: Skin, *, form: str, explain: bool
 ) -> None:
     """Write the passages for a person: as Markdown, for a terminal or for a pipe."""
     terminal = skin.terminal
     shown = [
-        (rank, hit, make_snippet(hit.text, words=words, limit=len(hit.text) if full else None))
+        (rank, hit, make_snippet(hit, words=words))
         for rank, hit in enumerate(found.answer.hits, start=1)
     ]
     if form == "markdown":
@@ -109,7 +109,7 @@ def _write_json(
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    passages = passages_of(found.answer.hits, words=words, full=full)
+    passages = passages_of(found.answer.hits, words=words)
     results = [jsonio.result(passage, full=full, explain=explain) for passage in passages]
     expanded = [jsonio.lines(each) for each in found.expanded]
     if form == "jsonl":

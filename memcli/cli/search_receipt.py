@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli import side_files
-from memcli.cli.skin import Skin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memcli.api.ask import Answered
     from memcli.api.assemble import Assembly
+    from memcli.cli.skin import Skin
     from memcli.search.options import SearchOptions
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli.api.memory import Memory
 from memcli.cli.terminal import Terminal
-from memcli.config.settings import Config
 from memcli.errors import UsageError
+from memcli.record import Record
 from memcli.workspace.dating import age_days
 
+if TYPE_CHECKING:
+    from memcli.config.settings import Config
 
-class Shared(NamedTuple):
+
+class Shared(Record):
     """The options that every command has."""
 
     workspace: str | None
@@ -23,7 +26,7 @@ class Shared(NamedTuple):
     now: str | None
 
 
-class Skin(NamedTuple):
+class Skin(Record):
     """The command line around one memory."""
 
     memory: Memory

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.api.opened import local
 from memcli.cli.index_output import skipped
-from memcli.cli.terminal import Terminal
 from memcli.errors import BusyError, MemcliError, Reason
-from memcli.indexing.indexer import Report
 from memcli.indexing.notices import unlisted, without_vectors
 from memcli.render.jsonio import dumps
 from memcli.render.reasons import sentence
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
+    from memcli.cli.terminal import Terminal
     from memcli.embedding.opener import Opened
+    from memcli.indexing.indexer import Report
 
 SCHEMA = "memcli.watch/1"
 SHOWN_NAMES = 3

@@ -11,12 +11,12 @@ import queue
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from memcli.api.opened import ENCODER_SETTINGS
 from memcli.api.sync import Done, Job, Vectors, embed_next, sync
 from memcli.cli.index_output import file_lists
 from memcli.cli.progress import Progress
-from memcli.cli.skin import Skin
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
@@ -24,6 +24,9 @@ from memcli.errors import BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
 from memcli.store.run_records import WatchRecord
+
+if TYPE_CHECKING:
+    from memcli.cli.skin import Skin
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
 LOCK_WAIT_SECONDS = 2.0

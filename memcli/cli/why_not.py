@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.api import targets
-from memcli.cli.skin import Skin
 from memcli.search.options import options_of
 from memcli.search.stages import STAGES
 from memcli.search.why_not import Course, Followed, follow, verdict
 from memcli.types import Filters, cite
+
+if TYPE_CHECKING:
+    from memcli.cli.skin import Skin
 
 _WIDTH = max(map(len, STAGES))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
 from memcli.compaction.sentences import Sentence
 from memcli.markdown.lineage import SCHEMA, seal_of
 from memcli.markdown.tokens import estimate, quotient
+from memcli.record import Record
 from memcli.types import Lineage
 
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
@@ -17,7 +17,7 @@ LINE_TOKENS = 40
 GAP = 2  # lines from one to the next
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """What a summary says of one record."""
 
     date: str

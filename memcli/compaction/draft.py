@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from memcli.compaction import also, keep
 from memcli.compaction.command import Rewrite, written
@@ -22,6 +21,7 @@ from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, told
 from memcli.markdown.lineage import lines_hash
 from memcli.markdown.tokens import estimate, quotient
+from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
 MODES = ("normal", "aggressive", "bounded")
@@ -35,7 +35,7 @@ ROUNDS = 6
 MOST_TOKENS = 50_000
 
 
-class CompactionSettings(NamedTuple):
+class CompactionSettings(Record):
     """What compaction is asked to do."""
 
     tail_records: int
@@ -46,7 +46,7 @@ class CompactionSettings(NamedTuple):
     depth: int  # 2 also makes summaries of summaries
 
 
-class Item(NamedTuple):
+class Item(Record):
     """One thing to summarise: a record, or a summary of the level below."""
 
     source: SourceLines
@@ -57,7 +57,7 @@ class Item(NamedTuple):
     level: int
 
 
-class SummaryDraft(NamedTuple):
+class SummaryDraft(Record):
     """A summary that is not written yet."""
 
     path: str
@@ -68,7 +68,7 @@ class SummaryDraft(NamedTuple):
     items: int
 
 
-class Declined(NamedTuple):
+class Declined(Record):
     """A cluster that stays as it is, and why."""
 
     sources: tuple[SourceLines, ...]

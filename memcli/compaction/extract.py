@@ -12,12 +12,12 @@ so that stable background told by the neighbouring summary is not told again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place, terms
 from memcli.markdown.tokens import quotient
+from memcli.record import Record
 
 # Chosen on LoCoMo conversation 26 by what search still finds.
 NEWS = 1.0
@@ -27,7 +27,7 @@ QUESTION = 0.3
 LEAST_TERMS = 4
 
 
-class Extract(NamedTuple):
+class Extract(Record):
     """What was chosen of a cluster, in its order."""
 
     chosen: tuple[int, ...]  # positions among the sentences

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from memcli.compaction.draft import SummaryDraft
 from memcli.compaction.records import DatedLog
@@ -18,6 +17,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.planning import Settings, make_document, plan
 from memcli.indexing.planning import read as read_document
 from memcli.markdown.lineage import FOLDERS
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Document, FileText, Known, Lineage, Skip, shown
 from memcli.workspace import openat
 from memcli.workspace.diff import ROOT
@@ -27,7 +27,7 @@ from memcli.workspace.locate import MEMORY_FOLDER
 _TEMPORARY = ".memcli-writing-"
 
 
-class Holdings(NamedTuple):
+class Holdings(Record):
     """What the memory holds for compaction."""
 
     logs: tuple[DatedLog, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memcli.compaction.clusters import cluster
 from memcli.compaction.command import Rewrite
@@ -16,10 +15,11 @@ from memcli.compaction.similarity import Embed, idf
 from memcli.compaction.summaries import Summary, entries_of
 from memcli.markdown.lineage import lines_hash
 from memcli.markdown.tokens import estimate
+from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
 
-class CompactionPlan(NamedTuple):
+class CompactionPlan(Record):
     """What a run would do."""
 
     records: tuple[LogRecord, ...]

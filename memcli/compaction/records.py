@@ -8,10 +8,10 @@ that the records of a log cover every chunk of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from memcli.markdown.parse import Block, parse
 from memcli.markdown.tokens import estimate
+from memcli.record import Record
 
 # Bundles share a record up to this size, about that of a chunk.
 RECORD_TOKENS = 400
@@ -20,7 +20,7 @@ _LEADS = (":", "：")
 _ASKS = ("?", "？")
 
 
-class DatedLog(NamedTuple):
+class DatedLog(Record):
     """A dated log of the memory."""
 
     path: str
@@ -29,7 +29,7 @@ class DatedLog(NamedTuple):
     lines: tuple[str, ...]
 
 
-class LogRecord(NamedTuple):
+class LogRecord(Record):
     """A run of whole bundles, with the headings above the first one."""
 
     log: DatedLog

@@ -6,13 +6,13 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from memcli.compaction.keep import FACT, why_kept
 from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder, without_data
 from memcli.markdown.comments import visible
 from memcli.markdown.parse import Block
+from memcli.record import Record
 
 LEAD_CHARS = 60
 SHORT_CHARS = 16
@@ -26,7 +26,7 @@ _STOP = re.compile(
 )
 
 
-class Sentence(NamedTuple):
+class Sentence(Record):
     """A sentence as it stands in a log, and where."""
 
     text: str  # without list mark and speaker

@@ -10,10 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.embedding.known import is_readable
 from memcli.markdown.words import prepare
+from memcli.record import Record
 from memcli.types import Encoder
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ Embed = Callable[[Sequence[str]], list[bytes] | None]
 _WORD = re.compile(r"\w+")
 
 
-class Space(NamedTuple):
+class Space(Record):
     """Unit vectors of some texts, a row each, and how they came about."""
 
     rows: Matrix

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from memcli.compaction.compose import Entry
 from memcli.compaction.keep import why_kept
 from memcli.compaction.sentences import Sentence
 from memcli.markdown.lineage import citations, cited, holds, seal_of
 from memcli.markdown.tokens import quotient
+from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-class Summary(NamedTuple):
+class Summary(Record):
     """A summary in the folder."""
 
     path: str
@@ -30,7 +30,7 @@ class Summary(NamedTuple):
         return seal_of(self.text) != self.lineage.seal
 
 
-class Problem(NamedTuple):
+class Problem(Record):
     """What does not hold of a summary."""
 
     path: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.embedding import encoders
+from memcli.record import Record
 
 
-class Key(NamedTuple):
+class Key(Record):
     """One setting: its name, type, default, choices and meaning."""
 
     name: str

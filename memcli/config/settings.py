@@ -12,7 +12,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
@@ -20,7 +20,10 @@ from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
 from memcli.config.sources import HINT, check_blocks, make_sources, quoted, shortened
 from memcli.errors import ConfigError
-from memcli.types import Source
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
@@ -28,14 +31,14 @@ FLAG_ORIGIN = "flag"
 MOST_WHOLE = 10**15  # of a whole number without a bound of its own
 
 
-class Value(NamedTuple):
+class Value(Record):
     """A setting's value and where it came from."""
 
     value: Any
     origin: str
 
 
-class Config(NamedTuple):
+class Config(Record):
     """Every setting, and the sources of the workspace."""
 
     workspace: str

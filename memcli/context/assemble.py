@@ -18,16 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from math import ceil
-from typing import NamedTuple
 
 from memcli.context.packing import packed
 from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, ContextPart, cost, frame, joined
 from memcli.errors import BudgetError, ConfigError
 from memcli.markdown.tokens import quotient
+from memcli.record import Record
 from memcli.types import Excerpt
 
 
-class Sharing(NamedTuple):
+class Sharing(Record):
     """The budget in tokens, and how it is shared."""
 
     budget: int
@@ -38,7 +38,7 @@ class Sharing(NamedTuple):
     by_lines: bool = False  # chunks share lines, so lines tell what is shown already
 
 
-class Fixed(NamedTuple):
+class Fixed(Record):
     """What a context holds whatever is asked."""
 
     parts: tuple[ContextPart, ...]
@@ -51,7 +51,7 @@ class Fixed(NamedTuple):
         return frozenset(chunk for part in self.parts for chunk in part.chunk_ids)
 
 
-class Assembled(NamedTuple):
+class Assembled(Record):
     """A context: its parts in the order they are shown, and what had no room."""
 
     parts: tuple[ContextPart, ...]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from memcli.markdown.chunker import slug
+from memcli.record import Record
 from memcli.types import Excerpt
 
 # Of the two-pass scheme: what a step costs, and below which score nobody follows.
@@ -23,7 +23,7 @@ _ENDINGS = ("", ".md", ".markdown")
 DocumentName = tuple[str, str]  # (source, path)
 
 
-class Link(NamedTuple):
+class Link(Record):
     """An authored link of a passage that was found."""
 
     source: str  # of the document that links
@@ -33,7 +33,7 @@ class Link(NamedTuple):
     citation: str
 
 
-class Hop(NamedTuple):
+class Hop(Record):
     """A passage that something found links to."""
 
     excerpt: Excerpt

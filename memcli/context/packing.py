@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from memcli.context.parts import ContextPart, join
+from memcli.record import Record
 
 Ranked = tuple[int, ContextPart]  # rank of the best passage of a part
 
 
-class Packed(NamedTuple):
+class Packed(Record):
     """What is shown, by its best passage, and what had no room, by its rank."""
 
     kept: list[ContextPart]
@@ -42,7 +42,7 @@ def packed(
     return Packed(page.parts(), [part for part in refused if not page.shows(part)])
 
 
-class _Document(NamedTuple):
+class _Document(Record):
     """What is shown of a document, in its order."""
 
     fixed: list[ContextPart]
@@ -50,7 +50,7 @@ class _Document(NamedTuple):
     parts: list[Ranked]
 
 
-class _Offer(NamedTuple):
+class _Offer(Record):
     """What showing a part would cost, and how it would stand on the page it was made for."""
 
     cost: float  # tokens it adds

@@ -7,12 +7,13 @@ names what had no room. Without a query there are no legs, and nothing is fused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.context.assemble import Assembled, tokens
 from memcli.context.parts import ContextPart
 from memcli.errors import Reason
 from memcli.markdown.parts import digest
+from memcli.record import Record
 from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer, Leg
 from memcli.search.query import parse
@@ -23,7 +24,7 @@ SCHEMA = "memcli.context-receipt/1"
 _NOT_ASKED = Leg(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 
-class Made(NamedTuple):
+class Made(Record):
     """A context and what it was made from."""
 
     question: Question | None

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from memcli.embedding.choice import Choice, Remembered
 from memcli.embedding.models import INT8, MODEL_PACKAGE, fingerprint, locate, verify
 from memcli.embedding.opener import Folders, Opened, Opener, Opening, Quick
 from memcli.errors import LegMissingError, Reason
+
+if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Remembered
 
 
 def _fingerprint(_choice: Choice, _remembered: Remembered, folders: Folders) -> str | None:

@@ -6,12 +6,12 @@ Plain data: `registry` opens what stands here. Which names there are, `encoders`
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from memcli.errors import Reason
+from memcli.record import Record
 
 
-class LocalModel(NamedTuple):
+class LocalModel(Record):
     """A folder with an ONNX model and its tokenizer."""
 
     folder: str = ""
@@ -22,7 +22,7 @@ class LocalModel(NamedTuple):
     matryoshka: int = 0  # first components that are kept, 0: all
 
 
-class Endpoint(NamedTuple):
+class Endpoint(Record):
     """A server that speaks the OpenAI embeddings protocol."""
 
     url: str = ""  # up to and without /embeddings
@@ -38,7 +38,7 @@ class Endpoint(NamedTuple):
     timeout_seconds: float = 30.0
 
 
-class Choice(NamedTuple):
+class Choice(Record):
     """The wanted encoder, those that stand in for it, and their settings."""
 
     names: tuple[str, ...] = ("bundled",)
@@ -47,7 +47,7 @@ class Choice(NamedTuple):
     endpoint: Endpoint = Endpoint()
 
 
-class Remembered(NamedTuple):
+class Remembered(Record):
     """What an index knows of the model that made it."""
 
     model: str | None  # see `registry.remember`

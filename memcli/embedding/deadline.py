@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TypeVar
 
-from memcli.errors import NO_MEMORY, LegMissingError
+from memcli.errors import MORE_MEMORY, LegMissingError
 
 Made = TypeVar("Made")
 
@@ -36,7 +36,7 @@ def within(seconds: float, work: Callable[[], Made]) -> Made:
         Thread(target=run, daemon=True).start()
     except RuntimeError as error:
         raise LegMissingError(
-            f"no thread can be started for the endpoint: {error}", hint=NO_MEMORY.hint
+            f"no thread can be started for the endpoint: {error}", hint=MORE_MEMORY
         ) from error
     try:
         found = made.get(timeout=seconds)

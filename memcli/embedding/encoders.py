@@ -4,44 +4,46 @@ To add one, write a module with an `Opener` and a record here; what it has to be
 stands in `choice`. A program that uses memcli may add an encoder of its own by `registry.register`.
 """
 
-# No `from __future__ import annotations`: see `types`.
+from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.embedding.opener import Opener
 
 
-class EncoderRecord(NamedTuple):
+class EncoderRecord(Record):
     """One kind of encoder, by its name in the configuration."""
 
     name: str
-    opener: Callable[[], "Opener"] | None  # imports its module; None: makes no vectors
+    opener: Callable[[], Opener] | None  # imports its module; None: makes no vectors
     model: str = ""  # the name of its model, where that is always the same
     user_only: bool = False  # what a workspace's file, which may come with a clone, cannot choose
     is_server: bool = False  # texts leave the process: what fails may work again by itself
 
 
-def _bundled() -> "Opener":
+def _bundled() -> Opener:
     from memcli.embedding.bundled import OPENER
 
     return OPENER
 
 
-def _multilingual() -> "Opener":
+def _multilingual() -> Opener:
     from memcli.embedding.multilingual import OPENER
 
     return OPENER
 
 
-def _onnx() -> "Opener":
+def _onnx() -> Opener:
     from memcli.embedding.local import OPENER
 
     return OPENER
 
 
-def _openai() -> "Opener":
+def _openai() -> Opener:
     from memcli.embedding.endpoint import OPENER
 
     return OPENER

@@ -10,16 +10,18 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from memcli.embedding.choice import Choice, Endpoint, Remembered
 from memcli.embedding.deadline import within
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
 from memcli.embedding.wire import Reply, Wire
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
+
+if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Endpoint, Remembered
 
 Sleep = Callable[[float], None]
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.embedding.models import DATA, FP32, INT8, MODELS, Located, Model, locate, verify
+from memcli.record import Record
 
 LAYERS, HEADS, WIDTH, INNER, POSITIONS, WORDS = 6, 12, 384, 1536, 512, 30_522
 EPSILON = 1e-12  # layer_norm_eps of the model's config.json
@@ -29,7 +30,7 @@ _MS = "com.microsoft"  # the runtime's own fused operators
 _SAFETENSORS_START = 8 + 11_408 + POSITIONS * 8
 
 
-class Weight(NamedTuple):
+class Weight(Record):
     """Where a tensor lies in the model file."""
 
     shape: tuple[int, ...]

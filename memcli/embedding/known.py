@@ -4,18 +4,17 @@ One record a model, asked for by the fingerprint of its vectors. Of a model with
 nothing is assumed: it may read every script, is believed, and gives no confidence.
 """
 
-# No `from __future__ import annotations`: see `types`.
-
-from typing import NamedTuple
+from __future__ import annotations
 
 from memcli.embedding.encoders import RECORDS
 from memcli.embedding.models import E5, FP32, INT8, model_name
+from memcli.record import Record
 
 # Below this share of Latin letters a model that has learnt English says nothing.
 LATIN_LIMIT = 0.5
 
 
-class Calibration(NamedTuple):
+class Calibration(Record):
     """The constants of the logistic that makes a confidence of cosine and coverage."""
 
     bias: float
@@ -23,7 +22,7 @@ class Calibration(NamedTuple):
     coverage: float
 
 
-class KnownModel(NamedTuple):
+class KnownModel(Record):
     """What is known of one model."""
 
     name: str  # the first field of its fingerprints

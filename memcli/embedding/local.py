@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from memcli.embedding.choice import Choice, LocalModel, Remembered
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import require_room, silence
 from memcli.errors import LegMissingError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Tokenizer
+
+    from memcli.embedding.choice import Choice, LocalModel, Remembered
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _BESIDE = (".data", "_data")  # where a model of more than 2 GB keeps its weights
@@ -26,7 +28,7 @@ _TOKENIZER = "tokenizer.json"
 _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 
 
-class Files(NamedTuple):
+class Files(Record):
     """The files of a model: its graph first, its tokenizer last."""
 
     paths: tuple[str, ...]

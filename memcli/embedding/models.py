@@ -9,12 +9,13 @@ import os
 import stat
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from memcli.record import Record
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 
 
-class Model(NamedTuple):
+class Model(Record):
     """A model file, pinned to its bytes, and the weight-free graph that reads it."""
 
     name: str
@@ -27,7 +28,7 @@ class Model(NamedTuple):
     dimension: int = 384
 
 
-class Located(NamedTuple):
+class Located(Record):
     """A file that has the name and size of a model; `verify` tells whether it is one."""
 
     model: Model

@@ -3,19 +3,22 @@
 Types alone, so that a module can fill in its `Opener` without knowing who asks.
 """
 
-# No `from __future__ import annotations`: see `types`.
+from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from memcli.embedding.choice import Choice, Remembered
-from memcli.errors import Reason
-from memcli.types import Encoder
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.embedding.choice import Choice, Remembered
+    from memcli.errors import Reason
+    from memcli.types import Encoder
 
 Folders = tuple[str, ...]  # that packages are imported from
 
 
-class Opened(NamedTuple):
+class Opened(Record):
     """An encoder, or why there is none; with one, a reason tells what was passed over."""
 
     encoder: Encoder | None
@@ -23,7 +26,7 @@ class Opened(NamedTuple):
     name: str = ""  # of the encoder in the configuration
 
 
-class Opening(NamedTuple):
+class Opening(Record):
     """How an encoder is to be opened; see `registry.open_encoder`."""
 
     folders: Folders
@@ -54,7 +57,7 @@ class Quick(Protocol):
         ...
 
 
-class Opener(NamedTuple):
+class Opener(Record):
     """The functions of one kind of encoder."""
 
     # Names the vectors without opening anything, None where the encoder is not there.

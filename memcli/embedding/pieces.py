@@ -9,8 +9,10 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from operator import mul
+from typing import TYPE_CHECKING
 
-from memcli.types import Encoder
+if TYPE_CHECKING:
+    from memcli.types import Encoder
 
 
 def halves(text: str) -> tuple[str, str]:

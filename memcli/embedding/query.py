@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
@@ -21,12 +21,15 @@ from memcli.embedding.registry import (
     query_seconds,
 )
 from memcli.errors import LegMissingError, Reason
-from memcli.types import Encoder
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.types import Encoder
 
 KEPT = 256  # vectors: half a megabyte
 
 
-class Embedded(NamedTuple):
+class Embedded(Record):
     """The vector of a query, or why there is none."""
 
     vector: bytes | None

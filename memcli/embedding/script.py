@@ -5,14 +5,14 @@ What follows for a query or a chunk (less weight, or keywords alone) is left to 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from memcli.record import Record
 
 # First words of character names in the Unicode database.
 _LATIN = ("LATIN", "FULLWIDTH LATIN")
 _CJK = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH")
 
 
-class Shares(NamedTuple):
+class Shares(Record):
     """Shares of a text's letters; what is neither Latin nor CJK makes up the rest."""
 
     latin: float

@@ -6,11 +6,14 @@ Depends on no runtime; `onnx` and `quick` each pass these settings on in their o
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli import room
-from memcli.embedding.models import Located
-from memcli.errors import NO_MEMORY, LegMissingError
+from memcli.errors import MORE_MEMORY, LegMissingError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.embedding.models import Located
 
 # Levels of the runtime: the graphs are fused already, so nothing needs rewriting, save
 # that x64quantprecision is itself a rewriting of level 2.
@@ -36,7 +39,7 @@ _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 _EXACT_FLAGS = frozenset((b"avx512_vnni", b"avx_vnni"))
 
 
-class SessionSettings(NamedTuple):
+class SessionSettings(Record):
     """SessionSettings of a session."""
 
     level: int  # of graph rewriting
@@ -60,7 +63,7 @@ def lacking(needed: int) -> str:
 def require_room(model: int) -> None:
     """Raise LegMissingError where the package cannot be loaded for a model of so many bytes."""
     if why := lacking(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
-        raise LegMissingError(why, hint=NO_MEMORY.hint)
+        raise LegMissingError(why, hint=MORE_MEMORY)
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:

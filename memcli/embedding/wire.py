@@ -10,14 +10,14 @@ from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from threading import Event
-from typing import NamedTuple
 from urllib.parse import SplitResult
 
 from memcli.embedding.deadline import within
 from memcli.errors import LegMissingError
+from memcli.record import Record
 
 
-class Reply(NamedTuple):
+class Reply(Record):
     """What a server answers."""
 
     status: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import (
     BusyError,
@@ -22,6 +22,7 @@ from memcli.errors import (
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unread
 from memcli.indexing.planning import Settings, changed_settings, plan
+from memcli.record import Record
 from memcli.types import Encoder, Listing, shown
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SETTLE_PAGES = 250  # of the keyword index: 10 to 20 ms
 NOT_SYNCED = Reason("not-synced", "not synced", "memcli index")
 
 
-class Bounds(NamedTuple):
+class Bounds(Record):
     """How much a search may do for the index."""
 
     files: int
@@ -43,7 +44,7 @@ class Bounds(NamedTuple):
     wait_seconds: float  # 0: only if the lock is free at once
 
 
-class Freshness(NamedTuple):
+class Freshness(Record):
     """How far the index is behind the files as the answer is made."""
 
     state: str  # fresh | stale | not_indexed | empty

@@ -7,7 +7,7 @@ while a first index still runs. Moves and reverts embed nothing: vectors are kep
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
@@ -23,6 +23,7 @@ from memcli.indexing.planning import (
     settings_meta,
 )
 from memcli.markdown.parts import embedded_again
+from memcli.record import Record
 from memcli.store.run_records import Pending, Stamp
 from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
 
@@ -41,7 +42,7 @@ CACHE_DAYS = 30
 Progress = Callable[[str, int, int], None]
 
 
-class Report(NamedTuple):
+class Report(Record):
     """What an index run did, paths sorted."""
 
     added: tuple[str, ...]

@@ -7,9 +7,10 @@ what the next `memcli index` will report, because they read the `Standing` that 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.indexing.planning import BY_BYTES, Settings, changed_settings, pair_moves, plan, read
+from memcli.record import Record
 from memcli.store.records import Facts, Key
 from memcli.types import FileStat, Known, Listing, Skip, shown
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 NOT_TEXT = b""  # the hash under which the index remembers a file that is not text
 
 
-class Changes(NamedTuple):
+class Changes(Record):
     """What a run of `memcli index` will report, by names as people know them, sorted."""
 
     added: tuple[str, ...]
@@ -29,7 +30,7 @@ class Changes(NamedTuple):
     removed: tuple[str, ...]
 
 
-class Standing(NamedTuple):
+class Standing(Record):
     """Where the index stands: what one look at settings, files and index has shown."""
 
     listing: Listing  # with the files that could not be read among its skips

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown import CHUNKER_VERSION
-from memcli.store.records import Facts
+from memcli.record import Record
 from memcli.types import (
     MEMORY_SOURCE,
     Diff,
@@ -23,12 +23,15 @@ from memcli.workspace.discover import discover
 from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
 from memcli.workspace.mounts import missing, remember
 
+if TYPE_CHECKING:
+    from memcli.store.records import Facts
+
 # Why a file that could be read has no text to index, by its bytes alone.
 BY_BYTES = ("not-text", "too-large")
 GONE = "the folder is gone; memcli index --full takes that for meant"
 
 
-class Settings(NamedTuple):
+class Settings(Record):
     """What the indexer needs to know besides the files."""
 
     sources: tuple[Source, ...]
@@ -45,7 +48,7 @@ class Settings(NamedTuple):
         raise KeyError(name)
 
 
-class Plan(NamedTuple):
+class Plan(Record):
     """What differs between files and index."""
 
     listing: Listing

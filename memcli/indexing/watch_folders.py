@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.errors import ConfigError
-from memcli.indexing.watcher import Stamp
-from memcli.types import FileStat, Source
+from memcli.record import Record
 from memcli.workspace.ignore import IGNORE_FILE, Rules, is_markdown, load_rules
+
+if TYPE_CHECKING:
+    from memcli.indexing.watcher import Stamp
+    from memcli.types import FileStat, Source
 
 # Each watch is a thread, and with some versions of the watching library an inotify instance,
 # of which Linux gives 128 a user.
@@ -23,14 +26,14 @@ MOST_WATCHES = 32
 Identity = tuple[int, ...] | None  # of a place: device, inode; of a file: its stamp
 
 
-class Folder(NamedTuple):
+class Folder(Record):
     """A folder to watch, alone or with everything below it."""
 
     path: str  # real path
     recursive: bool
 
 
-class Scope(NamedTuple):
+class Scope(Record):
     """What of one source is watched, and what its events mean."""
 
     name: str

@@ -6,14 +6,16 @@ A hint is `source:path`, or None where anything may differ. Nothing here decides
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.indexing import watch_folders as folders
-from memcli.indexing.planning import Settings
 from memcli.indexing.watch_events import Events, system_observer
-from memcli.indexing.watcher import Stamp
-from memcli.types import FileStat
 from memcli.workspace.discover import discover
+
+if TYPE_CHECKING:
+    from memcli.indexing.planning import Settings
+    from memcli.indexing.watcher import Stamp
+    from memcli.types import FileStat
 
 
 class Sight:

@@ -10,7 +10,8 @@ seconds of one monotonic clock.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from memcli.record import Record
 
 # Two looks at a file, so far apart, must agree: longer than the pauses inside one slow save
 # (80 ms between truncating and writing, measured with an editor on a busy machine).
@@ -33,7 +34,7 @@ WAIT, LOOK, RUN, EMBED, PROBE, BEAT = "wait", "look", "run", "embed", "probe", "
 Stamp = tuple[int, int, int] | None  # size, mtime_ns, inode; None: not there
 
 
-class Action(NamedTuple):
+class Action(Record):
     """What is due now."""
 
     kind: str  # wait | look | run | embed | probe | beat
@@ -41,7 +42,7 @@ class Action(NamedTuple):
     reason: str = ""  # of a run: start | change | sweep | retry
 
 
-class Timing(NamedTuple):
+class Timing(Record):
     """How patient the watcher is, in seconds."""
 
     debounce: float

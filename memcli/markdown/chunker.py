@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
-from memcli.markdown.parse import Block, Parsed
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
 from memcli.markdown.tokens import estimate, quotient
+from memcli.record import Record
 from memcli.types import Chunk, Limits, Part
+
+if TYPE_CHECKING:
+    from memcli.markdown.parse import Block, Parsed
 
 # A last chunk below this share of the limit joins the one before it.
 TAIL_SHARE = 0.25
@@ -26,7 +29,7 @@ TAIL_SHARE = 0.25
 _SLUG = re.compile(r"[^\w]+")
 
 
-class Heading(NamedTuple):
+class Heading(Record):
     """The headings above a block, and the date the nearest one states."""
 
     path: tuple[str, ...]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.markdown.parts import digest
+from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
 SCHEMA = "memcli.summary/1"
@@ -97,7 +98,7 @@ def seal_of(text: str) -> str:
     return digest(re.sub(_SEAL, "", text, count=1, flags=re.MULTILINE)).hex()
 
 
-class Cited(NamedTuple):
+class Cited(Record):
     """A line of a summary: what it says, and the lines that say so."""
 
     said: str

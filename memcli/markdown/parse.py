@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli.markdown.comments import visible as visible
 from memcli.markdown.frontmatter import split
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MAX_NESTING = 100
 
 
-class Block(NamedTuple):
+class Block(Record):
     """A block that is not split while it fits: lines `start` to `end`, from 0, end exclusive."""
 
     kind: str  # heading | paragraph | item | fence | table | quote | html
@@ -33,7 +34,7 @@ class Block(NamedTuple):
     title: str = ""  # of a heading
 
 
-class Parsed(NamedTuple):
+class Parsed(Record):
     """A document's lines, its metadata and its blocks in order."""
 
     lines: tuple[str, ...]

@@ -12,12 +12,15 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.comments import comments, visible
-from memcli.markdown.parse import Block, Parsed
 from memcli.markdown.tokens import quotient
-from memcli.types import Limits
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.markdown.parse import Block, Parsed
+    from memcli.types import Limits
 
 PART_LINES = 2
 PART_TOKENS = 100
@@ -34,7 +37,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
 Count = Callable[[str], int]
 
 
-class Span(NamedTuple):
+class Span(Record):
     """Characters of the document that become one part, and what is repeated before them."""
 
     start: int

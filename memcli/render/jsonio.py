@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memcli.errors import Reason
-from memcli.indexing.freshness import Freshness
-from memcli.indexing.look import Standing
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
-from memcli.search.hits import Step
-from memcli.search.passages import Passage
-from memcli.search.pipeline import Answer, Leg
-from memcli.search.views import Expanded
+
+if TYPE_CHECKING:
+    from memcli.errors import Reason
+    from memcli.indexing.freshness import Freshness
+    from memcli.indexing.look import Standing
+    from memcli.search.hits import Step
+    from memcli.search.passages import Passage
+    from memcli.search.pipeline import Answer, Leg
+    from memcli.search.views import Expanded
 
 
 def dumps(record: Mapping[str, Any]) -> str:
@@ -30,6 +32,8 @@ def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
         del record["text"]
     if not passage.duplicates:
         del record["duplicates"]
+    if not passage.cut:
+        del record["cut"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from memcli.search.hits import Hit
-from memcli.search.snippet import Snippet
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit
+    from memcli.search.snippet import Snippet
 
 _BACKTICKS = re.compile(r"`+")
 

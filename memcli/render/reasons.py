@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from memcli.errors import Reason
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memcli.errors import Reason
 
 
 def sentence(reason: Reason) -> str:

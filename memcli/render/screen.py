@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from memcli.record import Record
 from memcli.render.text import INDENT, Style
 from memcli.render.width import columns, shortened, wrap
-from memcli.search.hits import Hit
 from memcli.search.snippet import Snippet
-from memcli.search.views import Expanded
+
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit
+    from memcli.search.views import Expanded
 
 BAR_COLUMNS = 6
 AGE_COLUMNS = 13  # "23 months ago"
@@ -21,7 +24,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
-class Screen(NamedTuple):
+class Screen(Record):
     """What a passage has to fit: the terminal, and the world around it."""
 
     width: int  # columns

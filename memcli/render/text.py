@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from memcli.record import Record
 from memcli.render.sanitize import one_line
-from memcli.search.hits import Hit, Step
-from memcli.search.snippet import Snippet
-from memcli.search.views import Expanded
+
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit, Step
+    from memcli.search.snippet import Snippet
+    from memcli.search.views import Expanded
 
 INDENT = "    "
 # A comment that was left out leaves its blank lines behind.
 _BLANK_RUNS = r"\n(?:[ \t]*\n){2,}"
 
 
-class Style(NamedTuple):
+class Style(Record):
     """Escape codes by role; all empty in plain text."""
 
     path: str

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.date_words import (
     AMBIGUOUS_MONTHS,
     AT_WORDS,
@@ -45,7 +45,7 @@ from memcli.search.date_words import (
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
-class DateSpan(NamedTuple):
+class DateSpan(Record):
     """A stretch of days, both ends inclusive, and the words that name it."""
 
     start: str  # YYYY-MM-DD

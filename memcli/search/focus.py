@@ -13,11 +13,15 @@ one that say enough to be worth their tokens; parts left over form windows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.search.fusion import Weights
+from memcli.record import Record
 from memcli.search.hits import Hit, ordered
+from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
+
+if TYPE_CHECKING:
+    from memcli.search.fusion import Weights
 
 # A part is short: fewer of its words can match than of a chunk's, and its vector says more.
 # Weights fitted part by part on three LoCoMo conversations came to the same balance.
@@ -35,7 +39,7 @@ B = 0.75
 Tokens = Sequence[str]
 
 
-class SoughtTerm(NamedTuple):
+class SoughtTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
     tokens: tuple[str, ...]
@@ -91,6 +95,7 @@ def focus(
                 moved._replace(
                     first=first,
                     last=last,
+                    best=best,
                     own_cosine=_best_cosine(hit, first, last),
                     own_coverage=_coverage(held, terms),
                 )
@@ -158,6 +163,8 @@ def _windows(
                 first -= 1
             if last + 1 < len(parts) and joins(last + 1, first, last):
                 last += 1
+        run = whole_thought(hit.candidate, Run(first, last), lambda part: part not in taken)
+        first, last = run
         taken.update(range(first, last + 1))
         windows.append((first, last, best))
     return windows

@@ -16,15 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from memcli.record import Record
 from memcli.search.hits import Hit, Step, ordered
-from memcli.types import Candidate
+
+if TYPE_CHECKING:
+    from memcli.types import Candidate
 
 RRF_K = 60
 
 
-class Weights(NamedTuple):
+class Weights(Record):
     """How much each leg counts; they sum to 1."""
 
     vector: float

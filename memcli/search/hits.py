@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from memcli.record import Record
 from memcli.types import About, Candidate, cite
 
 
-class Step(NamedTuple):
+class Step(Record):
     """What one stage did to a hit: the score it left and the numbers it used."""
 
     stage: str
@@ -15,7 +14,7 @@ class Step(NamedTuple):
     inputs: tuple[tuple[str, float | int | str | None], ...]
 
 
-class Hit(NamedTuple):
+class Hit(Record):
     """A run of parts of one candidate, with its score so far and how it came about."""
 
     candidate: Candidate
@@ -30,6 +29,8 @@ class Hit(NamedTuple):
     # Of the passage alone, where it is less than its chunk; None: as above.
     own_cosine: float | None = None
     own_coverage: float | None = None
+    best: int = 0  # the part that it was found by
+    broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
 
     @property
     def about(self) -> About:
@@ -64,6 +65,25 @@ class Hit(NamedTuple):
             return self.candidate.text
         parts = self.candidate.parts
         return self.candidate.text[parts[self.first].start : parts[self.last].end]
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether its first or its last line goes on where the passage does not."""
+        return self.goes_before or self.goes_on
+
+    @property
+    def goes_before(self) -> bool:
+        """Tell whether its first line begins before it."""
+        parts = self.candidate.parts
+        start = 0 if self.is_whole else parts[self.first].start
+        return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
+
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether its last line ends behind it."""
+        text = self.candidate.text
+        end = len(text) if self.is_whole else self.candidate.parts[self.last].end
+        return text[end] != "\n" if end < len(text) else self.broken[1]
 
     @property
     def citation(self) -> str:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
+from memcli.record import Record
 from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
-from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.types import Filters
 
 
-class Inner(NamedTuple):
+# With a budget the tokens are the limit; as many passages as are looked at.
+BUDGET_LIMIT = 100
+
+
+class Inner(Record):
     """What one caller inside memcli needs of a search; no user can ask for it."""
 
     passage_lines: int = PASSAGE_LINES
@@ -23,7 +30,7 @@ class Inner(NamedTuple):
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
 
 
-class SearchOptions(NamedTuple):
+class SearchOptions(Record):
     """What a search is asked to do."""
 
     limit: int
@@ -53,9 +60,17 @@ class SearchOptions(NamedTuple):
 
 
 def options_of(
-    config: Config, *, filters: Filters, budget: int | None = None, whole: bool = False
+    config: Config,
+    *,
+    filters: Filters,
+    budget: int | None = None,
+    whole: bool = False,
+    fill: bool = True,
 ) -> SearchOptions:
-    """Read the search settings; the profile's stand in for those nobody has set."""
+    """Read the search settings; the profile's stand in for those nobody has set.
+
+    With a budget and no limit set, `fill` takes as many passages as fit.
+    """
     profile = PROFILES[config("search.profile")]
 
     def setting(name: str) -> Any:  # noqa: ANN401
@@ -63,6 +78,8 @@ def options_of(
         return config(name) if is_set else profile.settings.get(name, config(name))
 
     limit, universe = setting("search.limit"), setting("search.universe")
+    if fill and budget is not None and config.values["search.limit"].origin == DEFAULT_ORIGIN:
+        limit = BUDGET_LIMIT
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from memcli.markdown.tokens import estimate
-from memcli.search.hits import Hit
+from memcli.search.lines import cut_down
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.search.hits import Hit
+
+# A budget is spent when no more than this share of it is left.
+SPENT = 0.1
 
 
 def pack(hits: Sequence[Hit], *, budget: int | None) -> tuple[list[Hit], int]:
-    """Give the longest prefix that fits and how many were dropped; None is no budget."""
+    """Give what fits and how many passages were dropped; None is no budget.
+
+    Where a passage does not fit, its best lines are kept if they do; what comes after it is tried
+    until the budget is spent. Of the first passage a part of a line is better than nothing.
+    """
     if budget is None:
         return list(hits), 0
-    left, kept = budget, []
+    left = budget
+    kept: list[Hit] = []
     for hit in hits:
-        left -= estimate(hit.text)
-        if left < 0:
+        if left <= SPENT * budget:
             break
-        kept.append(hit)
+        fitting = cut_down(hit, partial(_fits, left))
+        if fitting is not None and not (kept and fitting.is_cut and not hit.is_cut):
+            kept.append(fitting)
+            left -= estimate(fitting.text)
     return kept, len(hits) - len(kept)
+
+
+def _fits(tokens: float, text: str) -> bool:
+    return estimate(text) <= tokens

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
-from memcli.search.hits import Hit, Step
+from memcli.record import Record
 from memcli.search.snippet import make_snippet
 
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit, Step
 
-class Passage(NamedTuple):
+
+class Passage(Record):
     """Lines that answer a question, and why they stand where they do."""
 
     rank: int  # from 1
@@ -26,7 +29,7 @@ class Passage(NamedTuple):
     score: float  # orders the passages of one question, and no others
     confidence: float | None  # 0 to 1; None for a model that nobody has measured
     citation: str  # what `get` takes
-    snippet: str  # what is shown: the beginning where the passage is long
+    snippet: str  # what is shown: the text without comments
     text_hash: str
     tokens: int  # of the text, as estimated
     kind: str
@@ -34,16 +37,17 @@ class Passage(NamedTuple):
     scope: str
     trust: str
     text: str  # as it stands in the file
+    cut: bool  # a line too long for the passage goes on before or behind it
     duplicates: tuple[str, ...]  # citations of passages that say the same
     trace: tuple[Step, ...]
 
 
-def passages_of(hits: Sequence[Hit], *, words: Sequence[str], full: bool) -> tuple[Passage, ...]:
-    """Describe hits, best first; with `full` the snippet is all of the text."""
-    return tuple(_passage(rank, hit, words, full) for rank, hit in enumerate(hits, start=1))
+def passages_of(hits: Sequence[Hit], *, words: Sequence[str]) -> tuple[Passage, ...]:
+    """Describe hits, best first."""
+    return tuple(_passage(rank, hit, words) for rank, hit in enumerate(hits, start=1))
 
 
-def _passage(rank: int, hit: Hit, words: Sequence[str], full: bool) -> Passage:
+def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
     about, text = hit.about, hit.text
     return Passage(
         rank=rank,
@@ -58,7 +62,7 @@ def _passage(rank: int, hit: Hit, words: Sequence[str], full: bool) -> Passage:
         score=hit.score,
         confidence=hit.confidence,
         citation=hit.citation,
-        snippet=make_snippet(text, words=words, limit=len(text) if full else None).text,
+        snippet=make_snippet(hit, words=words).text,
         text_hash=digest(text).hex(),
         tokens=estimate(text),
         kind=about.kind,
@@ -66,6 +70,7 @@ def _passage(rank: int, hit: Hit, words: Sequence[str], full: bool) -> Passage:
         scope=about.scope,
         trust=about.trust,
         text=text,
+        cut=hit.is_cut,
         duplicates=hit.duplicates,
         trace=hit.trace,
     )

@@ -9,31 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import OTHER_MODEL
 from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
-from memcli.search.dates import DateSpan
+from memcli.record import Record
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, verdict
 from memcli.search.focus import Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
+from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
-from memcli.search.options import SearchOptions
 from memcli.search.pack import pack
 from memcli.search.proximity import apply_proximity, nearest_first
-from memcli.search.query import ParsedQuery
 from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
-from memcli.store.records import Counts, Support
-from memcli.types import Filters
 
 if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
+    from memcli.search.options import SearchOptions
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
+    from memcli.store.records import Counts, Support
+    from memcli.types import Filters
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
@@ -47,7 +49,7 @@ MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
 
 
-class Leg(NamedTuple):
+class Leg(Record):
     """Whether a leg ran, why not or not in full, and on how much."""
 
     ran: bool
@@ -56,7 +58,7 @@ class Leg(NamedTuple):
     total: int
 
 
-class Answer(NamedTuple):
+class Answer(Record):
     """The hits of a query and what they rest on."""
 
     hits: tuple[Hit, ...]
@@ -74,7 +76,7 @@ class Answer(NamedTuple):
 NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), "0")
 
 
-class Vector(NamedTuple):
+class Vector(Record):
     """The query's vector and the encoder it comes from, or why there is none."""
 
     blob: bytes | None
@@ -91,7 +93,7 @@ def unobserved(stage: str, hits: Sequence[Hit]) -> None:
     """Take no notice: the observer of a search that nobody follows."""
 
 
-class Gathered(NamedTuple):
+class Gathered(Record):
     """What one look into the index gave for a query: all that the later stages need."""
 
     hits: Sequence[Hit]  # those worth a closer look
@@ -119,7 +121,14 @@ def search(
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
     gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
-    return _rank(gathered, options, age_days, observe)
+    answer = _rank(gathered, options, age_days, observe)
+    return answer._replace(hits=_with_ends(snapshot, answer.hits))
+
+
+def _with_ends(snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line that another chunk has the rest of."""
+    broken = snapshot.broken([hit.about.chunk_id for hit in hits])
+    return tuple(hit._replace(broken=broken[hit.about.chunk_id]) for hit in hits)
 
 
 def _gather(
@@ -261,6 +270,8 @@ def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_S
         ("newer", newer_first),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
+        ("join", joined),
+        ("cut", lambda hits: hits if options.whole else beginning(hits)),
     ]
 
 
@@ -288,7 +299,7 @@ def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
         hits[:MMR_POOL],
         lambda_=options.mmr_lambda,
         least=options.mmr_min,
-        limit=options.limit,
+        limit=options.limit + SPARE,
         fold=options.has("mmr.fold"),
     )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.stages import SWITCHES
 
 
-class Profile(NamedTuple):
+class Profile(Record):
     """A way to rank."""
 
     settings: Mapping[str, float | int | str]  # where the user has not set them
@@ -21,7 +21,7 @@ class Profile(NamedTuple):
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
-        "default": Profile({}, frozenset(SWITCHES) - {"score", "spread"}, False, False),
+        "default": Profile({}, frozenset(SWITCHES) - {"score", "spread", "cut"}, False, False),
         "classic": Profile(
             {
                 "search.fusion": "weighted",
@@ -33,11 +33,13 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 "search.mmr_lambda": 0.7,
                 "search.min_score": 0.35,
             },
-            frozenset(("decay", "mmr")),
+            frozenset(("decay", "mmr", "cut")),
             True,
             True,
         ),
-        "convex": Profile({}, frozenset(("score",)), False, False, "convex"),
-        "two-pass": Profile({"search.limit": 8}, frozenset(("score",)), False, False, "two-pass"),
+        "convex": Profile({}, frozenset(("score", "cut")), False, False, "convex"),
+        "two-pass": Profile(
+            {"search.limit": 8}, frozenset(("score", "cut")), False, False, "two-pass"
+        ),
     }
 )

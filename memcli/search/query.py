@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice, pairwise
-from typing import NamedTuple
 
 from memcli.markdown import words
+from memcli.record import Record
 from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
 from memcli.types import Term, Wanted
 
@@ -48,7 +48,7 @@ _BRACKETS = " !\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–™�
 _EDGES = _BRACKETS + "#+_"
 
 
-class QueryTerm(NamedTuple):
+class QueryTerm(Record):
     """One thing to look for."""
 
     text: str  # as typed, without its operator
@@ -62,7 +62,7 @@ class QueryTerm(NamedTuple):
         return words.sought(self.text, prefix=self.kind == "prefix")
 
 
-class ParsedQuery(NamedTuple):
+class ParsedQuery(Record):
     """What a query asks for."""
 
     text: str  # natural text to embed: operators and excluded words removed
@@ -116,7 +116,7 @@ def _known(terms: Iterable[Term | None]) -> tuple[Term, ...]:
     return tuple(dict.fromkeys(term for term in terms if term))
 
 
-class _Piece(NamedTuple):
+class _Piece(Record):
     """A stretch of the query between spaces or quotes."""
 
     start: int

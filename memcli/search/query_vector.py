@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from memcli.errors import NO_MEMORY, LegMissingError, Reason
+from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
 from memcli.search.pipeline import Vector
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class QueryVector:
             found = self._encoder().encode_query(self._text, self._index)
             cut = _fertility(found.fingerprint, found.tokens, self._text)
         except MemoryError:
-            self._vector = self._vector._replace(reason=NO_MEMORY)
+            self._vector = self._vector._replace(reason=Reason("memory", NO_MEMORY, MORE_MEMORY))
             return
         except Exception as error:
             reason = Reason("no-vector", f"{FAILED}: {type(error).__name__}: {error}")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import NamedTuple
 
 from memcli.errors import UsageError
+from memcli.record import Record
 from memcli.search.dates import DateSpan, find_dates
 from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_days
 
 
-class Question(NamedTuple):
+class Question(Record):
     """What is asked, and on which day: yesterday is another day tomorrow."""
 
     text: str

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
+from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
-from memcli.search.query import ParsedQuery
 from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Term, Wanted
 
 if TYPE_CHECKING:
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
 
 # Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.
 MOST_OUTSIDE = 1000
 
 
-class RecallBounds(NamedTuple):
+class RecallBounds(Record):
     """Which chunks may become candidates, and how many."""
 
     universe: int  # most that each leg gives
@@ -34,7 +35,7 @@ class RecallBounds(NamedTuple):
     outside: frozenset[int] = frozenset()  # chunks that are none
 
 
-class Recalled(NamedTuple):
+class Recalled(Record):
     """Candidates, and how much of the query each one matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
@@ -85,7 +86,7 @@ def recall(
     return covered._replace(common=tuple(left_out), qualities=qualities)
 
 
-class Sought(NamedTuple):
+class Sought(Record):
     """What the legs look for."""
 
     wanted: Wanted

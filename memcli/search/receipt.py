@@ -7,9 +7,10 @@ found, the fused order, and the passages with their traces. Texts are bounded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.markdown.parts import digest
+from memcli.record import Record
 from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
@@ -21,7 +22,7 @@ TEXT_CHARS = 700  # as much as a snippet shows
 LEG_TOP = 50  # of each leg; the fused list holds every candidate
 
 
-class Inquiry(NamedTuple):
+class Inquiry(Record):
     """What was asked, and everything that went with it."""
 
     text: str

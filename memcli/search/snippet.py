@@ -1,45 +1,44 @@
-"""Choose the few sentences of a passage that are shown, and where the matched words are; pure."""
+"""Show the text of a passage, and where in it the matched words are; pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.markdown.parse import visible
 from memcli.markdown.words import split_runs
+from memcli.record import Record
 
-SNIPPET_CHARS = 700
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.search.hits import Hit
 
 _BEGIN = r"(?<![^\W_])"
 _ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
-_BOUNDARY = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n")
 
 
-class Snippet(NamedTuple):
-    """A piece of text and the character spans in it that match the query."""
+class Snippet(Record):
+    """A text and the character spans in it that match the query."""
 
     text: str
     marks: tuple[tuple[int, int], ...]
 
 
-def make_snippet(text: str, *, words: Sequence[str], limit: int | None = None) -> Snippet:
-    """Cut a passage at the end of a sentence within `limit` characters, then mark the words."""
-    limit = SNIPPET_CHARS if limit is None else limit
-    if len(text) > limit:
-        ends = [match.start() for match in _BOUNDARY.finditer(text, 0, limit)]
-        text = text[: ends[-1] if ends and ends[-1] > limit // 2 else limit].rstrip() + "…"
-    return _marked(text, words)
+def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
+    """Give what is shown of a passage: its text without comments, the words marked.
+
+    An ellipsis says that the first line begins before it, or that the last one goes on.
+    """
+    before, after = "…" * hit.goes_before, "…" * hit.goes_on
+    return marked(before + visible(hit.text).strip("\n") + after, words)
 
 
-def _marked(text: str, words: Sequence[str]) -> Snippet:
-    text = visible(text).strip("\n")
+def marked(text: str, words: Sequence[str]) -> Snippet:
+    """Mark words in a text."""
     if not words:
         return Snippet(text, ())
-    found = []
-    for match in _pattern(tuple(words)).finditer(text):
-        found.append(match.span())
-    return Snippet(text, tuple(found))
+    return Snippet(text, tuple(found.span() for found in _pattern(tuple(words)).finditer(text)))
 
 
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:

@@ -7,10 +7,10 @@ them. A name with a dot is that of a part of a stage which is switched alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from memcli.record import Record
 
 
-class Stage(NamedTuple):
+class Stage(Record):
     """A stage, or a part of one that is switched alone."""
 
     name: str
@@ -91,8 +91,20 @@ TABLE = (
         switch="mmr.fold",
     ),
     Stage(
+        "join",
+        "makes one passage of two that follow each other in rank and touch in the file",
+        switch="join",
+    ),
+    Stage(
+        "cut",
+        "narrows a whole chunk to the lines that its first 700 characters hold, in the other "
+        "profiles (`--full` keeps it whole)",
+        "it stands behind the first 700 characters of its chunk",
+        switch="cut",
+    ),
+    Stage(
         "pack",
-        "keeps the first `--limit`, and of these the longest ranked prefix that fits `--budget`",
+        "keeps the first `--limit`, or as many as fit `--budget`, the last one cut down to fit",
         "it stood at {before}; --limit is {limit} and --budget {budget}",
     ),
 )

@@ -9,15 +9,15 @@ behind the summaries that were found, and only at those.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.hits import Hit, ordered
 from memcli.types import SourceLines
 
 QUALITY_WEIGHT = 0.5
 
 
-class Expanded(NamedTuple):
+class Expanded(Record):
     """Raw lines behind a summary that was found."""
 
     hit: Hit  # with a score among the added lines alone

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import FOCUS_POOL
 from memcli.search.stages import LOST
 
 
-class Followed(NamedTuple):
+class Followed(Record):
     """Lines of a document, both ends included."""
 
     source: str
@@ -46,7 +46,7 @@ class Course:
         self.stages.append((stage, hits))
 
 
-class Waypoint(NamedTuple):
+class Waypoint(Record):
     """Where the best hit that holds some lines stood after a stage."""
 
     stage: str
@@ -56,7 +56,7 @@ class Waypoint(NamedTuple):
     citation: str | None
 
 
-class Trail(NamedTuple):
+class Trail(Record):
     """How some lines fared, stage by stage; empty where nothing was searched."""
 
     waypoints: tuple[Waypoint, ...]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.types import Excerpt
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.types import Excerpt
 
 
-class Marked(NamedTuple):
+class Marked(Record):
     """A document that its author wants in every context."""
 
     authority: float | None
     excerpts: tuple[Excerpt, ...]  # its chunks, in order
 
 
-class Rated(NamedTuple):
+class Rated(Record):
     """A document with what its worth is judged by, and how many chunks of it are within reach."""
 
     source: str
@@ -27,14 +30,14 @@ class Rated(NamedTuple):
     chunks: int
 
 
-class Linking(NamedTuple):
+class Linking(Record):
     """What a chunk links to, and the front matter of its document."""
 
     targets: tuple[str, ...]  # as they are written
     front_matter: str  # JSON
 
 
-class Titled(NamedTuple):
+class Titled(Record):
     """A document and its title."""
 
     source: str

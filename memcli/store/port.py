@@ -10,20 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from memcli.store.context_records import Linking, Marked, Rated, Titled
-from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
-from memcli.store.run_records import (
-    Described,
-    Owner,
-    Pending,
-    SourceCounts,
-    Stamp,
-    VectorSearch,
-    WatchRecord,
-)
-from memcli.types import Candidate, Document, Excerpt, Known, Skip, SourceLines, Term, Wanted
+if TYPE_CHECKING:
+    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+    from memcli.store.run_records import (
+        Described,
+        Owner,
+        Pending,
+        SourceCounts,
+        Stamp,
+        VectorSearch,
+        WatchRecord,
+    )
+    from memcli.types import Candidate, Document, Excerpt, Known, Skip, SourceLines, Term, Wanted
 
 Sleep = Callable[[float], None]
 
@@ -112,6 +113,10 @@ class Snapshot(Protocol):
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
         """Read some chunks."""
+        ...
+
+    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
+        """Tell of chunks whether they begin, and whether they end, within a line."""
         ...
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:

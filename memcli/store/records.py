@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.types import Filters, SourceLines, Wanted
 
 Key = tuple[str, str]  # (source, path) of a document
 
 
-class Facts(NamedTuple):
+class Facts(Record):
     """What a store remembers of itself; None where it was never told."""
 
     revision: int = 0  # grows with every change that an answer can depend on
@@ -22,7 +22,7 @@ class Facts(NamedTuple):
     mounts: str | None = None  # folders that were mount points, as JSON
 
 
-class Counts(NamedTuple):
+class Counts(Record):
     """How much a store holds."""
 
     documents: int
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
     embedded: int  # parts with a vector of the store's own fingerprint
 
 
-class Reach(NamedTuple):
+class Reach(Record):
     """What may be found: what the filters let through, less what stands aside."""
 
     filters: Filters = Filters()
@@ -39,14 +39,14 @@ class Reach(NamedTuple):
     beyond: tuple[SourceLines, ...] = ()  # chunks of the memory that lie inside these lines
 
 
-class Ranked(NamedTuple):
+class Ranked(Record):
     """A chunk that was found by words."""
 
     chunk_id: int
     bm25: float  # larger is better
 
 
-class Near(NamedTuple):
+class Near(Record):
     """A text that lies near a query, and the chunks within reach that hold it."""
 
     hash: bytes
@@ -54,7 +54,7 @@ class Near(NamedTuple):
     chunk_ids: tuple[int, ...]  # by source, path and place
 
 
-class Legs(NamedTuple):
+class Legs(Record):
     """What the legs of a search were asked and have found."""
 
     wanted: Wanted
@@ -63,14 +63,14 @@ class Legs(NamedTuple):
     near: Sequence[Near]
 
 
-class Held(NamedTuple):
+class Held(Record):
     """The chunks that hold a term: how many there are, and which of some."""
 
     total: int
     chunk_ids: frozenset[int]
 
 
-class Support(NamedTuple):
+class Support(Record):
     """Lines of the memory that a summary rests on."""
 
     summary: str  # its path

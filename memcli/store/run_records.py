@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from memcli.types import FileStat
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.types import FileStat
 
 
-class Stamp(NamedTuple):
+class Stamp(Record):
     """What identifies the file state a document was read from."""
 
     stat: FileStat
@@ -16,7 +19,7 @@ class Stamp(NamedTuple):
     indexed_ns: int
 
 
-class SourceCounts(NamedTuple):
+class SourceCounts(Record):
     """How much a store holds of one source."""
 
     documents: int
@@ -25,7 +28,7 @@ class SourceCounts(NamedTuple):
     last_date: str | None
 
 
-class VectorSearch(NamedTuple):
+class VectorSearch(Record):
     """How vectors are searched."""
 
     by: str  # the name of what does it
@@ -33,7 +36,7 @@ class VectorSearch(NamedTuple):
     problem: str  # why it is not the usual way
 
 
-class Pending(NamedTuple):
+class Pending(Record):
     """A text that has no vector yet, in the pieces it is embedded from (see `markdown.parts`)."""
 
     hash: bytes
@@ -44,7 +47,7 @@ class Pending(NamedTuple):
     date: str | None
 
 
-class Owner(NamedTuple):
+class Owner(Record):
     """The process that writes a store now."""
 
     pid: int  # 0 where it cannot be told
@@ -56,7 +59,7 @@ class Owner(NamedTuple):
         return f"pid {self.pid}, since {since}" if self.pid else f"since {since}"
 
 
-class WatchRecord(NamedTuple):
+class WatchRecord(Record):
     """How a watcher is doing; times are ISO with zone."""
 
     pid: int
@@ -68,7 +71,7 @@ class WatchRecord(NamedTuple):
     failure: str = ""  # why the last run failed, if it did
 
 
-class Described(NamedTuple):
+class Described(Record):
     """Where a store is, and what is to be said of it."""
 
     address: str  # as messages name it

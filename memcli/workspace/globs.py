@@ -8,9 +8,9 @@ import and is loaded for those alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from memcli.errors import ConfigError
+from memcli.record import Record
 
 # What needs pathspec: character classes, escapes and negation.
 _COMPLEX = frozenset("?[\\")
@@ -21,7 +21,7 @@ _NAME_LENGTH = 255
 _MAX_STEPS = 3 * _NAME_LENGTH**_MAX_STARS
 
 
-class Glob(NamedTuple):
+class Glob(Record):
     """One pattern as path segments, `**` standing for any number of folders."""
 
     segments: tuple[str, ...]

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.errors import ConfigError
-from memcli.types import Source
 from memcli.workspace import globs, openat
+
+if TYPE_CHECKING:
+    from memcli.types import Source
 
 IGNORE_FILE = ".memcliignore"
 HIDDEN = "hidden"

@@ -18,7 +18,7 @@ from memcli.embedding.choice import Remembered
 from memcli.embedding.deadline import within
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.session import lacking
-from memcli.errors import MORE_FILES, NO_MEMORY, ExitCode, LegMissingError
+from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, LegMissingError, Reason
 from memcli.search.query_vector import QueryVector
 from memcli.store.sqlite.driver import connect, translated
 from tests.support import write
@@ -45,10 +45,10 @@ threading._start_new_thread = refuse
 {ENTRY}
 """
 REFUSED = "memcli: the system refuses: "
-MORE_MEMORY = f"Try: {NO_MEMORY.hint}"
+TRY = f"Try: {MORE_MEMORY}"
 BY_WORDS = (
     r"memcli: by keywords alone: the model takes [0-9]+ MB of memory, and the limit leaves [0-9]+\."
-    rf" {MORE_MEMORY}\n"
+    rf" {TRY}\n"
 )
 
 
@@ -76,10 +76,10 @@ def test_next_to_no_memory_is_no_bug(notes: Path, memory: int) -> None:
         assert len(told) <= 2, told
         if done.returncode == ExitCode.USAGE:
             if "--json" in command:
-                assert NO_MEMORY.hint in json.loads(told[0])["hint"]
+                assert MORE_MEMORY in json.loads(told[0])["hint"]
             else:
                 assert told[0].startswith(REFUSED)
-                assert told[1].startswith(MORE_MEMORY)
+                assert told[1].startswith(TRY)
     assert run_here(["index", "-q"]) == 0
 
 
@@ -139,7 +139,7 @@ def test_a_question_that_takes_too_much_memory_is_answered_by_words() -> None:
 
     vector = QueryVector(Greedy, "pool", Remembered(None, None))
     vector.start()
-    assert vector.result().reason == NO_MEMORY
+    assert vector.result().reason == Reason("memory", NO_MEMORY, MORE_MEMORY)
 
 
 def test_sqlite_without_memory_is_no_damage(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from memcli.render.text import COLOURED
 from memcli.render.width import columns
 from memcli.search import dates, query
 from memcli.search.hits import Hit
-from memcli.search.snippet import make_snippet
+from memcli.search.snippet import make_snippet, marked
 from memcli.store.sqlite.match import TOKENIZE, expression
 from memcli.types import Candidate, Excerpt, FileStat, FileText, Source, Wanted
 from memcli.workspace.dating import document_date, heading_date
@@ -156,7 +156,7 @@ def keywords(data: bytes) -> None:
         if match:
             sql = "SELECT count(*) FROM fts WHERE fts MATCH ?"
             _keyword_index().execute(sql, (match,)).fetchall()
-    make_snippet(text, words=[term.text for term in parsed.terms])
+    marked(text, [term.text for term in parsed.terms])
 
 
 def dating(data: bytes) -> None:
@@ -214,7 +214,7 @@ def fence(data: bytes) -> None:
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].info.startswith("untrusted-web ")
     hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
-    shown = markdown_passage(hit, make_snippet(text, words=()))
+    shown = markdown_passage(hit, make_snippet(hit, words=()))
     kinds = [token.type for token in MarkdownIt("commonmark").parse(shown)]
     assert kinds[-1] == "fence"
     assert kinds.count("fence") == 1
@@ -227,7 +227,7 @@ def terminal(data: bytes) -> None:
     excerpt = _excerpt(text, path=words[0] or "a", heading_path=words[:3])
     hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
     page = screen.Screen(60, COLOURED, sanitize.visible, lambda day: 3, lambda source, path: "")
-    shown = screen.passage(1, hit, make_snippet(text, words=words[:5]), page)
+    shown = screen.passage(1, hit, make_snippet(hit, words=words[:5]), page)
     plain = OWN_STYLES.sub("", shown)
     assert not RAW.search(plain), RAW.search(plain)
     for line in plain.split("\n")[1:]:

@@ -103,8 +103,8 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert shown["verdict"].startswith("shown, rank 1 of ")
     assert {each["rank"] for each in shown["stages"][-2:]} == {1}
     cut = trail("--why-not", "memory/2026-02-03.md", "-n", "1")
-    assert cut["verdict"].startswith("lost at mmr: ")
-    assert cut["verdict"].endswith("; --limit is 1 and search.mmr_min -1")
+    assert cut["verdict"].startswith("lost at pack: ")
+    assert cut["verdict"].endswith("; --limit is 1 and --budget none")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
     assert filtered["verdict"].startswith("lost at recall: no leg has it among its 200 best")
 

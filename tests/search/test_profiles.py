@@ -127,8 +127,8 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
         assert authority(30, hit.candidate.authority) <= 1.0
 
 
-def test_the_default_takes_part_in_every_stage_but_two() -> None:
-    """One is for formulas of other profiles, one for `--expand`."""
-    assert PROFILES["default"].stages == set(SWITCHES) - {"score", "spread"}
+def test_the_default_takes_part_in_every_stage_but_three() -> None:
+    """Two are for other profiles, of whole chunks and with formulas, one for `--expand`."""
+    assert PROFILES["default"].stages == set(SWITCHES) - {"score", "spread", "cut"}
     assert all(profile.stages <= set(SWITCHES) for profile in PROFILES.values())
     assert [name for name, p in PROFILES.items() if ("score" in p.stages) != bool(p.formula)] == []

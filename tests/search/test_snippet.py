@@ -1,14 +1,15 @@
-"""What is marked in a snippet, and where it is cut."""
+"""What is marked in a passage as it is shown, and what says that a line goes on."""
 
 from __future__ import annotations
 
 import pytest
 
-from memcli.search.snippet import make_snippet
+from memcli.search.snippet import make_snippet, marked
+from tests.search.makers import candidate, fused
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "marked"),
+    ("text", "words", "found"),
     [
         ("pools and pooling", ["pool"], ["pools", "pooling"]),
         ("db_pool_wait_ms", ["pool"], ["pool"]),
@@ -19,11 +20,17 @@ from memcli.search.snippet import make_snippet
         ("a+b a.b", ["a.b"], ["a.b"]),
     ],
 )
-def test_what_is_marked(text: str, words: list[str], marked: list[str]) -> None:
-    snippet = make_snippet(text, words=words)
-    assert [snippet.text[start:end] for start, end in snippet.marks] == marked
+def test_what_is_marked(text: str, words: list[str], found: list[str]) -> None:
+    snippet = marked(text, words)
+    assert [snippet.text[start:end] for start, end in snippet.marks] == found
 
 
-def test_a_long_text_is_cut_at_the_end_of_a_sentence() -> None:
-    assert make_snippet("One is here. Two is there.", words=(), limit=20).text == "One is here.…"
-    assert make_snippet("Short.", words=(), limit=20).text == "Short."
+def test_an_ellipsis_stands_where_a_line_goes_on() -> None:
+    (hit,) = fused(candidate(1, lines=("One. Two. Three.",)))
+    (part,) = hit.candidate.parts
+    pieces = [part._replace(start=start, end=end) for start, end in ((0, 4), (5, 9), (10, 16))]
+    hit = hit._replace(candidate=hit.candidate._replace(parts=tuple(pieces)), last=2)
+    assert make_snippet(hit, words=()).text == "One. Two. Three."
+    assert make_snippet(hit._replace(last=1), words=()).text == "One. Two.…"
+    assert make_snippet(hit._replace(first=1, last=1), words=()).text == "…Two.…"
+    assert make_snippet(hit._replace(first=2), words=()).text == "…Three."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -10,6 +10,7 @@ from memcli.cli import options
 from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, Reason, UsageError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.api.compact import Compaction
@@ -20,7 +21,7 @@ Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
 Number = Optional[float]  # noqa: UP045
 
 
-class CompactWish(NamedTuple):
+class CompactWish(Record):
     """What `compact` is asked to do."""
 
     action: str  # plan | apply | verify | undo

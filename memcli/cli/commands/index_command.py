@@ -5,16 +5,17 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
+from memcli.record import Record
 
 
-class IndexWish(NamedTuple):
+class IndexWish(Record):
     """What `index` is asked to do."""
 
     full: bool

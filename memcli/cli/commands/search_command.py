@@ -138,7 +138,7 @@ def command(
         view=skin.config("search.view"),
     )
     question = Question.read(" ".join(query), skin.today)
-    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters)
+    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, fill=not expand)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
+from typing import TYPE_CHECKING
 
 import apsw
 
 from memcli.errors import MemcliError
 from memcli.store.sqlite.driver import connect, rows, understood
-from memcli.store.sqlite.vectors import Nearest
+
+if TYPE_CHECKING:
+    from memcli.store.sqlite.vectors import Nearest
 
 
 class Aside:

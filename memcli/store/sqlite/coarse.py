@@ -15,10 +15,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
+from memcli.record import Record
 from memcli.store.sqlite.driver import rows
 
 PREFIX = "codes_"
@@ -33,7 +34,7 @@ SAFETY = 4  # rows within the bound for each that is wanted
 SPARE = 8  # rows of the sample, against chance
 
 
-class Asked(NamedTuple):
+class Asked(Record):
     """What is looked for among the vectors of an encoder."""
 
     fingerprint: str

@@ -14,12 +14,13 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 from memcli import room
 from memcli.errors import MORE_FILES, BusyError, DamagedError, StoreError
+from memcli.record import Record
 from memcli.store.sqlite.network import MOUNTS, is_network
 
 BUSY_TIMEOUT_MS = 5000
@@ -38,7 +39,7 @@ _DEFENCES = (
 )
 
 
-class Connected(NamedTuple):
+class Connected(Record):
     """A connection and why vectors cannot be searched in it, if so."""
 
     connection: apsw.Connection
@@ -241,7 +242,7 @@ def rows(
     return connection.execute(sql, bindings).fetchall()
 
 
-class Column(NamedTuple):
+class Column(Record):
     """A column of a SELECT, and the types its values may have: SQLite would keep any."""
 
     sql: str

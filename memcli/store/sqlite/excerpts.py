@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memcli.store.records import Key, Reach
 from memcli.store.sqlite.driver import (
     MAYBE_REAL,
     MAYBE_TEXT,
@@ -26,6 +25,7 @@ from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.records import Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields they fill.
 ABOUT = {
@@ -141,6 +141,22 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
         values,
     )
     return [Rated._make(row) for row in found]
+
+
+def broken(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
+    """Tell of chunks whether they begin, and whether they end, within a line.
+
+    Between lines stands at least the byte that ends one.
+    """
+    beside = "SELECT 1 FROM chunks o WHERE o.document_id = c.document_id AND"
+    found = rows(
+        connection,
+        f"SELECT c.id, EXISTS ({beside} o.end_byte = c.start_byte),"
+        f" EXISTS ({beside} o.start_byte = c.end_byte)"
+        f" FROM chunks c WHERE c.id IN ({marks(chunk_ids)})",
+        chunk_ids,
+    )
+    return {chunk_id: (bool(before), bool(after)) for chunk_id, before, after in found}
 
 
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memcli.store.records import Reach
 from memcli.types import MEMORY_SOURCE, SourceLines
+
+if TYPE_CHECKING:
+    from memcli.store.records import Reach
 
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 # Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs

@@ -287,6 +287,11 @@ class Reader:
         with understood(self.path):
             return excerpts.rated(self._connection, reach)
 
+    def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
+        """Tell of chunks whether they begin, and whether they end, within a line."""
+        with understood(self.path):
+            return excerpts.broken(self._connection, chunk_ids)
+
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""
         with understood(self.path):

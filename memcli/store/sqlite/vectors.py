@@ -12,14 +12,17 @@ best are compared again by the vectors of the cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 
-from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
-from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks
+
+if TYPE_CHECKING:
+    from memcli.store.records import Reach
+    from memcli.store.sqlite.coarse import Asked
 
 Nearest = list[tuple[bytes, float]]  # hash and cosine of texts, best first
 

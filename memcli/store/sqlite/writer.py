@@ -9,13 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from memcli.errors import DamagedError, StoreError
-from memcli.store.records import Counts, Facts, Key
-from memcli.store.run_records import Pending, Stamp
 from memcli.store.sqlite import (
     beside,
     documents,
@@ -30,7 +28,11 @@ from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, translated, understood
 from memcli.store.sqlite.network import MOUNTS
-from memcli.types import Document, Known, SourceLines
+
+if TYPE_CHECKING:
+    from memcli.store.records import Counts, Facts, Key
+    from memcli.store.run_records import Pending, Stamp
+    from memcli.types import Document, Known, SourceLines
 
 # The log can be folded into the file while no search reads it. Where one search follows another
 # without a gap, a run that is done would wait for the usual timeout and fold nothing.

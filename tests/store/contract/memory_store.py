@@ -270,6 +270,15 @@ class MemorySnapshot:
             for d, run in groupby(self._within(reach), lambda row: row.document)
         ]
 
+    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
+        return {
+            row.id: (
+                any(other.end_byte == row.chunk.start_byte for other in row.document.chunks),
+                any(other.start_byte == row.chunk.end_byte for other in row.document.chunks),
+            )
+            for row in self._rows(chunk_ids)
+        }
+
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return {
             row.id: Linking(row.chunk.links, row.document.front_matter)

@@ -236,6 +236,19 @@ def test_documents_by_name_and_by_title(store: Store) -> None:
         }
 
 
+def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) -> None:
+    long_line = " ".join(f"Sentence {n} of a line that no chunk holds." for n in range(120))
+    fill(store, {"a.md": f"# A\n\nfirst\n\n# B\n\n{long_line}\n\n# C\n\nlast\n"})
+    with store.snapshot() as snapshot:
+        excerpts = snapshot.excerpts_of(keys("a.md"), EVERYTHING)
+        told = snapshot.broken([each.about.chunk_id for each in excerpts])
+        first, *pieces, last = (told[each.about.chunk_id] for each in excerpts)
+        assert first == last == (False, False)
+        assert pieces == [(False, True), *[(True, True)] * (len(pieces) - 2), (True, False)]
+        assert len(pieces) > 2
+        assert snapshot.broken([]) == {}
+
+
 def test_chunks_of_documents_in_order(store: Store) -> None:
     fill(store, {"b.md": "# A\n\none\n\n# B\n\ntwo\n", "a.md": "three\n", "c.md": "four\n"})
     with store.snapshot() as snapshot:

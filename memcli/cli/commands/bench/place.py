@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memcli.cli.commands.bench import running
 from memcli.cli.skin import Skin
 from memcli.errors import UsageError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.store.port import Store
@@ -19,7 +20,7 @@ SEED = 0
 NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
 
 
-class Place(NamedTuple):
+class Place(Record):
     """A copy that may be changed: notes, their index, and the variables that lead there."""
 
     lock: int  # of the folder that holds all this; the processes that work there inherit it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -12,6 +12,7 @@ from memcli.cli import options, side_files
 from memcli.cli.commands.bench import running
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.bench.ablation import Variant
@@ -146,7 +147,7 @@ def run(
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
-class Measured(NamedTuple):
+class Measured(Record):
     """The figures of a run, and what they are made of."""
 
     record: dict[str, Any]

@@ -13,17 +13,17 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from memcli.cli.stopping import ended_by_signals
 from memcli.errors import UsageError
+from memcli.record import Record
 
 PREFIX = "memcli-bench-"
 MARK = "made-by-memcli-bench"  # an empty file: a folder of that name alone may be anybody's
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-class HeldFolder(NamedTuple):
+class HeldFolder(Record):
     """A temporary folder that is in use."""
 
     path: str

@@ -1,0 +1,175 @@
+"""Make passages of whole lines: widened to a thought, joined, or narrowed to a limit; pure.
+
+A part may be a piece of a line, an introduction without what it introduces, or a scrap of markup.
+What is cited is what is shown, so a passage is made of whole lines; what stands beside it in its
+chunk is all that can be added.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memcli.record import Record
+from memcli.types import SUMMARY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memcli.search.hits import Hit
+    from memcli.types import Candidate
+
+# What an introduction takes along: a list or a block of code, but not a page of it.
+MOST_ANNOUNCED = 12
+
+# So many passages more than the limit are ranked, to take the places of those that are joined.
+SPARE = 10
+MOST_JOINED = 12  # lines
+# What a passage of a whole chunk shows, in the documents that the profile `classic` follows.
+CLASSIC_CHARS = 700
+
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_INTRODUCES = re.compile(r"[:：][ \t*_]*$")
+
+
+class Run(Record):
+    """Neighbouring parts of a chunk, both ends included."""
+
+    first: int
+    last: int
+
+
+def whole_lines(candidate: Candidate, run: Run) -> Run:
+    """Add the parts that stand on the first and the last line of a run."""
+    parts, first, last = candidate.parts, *run
+    while first > 0 and parts[first - 1].end_line >= parts[first].start_line:
+        first -= 1
+    while last + 1 < len(parts) and parts[last + 1].start_line <= parts[last].end_line:
+        last += 1
+    return Run(first, last)
+
+
+def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
+    """Give a run its whole lines, what its last line introduces, and a scrap its neighbour.
+
+    Parts that are not free belong to another passage, and a run ends before them.
+    """
+    run = whole_lines(candidate, run)
+    if _INTRODUCES.search(_text(candidate, run)):
+        run = _with_announced(candidate, run, is_free)
+    while _is_scrap(candidate, run) and (wider := _beside(candidate, run, is_free)) != run:
+        run = wider
+    return run
+
+
+def narrowed(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
+    """Take lines from the ends of a run, those farther from `best` first, until its text fits.
+
+    A line that alone does not fit is cut at the ends of its parts, around `best`.
+    """
+    parts = candidate.parts
+    while not fits(_text(candidate, run)):
+        heads = [i for i in range(run.first + 1, best + 1) if _begins(candidate, i)]
+        tails = [i for i in range(best, run.last) if _begins(candidate, i + 1)]
+        if not heads and not tails:
+            return _narrowed_line(candidate, run, best, fits)
+        above = parts[best].start_line - parts[run.first].start_line
+        below = parts[run.last].end_line - parts[best].end_line
+        if heads and (above > below or not tails):
+            run = run._replace(first=heads[0])
+        else:
+            run = run._replace(last=tails[-1])
+    return run
+
+
+def _narrowed_line(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
+    found = Run(best, best)
+    for wider in (Run(best, best + 1), Run(best - 1, best + 1), Run(best - 1, best + 2)):
+        inside = Run(max(run.first, wider.first), min(run.last, wider.last))
+        if fits(_text(candidate, inside)):
+            found = inside
+    return found
+
+
+def _begins(candidate: Candidate, part: int) -> bool:
+    """Tell whether a part begins a line that no part before it stands on."""
+    return candidate.parts[part].start_line > candidate.parts[part - 1].end_line
+
+
+def _text(candidate: Candidate, run: Run) -> str:
+    parts = candidate.parts
+    return candidate.text[parts[run.first].start : parts[run.last].end]
+
+
+def _is_scrap(candidate: Candidate, run: Run) -> bool:
+    """Tell that a run says nothing: a mark, or an introduction whose matter stands elsewhere."""
+    text = _text(candidate, run)
+    return not any(map(str.isalnum, text)) or bool(_INTRODUCES.search(text))
+
+
+def _beside(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
+    """Add the line after a run, or where there is none the line before it."""
+    if run.last + 1 < len(candidate.parts) and is_free(run.last + 1):
+        return whole_lines(candidate, run._replace(last=run.last + 1))
+    if run.first > 0 and is_free(run.first - 1):
+        return whole_lines(candidate, run._replace(first=run.first - 1))
+    return run
+
+
+def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
+    """Add the block after an introduction: to the end of a fence, or to the next blank line."""
+    parts, text = candidate.parts, candidate.text
+    most = parts[run.last].end_line + MOST_ANNOUNCED
+    last, fence = run.last, ""
+    while last + 1 < len(parts) and is_free(last + 1) and parts[last + 1].end_line <= most:
+        gap = text[parts[last].end : parts[last + 1].start]
+        if last > run.last and not fence and gap.count("\n") > 1:
+            break
+        last += 1
+        for line in text[parts[last].start : parts[last].end].split("\n"):
+            mark = _FENCE.match(line)
+            if mark and not fence:
+                fence = mark[1]
+            elif mark and mark[1].startswith(fence):
+                return whole_lines(candidate, run._replace(last=last))
+    return whole_lines(candidate, run._replace(last=last))
+
+
+def joined(hits: Sequence[Hit]) -> list[Hit]:
+    """Make one passage of those that follow each other in rank and touch in the file."""
+    kept: list[Hit] = []
+    for hit in hits:
+        if kept and _touch(kept[-1], hit):
+            better = kept.pop()
+            first, last = min(better.first, hit.first), max(better.last, hit.last)
+            moved = better.moved(better.score, "join", added=hit.citation)
+            hit = moved._replace(first=first, last=last)
+        kept.append(hit)
+    return kept
+
+
+def _touch(hit: Hit, other: Hit) -> bool:
+    """Tell whether two passages of one chunk stand beside each other and are not too long."""
+    if hit.about.chunk_id != other.about.chunk_id or hit.about.kind == SUMMARY:
+        return False
+    beside = hit.last + 1 == other.first or other.last + 1 == hit.first
+    first, last = min(hit.start_line, other.start_line), max(hit.end_line, other.end_line)
+    return beside and last - first < MOST_JOINED
+
+
+def beginning(hits: Sequence[Hit]) -> list[Hit]:
+    """Narrow whole chunks to the lines that CLASSIC_CHARS hold, from the first on."""
+    return [_shortened(hit, lambda text: len(text) <= CLASSIC_CHARS) for hit in hits]
+
+
+def _shortened(hit: Hit, fits: Callable[[str], bool]) -> Hit:
+    if fits(hit.text):
+        return hit
+    first, last = narrowed(hit.candidate, Run(hit.first, hit.last), hit.best, fits)
+    return hit._replace(first=first, last=last)
+
+
+def cut_down(hit: Hit, fits: Callable[[str], bool]) -> Hit | None:
+    """Give the best lines of a passage that fit; None where not even the best one does."""
+    shorter = _shortened(hit, fits)
+    return shorter if fits(shorter.text) else None
