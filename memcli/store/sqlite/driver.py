@@ -30,6 +30,8 @@ NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
+# What says that a read has failed, and not a write.
+_READING = (apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS)
 # No trigger and no view is ours, and no function of a schema need reach outside.
 _DEFENCES = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
@@ -140,6 +142,11 @@ def translated(path: str) -> Iterator[None]:
             hint="set MEMCLI_STORE to a file in a folder that can be written",
         ) from error
     except (apsw.FullError, apsw.IOError) as error:
+        if getattr(error, "extendedresult", 0) in _READING:
+            raise StoreError(
+                f"the index {path} cannot be read: {error}",
+                hint="run the command again, and memcli index --full if that does not help",
+            ) from error
         raise StoreError(
             f"the index {path} cannot be written: {error}",
             hint="free some space, then run memcli index",

@@ -91,7 +91,8 @@ class Reader:
                 rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
                 yield self
             finally:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a fault may have ended it
+                    self._connection.execute("ROLLBACK")
 
     @property
     def facts(self) -> Facts:
