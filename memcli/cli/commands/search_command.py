@@ -109,9 +109,11 @@ def command(
     if on is not None and (since is not None or until is not None):
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
     if budget is not None and budget < 1:
+        from shlex import quote  # a hint is pasted
+
         raise UsageError(
             f"--budget counts tokens from 1, not {budget}",
-            hint=f'memcli search "{" ".join(query)}" --budget 800',
+            hint=f"memcli search {quote(' '.join(query))} --budget 800",
         )
     flags = {
         "search.limit": limit,
