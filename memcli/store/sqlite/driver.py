@@ -275,7 +275,7 @@ def typed_rows(
                 raise ValueError(f"{column.sql} is of type {held.__name__}")
     for at, column in enumerate(columns):
         if column.check is not None:
-            for text in {row[at] for row in found if row[at]}:
+            for text in {row[at] for row in found} - {None}:
                 column.check(text)
     return found
 

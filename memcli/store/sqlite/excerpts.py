@@ -60,6 +60,14 @@ _RATED = {
     "importance": Column("d.importance", MAYBE_REAL),
     "chunks": Column("n.chunks", WHOLE),
 }
+
+
+def _check_object(text: str) -> None:
+    if type(json.loads(text)) is not dict:
+        raise ValueError("front matter is no object")
+
+
+_FRONT_MATTER = Column("d.front_matter", TEXT, _check_object)
 _HEADINGS = tuple(ABOUT).index("heading_path")
 CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
@@ -111,12 +119,9 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     from memcli.store.context_records import Marked
 
     which = "soft AND NOT always" if soft else "always"
-    authorities = {
-        (source, path): authority
-        for source, path, authority in rows(
-            connection, f"SELECT source, path, authority FROM documents WHERE {which}"
-        )
-    }
+    columns = (_RATED["source"], _RATED["path"], _RATED["authority"])
+    weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
+    authorities = {(source, path): authority for source, path, authority in weights}
     # The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
     found = _read(
         connection,
@@ -167,7 +172,7 @@ def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Li
         chunk_id: Linking(strings(targets), front_matter)
         for chunk_id, targets, front_matter in typed_rows(
             connection,
-            (Column("c.id", WHOLE), Column("c.links", TEXT), Column("d.front_matter", TEXT)),
+            (Column("c.id", WHOLE), Column("c.links", TEXT), _FRONT_MATTER),
             f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
             chunk_ids,
         )

@@ -139,6 +139,8 @@ class Reader:
         """Give the text of every chunk."""
         with understood(self.path):
             for (text,) in self._connection.execute("SELECT text FROM chunks"):
+                if type(text) is not str:
+                    raise ValueError("chunks.text is no text")
                 yield text
 
     def integrity(self) -> str:
