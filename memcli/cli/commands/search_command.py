@@ -130,10 +130,7 @@ def command(
     check("--format", [form], SEARCH_FORMATS)
     check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    if budget is not None and budget < 1:
-        raise UsageError(
-            f"--budget counts tokens from 1, not {budget}", hint="memcli search QUERY --budget 800"
-        )
+    _check_budget(budget, query)
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -183,6 +180,17 @@ def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions
     from memcli.cli import search_receipt
 
     search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
+
+
+def _check_budget(budget: int | None, query: list[str] | None) -> None:
+    if budget is not None and budget < 1:
+        from shlex import quote  # a hint is pasted
+
+        asked = quote(" ".join(query)) if query else "--stdin"
+        raise UsageError(
+            f"--budget counts tokens from 1, not {budget}",
+            hint=f"memcli search {asked} --budget 800",
+        )
 
 
 def _no_question(many: bool) -> UsageError:
