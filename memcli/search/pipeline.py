@@ -29,8 +29,7 @@ from memcli.search.query import ParsedQuery
 from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
-from memcli.store.records import Counts, Support
-from memcli.types import Filters
+from memcli.store.records import Counts
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -145,7 +144,7 @@ def _gather(
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
             options.universe,
-            reach_of(options.filters, _supports(snapshot, options.filters)),
+            reach_of(options.filters, snapshot.supports()),
             spans,
             options.inner.outside,
         ),
@@ -179,11 +178,6 @@ def _gather(
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if dense.ran else "",
     )
-
-
-def _supports(snapshot: Snapshot, filters: Filters) -> Sequence[Support]:
-    """Read what summaries rest on where the view depends on it."""
-    return () if filters.view == "all" else snapshot.supports()
 
 
 def _common(words: Sequence[str]) -> Reason:
