@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from memcli.errors import UsageError
+from memcli.errors import NotFoundError, UsageError
+from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings, make_document
-from memcli.markdown.lineage import citations, lines_hash
+from memcli.markdown.lineage import citations, lines_hash, locate
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
 
@@ -25,16 +26,12 @@ class RawLines(Record):
 
 
 def raw_lines(
-    file: FileText,
-    lines: Sequence[str] | None,
-    *,
-    settings: Settings,
-    read: Callable[[str], FileText],
+    file: FileText, lines: Sequence[str] | None, *, settings: Settings, memory: Logs
 ) -> list[RawLines]:
-    """Give the lines behind some lines of a summary, or all of it.
+    """Give the lines behind some lines of a summary, or all of it, where they stand now.
 
-    `read` reads another document of the memory by its path. Lines that are no longer as they were
-    summarised are marked as changed.
+    Lines that are no longer as they were summarised are marked as changed, those at their old
+    place being shown.
     """
     lineage = _lineage(file, settings)
     if lineage is None:
@@ -45,38 +42,70 @@ def raw_lines(
             f"{name} is no summary: there is nothing behind its lines",
             hint=f"memcli get {quote(name)}",
         )
-    texts: dict[str, list[str]] = {}
-    leaves = _leaves(lineage, settings, read, texts)
+    leaves = _leaves(lineage, settings, memory)
     wanted = [] if lines is None else list(dict.fromkeys(citations("\n".join(lines))))
-    ranges = [c for c in wanted if any(_holds(leaf, c) for leaf in leaves)]
-    changed = {leaf for leaf in leaves if _differs(leaf, texts)}
-    return [
-        _record(path, first, last, texts[path], changed=changed)
-        for path, first, last in ranges or [leaf[:3] for leaf in leaves]
-    ]
+    ranges = [(leaf, *c[1:]) for c in wanted for leaf in leaves if _holds(leaf.source, c)]
+    whole = [(leaf, leaf.source.start_line, leaf.source.end_line) for leaf in leaves]
+    return [_record(*each) for each in ranges or whole]
 
 
-def _leaves(
-    lineage: Lineage,
-    settings: Settings,
-    read: Callable[[str], FileText],
-    texts: dict[str, list[str]],
-) -> list[SourceLines]:
-    found: dict[SourceLines, None] = {}
+class Logs(Record):
+    """The documents of the memory, as they are asked for."""
+
+    read: Callable[[str], FileText]  # by path; NotFoundError where there is none
+    paths: Callable[[], Sequence[str]]  # of all there are
+
+
+class Leaf(Record):
+    """Lines of a log that were summarised, and where they stand now."""
+
+    source: SourceLines
+    path: str  # of the log as it is called now
+    text: Sequence[str]  # the lines of that log
+    shift: int  # lines that it has moved down
+    changed: bool
+
+
+def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
+    """Go down to the logs, through the summaries below."""
+    found: dict[SourceLines, Leaf] = {}
     seen: set[str] = set()
-    todo = list(reversed(lineage.sources))
+    todo = [lineage]
     while todo:
-        source = todo.pop()
-        if source.path not in texts:
-            file = read(source.path)
-            texts[source.path] = file.text.split("\n")
-            below = _lineage(file, settings)
-            if below is not None:
-                seen.add(source.path)
-                todo += reversed(below.sources)
-        if source.path not in seen:
-            found[source] = None
-    return list(found)
+        here = todo.pop()
+        by_path: dict[str, list[SourceLines]] = {}
+        for source in here.sources:
+            by_path.setdefault(source.path, []).append(source)
+        below: list[Lineage] = []
+        for path, sources in by_path.items():
+            file = _file(path, sources, here, memory)
+            under = _lineage(file, settings)
+            if under is None:
+                found |= {leaf.source: leaf for leaf in _placed(sources, file)}
+            elif path not in seen:
+                seen.add(path)
+                below.append(under)
+        todo += reversed(below)
+    return list(found.values())
+
+
+def _file(path: str, sources: Sequence[SourceLines], of: Lineage, memory: Logs) -> FileText:
+    """Read a log; where it is gone, the one that has all of its lines that were summarised."""
+    try:
+        return memory.read(path)
+    except NotFoundError:
+        for other in successors(of, memory.paths()):
+            file = memory.read(other)
+            if None not in locate(sources, file.text.split("\n")):
+                return file
+        raise
+
+
+def _placed(sources: Sequence[SourceLines], file: FileText) -> Iterator[Leaf]:
+    text = file.text.split("\n")
+    for source, place in zip(sources, locate(sources, text), strict=True):
+        shift = place.start_line - source.start_line if place else 0
+        yield Leaf(source, file.stat.path, text, shift, place is None)
 
 
 def _lineage(file: FileText, settings: Settings) -> Lineage | None:
@@ -89,20 +118,15 @@ def _holds(leaf: SourceLines, citation: tuple[str, int, int]) -> bool:
     return leaf.path == path and leaf.start_line <= first and last <= leaf.end_line
 
 
-def _differs(leaf: SourceLines, texts: dict[str, list[str]]) -> bool:
-    return lines_hash(texts[leaf.path], leaf.start_line, leaf.end_line) != leaf.hash
-
-
-def _record(
-    path: str, first: int, last: int, lines: list[str], *, changed: set[SourceLines]
-) -> RawLines:
+def _record(leaf: Leaf, first: int, last: int) -> RawLines:
+    first, last = first + leaf.shift, last + leaf.shift
     return RawLines(
         source=MEMORY_SOURCE,
-        path=path,
+        path=leaf.path,
         start_line=first,
         end_line=last,
-        citation=cite(MEMORY_SOURCE, path, first, last),
-        text="\n".join(lines[first - 1 : last]),
-        text_hash=lines_hash(lines, first, last).hex(),
-        changed=any(_holds(leaf, (path, first, last)) for leaf in changed),
+        citation=cite(MEMORY_SOURCE, leaf.path, first, last),
+        text="\n".join(leaf.text[first - 1 : last]),
+        text_hash=lines_hash(leaf.text, first, last).hex(),
+        changed=leaf.changed,
     )

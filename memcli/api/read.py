@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memcli.api import targets
-from memcli.api.behind import RawLines, raw_lines
+from memcli.api.behind import Logs, RawLines, raw_lines
 from memcli.errors import UsageError
+from memcli.indexing.planning import plan
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, cite
@@ -96,4 +97,8 @@ def _behind(file: FileText, lines: Sequence[str] | None, settings: Settings) -> 
     def read(path: str) -> FileText:
         return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
 
-    return raw_lines(file, lines, settings=settings, read=read)
+    def paths() -> list[str]:
+        listed = plan(settings, {}).listing.files
+        return [stat.path for stat in listed if stat.source == MEMORY_SOURCE]
+
+    return raw_lines(file, lines, settings=settings, memory=Logs(read, paths))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
+from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.markdown.lineage import SCHEMA, seal_of
 from memcli.markdown.tokens import estimate, quotient
@@ -63,6 +64,8 @@ def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
             run
             and run[-1].path == sentence.path
             and not sentence.lead
+            and not is_placeholder(sentence.text)
+            and not is_placeholder(run[-1].text)
             and 0 <= sentence.first - run[-1].last <= GAP
             and sum(quotient(s.text) for s in [*run, sentence]) <= LINE_TOKENS
         ):

@@ -16,7 +16,7 @@ from memcli.compaction import also, keep
 from memcli.compaction.command import Rewrite, written
 from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import extract
-from memcli.compaction.sanitize import is_placeholder
+from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, told
 from memcli.markdown.lineage import lines_hash
@@ -94,7 +94,7 @@ class Drafter:
         self.settings, self.weights, self.now, self.embed = settings, weights, now, embed
         self.logs, self.folder, self.rewrite = logs, folder, rewrite
         self.taken = {summary.path for summary in existing}
-        self.texts = [(s.lineage.latest, s.path, s.text) for s in existing if not s.stale]
+        self.texts = [(s.lineage.latest, s.path, s.text) for s in existing if s.is_valid]
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
 
@@ -220,12 +220,12 @@ class Drafter:
             rest = [s for n, s in zip(here, entry.sentences, strict=True) if n not in chosen]
             named: tuple[str, ...] = ()
             if mode == "bounded":
-                facts = [v for s in rest if s.kept for v in keep.values(s.text)]
+                facts = [v for s in rest if s.kept for v in keep.values(quoted(s.text))]
                 named = tuple(dict.fromkeys(v for v in facts if not any(v in t for t in said)))
             is_silent = not own and not named and entry.path not in paths
             least = LEAST_ALSO if is_silent else 0.0
             if rest and max(room, least) > 0:
-                texts = [s.text for s in rest]
+                texts = [quoted(s.text) for s in rest]
                 named += also.words(texts, [*said, *entry.headings], self.weights, max(room, least))
             if is_silent and not named:
                 named = ("…",)

@@ -46,7 +46,7 @@ def make_plan(
     records = sorted((r for log in logs for r in cut(log)), key=lambda r: r.key)
     eligible, tail = split_tail(records, least=settings.tail_records, tokens=settings.tail_tokens)
     weights = idf("\n".join(r.log.lines[r.start_line - 1 : r.end_line]) for r in records)
-    valid = [summary for summary in existing if not summary.stale]
+    valid = [summary for summary in existing if summary.is_valid]
     covered: dict[str, list[SourceLines]] = {}
     for source in (source for summary in valid for source in summary.lineage.sources):
         covered.setdefault(source.path, []).append(source)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from memcli.compaction.keep import values
 from memcli.markdown.parse import Block
+from memcli.markdown.units import without_data
 
 # A fence of so many lines and characters says itself best.
 SHORT_LINES = 2
@@ -18,15 +19,9 @@ SHORT_CHARS = 160
 NAMED = 6  # column names or identifiers a placeholder tells
 NAMED_CHARS = 120
 
-_DATA = re.compile(r"data:[\w/+.-]{1,64};base64,[\w+/=-]*|[A-Za-z0-9+/]{80,}={0,2}")
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})\s*([\w+-]{0,20})")
 _PLACEHOLDER = re.compile(r"\[(?:table|log|(?:[\w+-]{1,20} )?code), \d+ |`[^`]*`(?:; `[^`]*`)*$")
 _LOG = re.compile(r"\d\d:\d\d|\b(?:ERROR|WARN|INFO|DEBUG|Traceback)\b")
-
-
-def without_data(text: str) -> str:
-    """Replace data URIs and base64 by a note of their length."""
-    return _DATA.sub(lambda found: f"[data, {len(found[0])} characters]", text)
 
 
 def placeholder(block: Block, lines: Sequence[str]) -> str | None:
@@ -60,6 +55,13 @@ def placeholder(block: Block, lines: Sequence[str]) -> str | None:
 def is_placeholder(text: str) -> bool:
     """Tell a line that stands for code, a log or a table, or code itself, from prose."""
     return _PLACEHOLDER.match(text) is not None
+
+
+def quoted(text: str) -> str:
+    """Give what a sentence has from its lines: all of it, or the names in a placeholder."""
+    if not is_placeholder(text):
+        return text
+    return text.partition(": ")[2].rstrip("]") if text[0] == "[" else text.replace("`", "")
 
 
 def _listed(names: Sequence[str] | dict[str, None]) -> str:

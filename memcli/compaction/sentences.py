@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from memcli.compaction.keep import FACT, why_kept
 from memcli.compaction.records import LogRecord
-from memcli.compaction.sanitize import placeholder, without_data
-from memcli.markdown.comments import visible
-from memcli.markdown.parse import Block
+from memcli.compaction.sanitize import placeholder
+from memcli.markdown.units import Unit, units
 from memcli.record import Record
 
 LEAD_CHARS = 60
 SHORT_CHARS = 16
 
-_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+")
-_QUOTE = re.compile(r"^\s*(?:>\s?)+")
-_SPEAKER = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
 _STOP = re.compile(
     r"(?<![.\s][A-Za-z])(?<!\bMr)(?<!\bDr)(?<!\bvs)(?<!\bNo)(?<!\bMrs)(?<!\betc)(?<!\be\.g)(?<!\bi\.e)"
     r"(?<=[.!?…])[\"')\]*_]{0,3}\s+(?=[^a-z\s])|(?<=[。！？])(?![」』”’）])"
@@ -53,24 +47,26 @@ class Sentence(Record):
 def sentences(record: LogRecord) -> list[Sentence]:
     """Cut a record; comments are left out, code and tables become one placeholder each."""
     found: list[Sentence] = []
-    lead = ""
+    lead, lead_at = "", 0
     for at, block in enumerate(record.blocks):
         note = placeholder(block, record.log.lines)
         if note is not None:
-            where = record.log.path, block.start + 1, block.end
+            where = record.log.path, lead_at or block.start + 1, block.end
             found.append(Sentence(note, *where, "", lead, FACT))
-            lead = ""
+            lead, lead_at = "", 0
             continue
-        cut = [s for unit in _units(block, record.log.lines) for s in _cut(unit, record.log.path)]
+        cut = [s for unit in units(block, record.log.lines) for s in _cut(unit, record.log.path)]
         is_lead = (
             len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(record.blocks)
             and cut[0].text.endswith((":", "："))
         )  # fmt: skip
         if is_lead and not cut[0].kept:
-            lead = cut[0].text + " "
+            lead, lead_at = cut[0].shown + " ", cut[0].first
             continue
-        found += [s._replace(lead=lead if n == 0 else "") for n, s in enumerate(cut)]
-        lead = "" if cut else lead
+        if cut:
+            cut[0] = cut[0]._replace(lead=lead, first=lead_at or cut[0].first)
+            lead, lead_at = "", 0
+        found += cut
     return _with_antecedents(found)
 
 
@@ -87,51 +83,13 @@ def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:
     return kept
 
 
-Unit = list[tuple[int, str]]  # (line number, text without marks)
-
-
-def _units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
-    """Yield list items, nested ones apart, and paragraphs as their lines."""
-    text = visible("\n".join(lines[block.start : block.end]))
-    shown = text.split("\n")
-    if len(shown) != block.end - block.start:  # a comment has taken lines away
-        shown = [visible(line) for line in lines[block.start : block.end]]
-    unit: Unit = []
-    for number, line in enumerate(shown, start=block.start + 1):
-        mark = _MARK.match(line) if block.kind in ("item", "quote") else None
-        if unit and (mark or not line.strip()):
-            yield unit
-            unit = []
-        body = line[mark.end() :] if mark else _QUOTE.sub("", line)
-        if block.kind == "heading":
-            body = body.strip().lstrip("#")
-        if body.strip():
-            unit.append((number, without_data(body.strip())))
-    if unit:
-        yield unit
-
-
 def _cut(unit: Unit, path: str) -> Iterator[Sentence]:
-    """Cut the lines of a unit at the ends of sentences."""
-    speaker = ""
-    if said := _SPEAKER.match(unit[0][1]):
-        speaker = said[1].strip().rstrip(":：")
-        unit = [(unit[0][0], unit[0][1][said.end() :]), *unit[1:]]
-    text, starts = "", []
-    for number, line in unit:
-        if text:
-            text += " " if text[-1].isascii() or line[:1].isascii() else ""
-        starts.append((len(text), number))
-        text += line
-
-    def line_at(offset: int) -> int:
-        return starts[bisect_right(starts, (offset, sys.maxsize)) - 1][1]
-
+    """Cut the text of a unit at the ends of sentences."""
     at = 0
-    for stop in [*(m.end() for m in _STOP.finditer(text)), len(text)]:
-        body = text[at:stop].strip()
+    for stop in [*(m.end() for m in _STOP.finditer(unit.text)), len(unit.text)]:
+        body = unit.text[at:stop].strip()
         if body:
-            start = at + text[at:stop].index(body)
-            first, last = line_at(start), line_at(start + len(body) - 1)
-            yield Sentence(body, path, first, last, speaker, "", why_kept(body))
+            start = at + unit.text[at:stop].index(body)
+            first, last = unit.line_at(start), unit.line_at(start + len(body) - 1)
+            yield Sentence(body, path, first, last, unit.speaker, "", why_kept(body))
         at = stop

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from memcli.compaction.compose import Entry
 from memcli.compaction.keep import why_kept
 from memcli.compaction.sentences import Sentence
-from memcli.markdown.lineage import citations, cited, holds, seal_of
+from memcli.indexing.lineage import successors
+from memcli.markdown.evidence import CitedFile, weigh
+from memcli.markdown.lineage import citations, cited
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
+SHOWN_CHARS = 80  # of a line that is named
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -23,18 +26,30 @@ class Summary(Record):
     text: str
     lineage: Lineage
     stale: tuple[str, ...]  # citations of what it rests on that is no longer as it was
+    is_edited: bool = False  # somebody has changed it since it was written
+    invented: tuple[str, ...] = ()  # lines of it that the lines they cite do not say
+    rests_on: tuple[str, ...] = ()  # summaries below it that are edited or forged
 
     @property
-    def is_edited(self) -> bool:
-        """Tell that somebody has changed it since it was written."""
-        return seal_of(self.text) != self.lineage.seal
+    def state(self) -> str:
+        """Say what the summary is: valid | stale | edited | forged."""
+        if self.is_edited:
+            return "edited"
+        if self.stale:
+            return "stale"
+        return "forged" if self.invented or self.rests_on else "valid"
+
+    @property
+    def is_valid(self) -> bool:
+        """Tell that it stands for its lines."""
+        return self.state == "valid"
 
 
 class Problem(Record):
     """What does not hold of a summary."""
 
     path: str
-    kind: str  # edited | stale | orphan | cycle | coverage | progress | unread
+    kind: str  # edited | stale | invented | orphan | cycle | coverage | progress | unread
     detail: str
 
 
@@ -43,20 +58,33 @@ def judged(
 ) -> list[Summary]:
     """Make summaries of (path, text, lineage); `files` holds the lines of what they rest on.
 
-    A summary whose lines have changed is stale, and so is every summary that rests on it.
+    What rests on a summary that does not hold does not hold either.
     """
-    stale = {
-        path: [where(s) for s in lineage.sources if not holds(s, files.get(s.path, ()))]
-        for path, _, lineage in found
-    }
+    summaries = {path: _weighed(path, text, lineage, files) for path, text, lineage in found}
     spread = True
     while spread:
         spread = False
-        for path, _, lineage in found:
-            more = [p for p in lineage.parents if stale.get(p) and p not in stale[path]]
-            stale[path] += more
-            spread = spread or bool(more)
-    return [Summary(path, text, lineage, tuple(stale[path])) for path, text, lineage in found]
+        for path, summary in summaries.items():
+            parents = [summaries[p] for p in summary.lineage.parents if p in summaries]
+            stale = [p.path for p in parents if p.stale and p.path not in summary.stale]
+            others = [p.path for p in parents if not p.is_valid and not p.stale]
+            others = [path for path in others if path not in summary.rests_on]
+            if stale or others:
+                summaries[path] = summary._replace(
+                    stale=(*summary.stale, *stale), rests_on=(*summary.rests_on, *others)
+                )
+                spread = True
+    return list(summaries.values())
+
+
+def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequence[str]]) -> Summary:
+    def read(name: str) -> CitedFile | None:
+        return CitedFile(name, files[name]) if name in files else None
+
+    found = weigh(text, lineage, read, successors(lineage, files))
+    pairs = zip(lineage.sources, found.places, strict=True)
+    stale = tuple(where(source) for source, place in pairs if place is None)
+    return Summary(path, text, lineage, stale, not found.is_sealed, found.invented)
 
 
 def where(source: SourceLines) -> str:
@@ -65,7 +93,7 @@ def where(source: SourceLines) -> str:
 
 
 def problems(summaries: Sequence[Summary]) -> list[Problem]:
-    """Check hashes, coverage, progress and that nothing rests on itself."""
+    """Check hashes, seals, quotations, coverage, progress and that nothing rests on itself."""
     by_path = {summary.path: summary for summary in summaries}
     found: list[Problem] = []
     for summary in summaries:
@@ -76,23 +104,28 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
         changed = [at for at in summary.stale if at.rpartition(":")[0] not in missing]
         found += [Problem(path, "orphan", f"{parent} is gone") for parent in missing]
         found += [Problem(path, "stale", f"{at} has changed") for at in changed]
+        found += [Problem(path, "invented", _invented(line)) for line in summary.invented]
+        found += [Problem(path, "stale", f"{at} does not hold") for at in summary.rests_on]
         if path in _below(path, by_path):
             found.append(Problem(path, "cycle", "it rests on itself"))
             continue
-        if missing:
-            continue
-        leaves = leaves_of(path, by_path)
-        outside = [c for c in citations(summary.text) if not _inside(c, leaves)]
-        if not summary.is_edited:
-            found += [Problem(path, "coverage", f"{p}:{a}-{b} is not in its lineage")
-                      for p, a, b in outside]  # fmt: skip
+        if summary.is_valid:
             told = {cite[0] for cite in citations(summary.text)}
-            silent = {leaf.path for leaf in leaves} - told if not summary.stale else set()
+            silent = {leaf.path for leaf in leaves_of(path, by_path)} - told
             found += [Problem(path, "coverage", f"no line of it cites {p}") for p in sorted(silent)]
         if lineage.summary_tokens >= lineage.source_tokens:
             detail = f"{lineage.summary_tokens} tokens for {lineage.source_tokens}"
             found.append(Problem(path, "progress", detail))
     return found
+
+
+def _invented(line: str) -> str:
+    """Say what is wrong with a line of a summary."""
+    cite = cited(line)
+    if cite is None:
+        return f"cites nothing: {line[:SHOWN_CHARS]}"
+    at = f"{cite.path}:{cite.first}-{cite.last}"
+    return f"does not stand in {at}: {cite.said[:SHOWN_CHARS]}"
 
 
 def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:
@@ -119,11 +152,6 @@ def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
                 seen.add(parent)
                 todo.append(parent)
     return seen
-
-
-def _inside(citation: tuple[str, int, int], leaves: Sequence[SourceLines]) -> bool:
-    path, first, last = citation
-    return any(s.path == path and s.start_line <= first and last <= s.end_line for s in leaves)
 
 
 def told(text: str, tokens: int) -> list[str]:

@@ -176,8 +176,7 @@ def rank_all(
         age = age_days(document.date) if document.date else None
         return authority(age, document.authority)
 
-    supports = () if filters.view == "all" else snapshot.supports()
-    reach = reach_of(filters, supports)
+    reach = reach_of(filters, snapshot.supports())
     documents = sorted(
         snapshot.rated(reach),
         key=lambda d: (

@@ -1,25 +1,59 @@
-"""Look up the lines that summaries rest on, in the files that have changed since."""
+"""Look up what summaries rest on, where files have changed since."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memcli.indexing.planning import Settings, read
-from memcli.markdown.lineage import holds
-from memcli.types import MEMORY_SOURCE, Skip, SourceLines
+from memcli.markdown.lineage import is_place, read_lineage
+from memcli.store.records import Looked
+from memcli.types import MEMORY_SOURCE, Lineage, Skip
+from memcli.workspace.dating import path_date
 
 if TYPE_CHECKING:
+    from memcli.markdown.evidence import CitedFile
     from memcli.store.port import Change
 
 
 def check_lineage(change: Change, settings: Settings) -> None:
-    """Note for every line of lineage in a changed file whether it is as it was."""
-    waiting: dict[str, list[SourceLines]] = {}
-    for lines in change.unchecked():
-        waiting.setdefault(lines.path, []).append(lines)
-    for path in sorted(waiting):
-        file = read(settings, MEMORY_SOURCE, path)
-        if not isinstance(file, Skip):
-            text = file.text.split("\n")
-            held = [lines for lines in waiting[path] if holds(lines, text)]
-            change.check(path, file.hash, held)
+    """Note of every summary that rests on a changed file where its lines stand now, if it holds."""
+    waiting = change.unchecked()
+    if not waiting:
+        return
+    from memcli.markdown.evidence import CitedFile, weigh
+    from memcli.markdown.parse import parse
+
+    own = [path for source, path in change.known() if source == MEMORY_SOURCE]
+    hashes: dict[str, bytes] = {}
+
+    def opened(path: str) -> CitedFile | None:
+        file = read(settings, MEMORY_SOURCE, path) if path in present else None
+        if file is None or isinstance(file, Skip):
+            return None
+        hashes[path] = file.hash
+        return CitedFile(path, file.text.split("\n"))
+
+    present = frozenset(own)
+    for summary in waiting:
+        file = read(settings, MEMORY_SOURCE, summary)
+        lineage = None if isinstance(file, Skip) else read_lineage(parse(file.text).front_matter)
+        if isinstance(file, Skip) or lineage is None:
+            continue  # what it rests on stays unchecked, and so does not hold
+        found = weigh(file.text, lineage, opened, successors(lineage, own))
+        change.check(
+            summary,
+            [
+                Looked(place or source, hashes.get((place or source).path), found.holds)
+                for source, place in zip(lineage.sources, found.places, strict=True)
+            ],
+        )
+
+
+def successors(lineage: Lineage, paths: Iterable[str]) -> list[str]:
+    """Name the files of the memory that a log of a summary may have become: those of its days."""
+    return sorted(
+        path
+        for path in paths
+        if lineage.earliest <= (path_date(path) or "") <= lineage.latest and not is_place(path)
+    )

@@ -8,7 +8,7 @@ front matter that does not fit makes an ordinary document.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memcli.markdown.parts import digest
@@ -18,6 +18,8 @@ from memcli.types import Lineage, SourceLines
 SCHEMA = "memcli.summary/1"
 FOLDERS = ("memory/summaries/", "summaries/")
 LEVELS = 9
+# Looking for lines that have moved hashes at most some 30 MB a source, a tenth of a second.
+MOST_HASHED = 500_000  # lines
 # Compiled at first use: a search without summaries needs none of them.
 _PLACE = r"([^\n]{1,1024}?):(\d{1,9})(?:-(\d{1,9}))?"
 _LINES = r"(\d{1,9})-(\d{1,9})"
@@ -87,10 +89,42 @@ def lines_hash(lines: Sequence[str], first: int, last: int) -> bytes:
     return digest("\n".join(lines[first - 1 : last]))
 
 
-def holds(source: SourceLines, lines: Sequence[str]) -> bool:
-    """Tell whether a file, given as its lines, still has the lines of a source as they were."""
-    inside = source.end_line <= len(lines)
-    return inside and lines_hash(lines, source.start_line, source.end_line) == source.hash
+def locate(sources: Sequence[SourceLines], lines: Sequence[str]) -> list[SourceLines | None]:
+    """Say where in a file, given as its lines, each of some lines stands now; None: nowhere.
+
+    Lines that are not at their place are found again by their hash, the nearest first, counted from
+    where they would be had they moved as far as those before them.
+    """
+    found: list[SourceLines | None] = []
+    shift = 0
+    for source in sources:
+        place = _place(source, lines, shift)
+        if place is not None:
+            shift = place.start_line - source.start_line
+        found.append(place)
+    return found
+
+
+def _place(source: SourceLines, lines: Sequence[str], shift: int) -> SourceLines | None:
+    length = source.end_line - source.start_line + 1
+    last = len(lines) - length + 1  # line at which they can begin at most
+    tries = MOST_HASHED // length
+    guess = source.start_line + shift
+    for first in dict.fromkeys((source.start_line, *_around(guess, last, tries))):
+        if first <= last and lines_hash(lines, first, first + length - 1) == source.hash:
+            return source._replace(start_line=first, end_line=first + length - 1)
+    return None
+
+
+def _around(guess: int, last: int, most: int) -> Iterator[int]:
+    """Yield up to `most` line numbers from 1 to `last`, the nearest to a guess first."""
+    near = max(1, min(guess, last))
+    yield near
+    for step in range(1, min(most, last)):
+        if near - step >= 1:
+            yield near - step
+        if near + step <= last:
+            yield near + step
 
 
 def seal_of(text: str) -> str:

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
-    from memcli.store.records import Counts, Support
-    from memcli.types import Filters
+    from memcli.store.records import Counts
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
@@ -173,7 +172,7 @@ def _gather(
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
             options.universe,
-            reach_of(options.filters, _supports(snapshot, options.filters)),
+            reach_of(options.filters, snapshot.supports()),
             spans,
             options.inner.outside,
         ),
@@ -210,11 +209,6 @@ def _gather(
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if dense.ran else "",
     )
-
-
-def _supports(snapshot: Snapshot, filters: Filters) -> Sequence[Support]:
-    """Read what summaries rest on where the view depends on it."""
-    return () if filters.view == "all" else snapshot.supports()
 
 
 def _common(words: Sequence[str]) -> Reason:

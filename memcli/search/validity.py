@@ -1,7 +1,8 @@
 """Which summaries hold, which lines they stand for, and so what each view can find; pure.
 
-A summary is stale when a line it rests on is not as it was, or when it rests on a summary that is
-stale. Where anything is in doubt, raw lines are found: they may be read twice, never missed.
+A summary does not hold when what it rests on is not as it was, when somebody has changed it, when
+its lines do not say what it tells (`markdown.evidence`), or when it rests on a summary that does
+not hold. No view finds it then; its lines are found raw: they may be read twice, never missed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from memcli.store.records import Reach, Support
 from memcli.types import Filters, SourceLines
 
 
-def stale(supports: Iterable[Support]) -> frozenset[str]:
+def doubtful(supports: Iterable[Support]) -> frozenset[str]:
     """Name the summaries that do not hold, by path."""
     supports = tuple(supports)
     found = {support.summary for support in supports if not support.holds}
@@ -24,23 +25,26 @@ def stale(supports: Iterable[Support]) -> frozenset[str]:
 def reach_of(filters: Filters, supports: Sequence[Support]) -> Reach:
     """Say what a view can find.
 
-    `all` is everything, `raw` leaves out summaries. `active` leaves out the summaries that are
-    stale, and the chunks that lie inside lines for which another one stands.
+    `raw` leaves out summaries, `all` those that do not hold. `active` also leaves out the chunks
+    that lie inside lines for which a summary stands.
     """
     if filters.view == "raw":
         return Reach(filters, tuple(sorted({support.summary for support in supports})))
-    if filters.view == "active":
-        doubtful = stale(supports)
-        covered = {s.lines for s in supports if s.summary not in doubtful}
-        return Reach(filters, tuple(sorted(doubtful)), tuple(sorted(covered)))
-    return Reach(filters)
+    without = doubtful(supports)
+    if filters.view == "all":
+        return Reach(filters, tuple(sorted(without)))
+    covered = {s.lines for s in supports if s.summary not in without}
+    return Reach(filters, tuple(sorted(without)), tuple(sorted(covered)))
 
 
 def leaves(supports: Iterable[Support]) -> dict[str, list[SourceLines]]:
-    """Follow every summary, through summaries of summaries, to the raw lines behind it."""
+    """Follow every summary that holds, through those below it, to the raw lines behind it."""
+    supports = tuple(supports)
+    without = doubtful(supports)
     below: dict[str, list[SourceLines]] = {}
     for support in supports:
-        below.setdefault(support.summary, []).append(support.lines)
+        if support.summary not in without:
+            below.setdefault(support.summary, []).append(support.lines)
     return {summary: _leaves(summary, below) for summary in below}
 
 

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Marked, Rated, Titled
-    from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+    from memcli.store.records import (
+        Counts,
+        Facts,
+        Held,
+        Key,
+        Legs,
+        Looked,
+        Near,
+        Ranked,
+        Reach,
+        Support,
+    )
     from memcli.store.run_records import (
         Described,
         Owner,
@@ -24,7 +35,7 @@ if TYPE_CHECKING:
         VectorSearch,
         WatchRecord,
     )
-    from memcli.types import Candidate, Document, Excerpt, Known, Skip, SourceLines, Term, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Skip, Term, Wanted
 
 Sleep = Callable[[float], None]
 
@@ -224,12 +235,15 @@ class Change(Protocol):
         """Search by this encoder's vectors from now on."""
         ...
 
-    def unchecked(self) -> Sequence[SourceLines]:
-        """List the lines summaries rest on whose file is not the one they were looked up in."""
+    def unchecked(self) -> Sequence[str]:
+        """Name the summaries to look at again, by path.
+
+        A file they rest on is not the one that was looked at, is gone, or is back at its place.
+        """
         ...
 
-    def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
-        """Note the file in which lines of `path` were looked up, and which of them it has."""
+    def check(self, summary: str, found: Sequence[Looked]) -> None:
+        """Note where all that a summary rests on stands now; nothing where it is so already."""
         ...
 
     def settle(self, pages: int | None = None) -> None:

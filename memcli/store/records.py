@@ -74,5 +74,13 @@ class Support(Record):
     """Lines of the memory that a summary rests on."""
 
     summary: str  # its path
-    lines: SourceLines
-    holds: bool  # they stand in their file as it is stored now
+    lines: SourceLines  # where they stand now
+    holds: bool  # they do in the file as it is stored, and the summary was found valid by it
+
+
+class Looked(Record):
+    """Lines that a summary rests on, where they were looked for last."""
+
+    lines: SourceLines  # where they stand now; where they stood, if nowhere
+    file: bytes | None  # hash of the file they were looked for in; None: there was none
+    holds: bool  # they stand there, and all else that makes the summary valid

@@ -56,7 +56,7 @@ CASES = {
     "code": (
         ["Settings of that run:\n\n```yaml\nhttp:\n  keepalive: 75\ndb:\n  pool_size: 20\n"
          "  pool_wait_ms: 2000\n```"],
-        ["[yaml code, 5 lines: pool_size, pool_wait_ms] (memory/2025-03-01.md:9-15)"],
+        ["[yaml code, 5 lines: pool_size, pool_wait_ms] (memory/2025-03-01.md:7-15)"],
     ),
     "table": (
         ["| carrier | p95 ms |\n|---|---:|\n| Nordpak | 210 |\n| Velopost | 143 |"],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.compaction.compose import document
-from memcli.markdown.lineage import citations, holds, lines_hash, read_lineage, seal_of
+from memcli.markdown.lineage import citations, lines_hash, locate, read_lineage, seal_of
 from memcli.markdown.parse import parse
 from memcli.types import Lineage, SourceLines
 
@@ -64,12 +64,38 @@ def test_every_change_breaks_the_seal(at: int, by: str) -> None:
         assert lineage.seal != seal_of(edited)
 
 
-def test_lines_hold_until_one_of_them_changes() -> None:
-    assert holds(SOURCE, LINES)
-    assert holds(SOURCE, ("a", "b", "changed"))
-    assert not holds(SOURCE, ("a", "B", "c"))
-    assert not holds(SOURCE, ("new", *LINES))
-    assert not holds(SOURCE, ("a",))
+def test_lines_are_found_until_one_of_them_changes() -> None:
+    assert locate([SOURCE], LINES) == [SOURCE]
+    assert locate([SOURCE], ("a", "b", "changed")) == [SOURCE]
+    assert locate([SOURCE], ("a", "B", "c")) == [None]
+    assert locate([SOURCE], ("a",)) == [None]
+
+
+def test_lines_that_have_moved_are_found_nearest_to_where_they_would_be() -> None:
+    def at(first: int) -> SourceLines:
+        return SOURCE._replace(start_line=first, end_line=first + 1)
+
+    assert locate([SOURCE], ("new", *LINES)) == [at(2)]
+    assert locate([SOURCE], ("new", "a", "b", "new", "a", "b")) == [at(2)]
+    assert locate([SOURCE, at(4)], ("x", "a", "b", "c", "a", "b")) == [at(2), at(5)]
+    assert locate([at(7)], LINES) == [at(1)]
+
+
+@given(
+    lines=st.lists(st.sampled_from("abc"), min_size=1, max_size=9),
+    above=st.lists(st.sampled_from("abc"), max_size=9),
+    data=st.data(),
+)
+def test_lines_are_found_below_whatever_is_put_above_them(
+    lines: list[str], above: list[str], data: st.DataObject
+) -> None:
+    first = data.draw(st.integers(1, len(lines)))
+    last = data.draw(st.integers(first, len(lines)))
+    source = SourceLines("a.md", first, last, lines_hash(lines, first, last))
+    now = [*above, *lines]
+    place = locate([source], now)[0]
+    assert place is not None
+    assert lines_hash(now, place.start_line, place.end_line) == source.hash
 
 
 def test_the_last_brackets_of_a_line_are_its_citation() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from memcli.store.records import Support
+from memcli.store.records import Looked, Support
 from memcli.store.sqlite.driver import TEXT, Column, rows, typed_rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
@@ -31,30 +31,60 @@ def drop(connection: apsw.Connection, source: str, path: str) -> None:
     )
 
 
-def unchecked(connection: apsw.Connection) -> list[SourceLines]:
-    """List the lines whose file is not the one they were looked up in."""
+def unchecked(connection: apsw.Connection) -> list[str]:
+    """Name the summaries with lines whose file is not the one they were looked for in.
+
+    They may have been found elsewhere, so a file that the front matter names counts too.
+    """
     found = rows(
         connection,
-        "SELECT DISTINCT l.path, l.start_line, l.end_line, l.hash FROM lineage l"
-        " JOIN documents s ON s.source = ? AND s.path = l.path WHERE l.checked IS NOT s.hash"
-        " ORDER BY l.path, l.start_line, l.end_line",
+        "SELECT d.path FROM documents d WHERE d.source = ?1 AND ("
+        "EXISTS (SELECT 1 FROM lineage l LEFT JOIN documents s ON s.source = ?1 AND s.path = l.path"
+        " WHERE l.document_id = d.id AND (s.hash IS NULL OR l.checked IS NOT s.hash))"
+        " OR EXISTS (SELECT 1 FROM lineage l JOIN json_each(d.front_matter, '$.lineage') w"
+        " JOIN documents s ON s.source = ?1 AND s.path = w.value ->> 'path'"
+        " WHERE l.document_id = d.id AND s.path NOT IN"
+        " (SELECT path FROM lineage WHERE document_id = d.id)))"
+        " AND d.id IN (SELECT document_id FROM lineage) ORDER BY d.path",
         (MEMORY_SOURCE,),
     )
-    return [SourceLines(*row) for row in found]
+    return [path for (path,) in found]
 
 
-def check(
-    connection: apsw.Connection, path: str, file_hash: bytes, held: Sequence[SourceLines]
-) -> None:
-    """Note the file in which the lines of `path` were looked up, and which of them it has."""
-    connection.execute(
-        "UPDATE lineage SET checked = ?, matches = 0 WHERE path = ?", (file_hash, path)
-    )
+def check(connection: apsw.Connection, summary: str, found: Sequence[Looked]) -> None:
+    """Note where the lines stand on which a summary rests."""
+    document_id = _document(connection, summary)
+    if document_id is None:
+        return
+    connection.execute("DELETE FROM lineage WHERE document_id = ?", (document_id,))
     connection.executemany(
-        "UPDATE lineage SET matches = 1"
-        " WHERE path = ? AND start_line = ? AND end_line = ? AND hash = ?",
-        [tuple(lines) for lines in held],
+        "INSERT INTO lineage (document_id, path, start_line, end_line, hash, checked, matches)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(document_id, *each.lines, each.file, each.holds) for each in found],
     )
+
+
+def looked(connection: apsw.Connection, summary: str) -> list[Looked]:
+    """Read what `check` has noted of a summary, in its order."""
+    return [
+        Looked(SourceLines(*lines), file, bool(holds))
+        for file, holds, *lines in rows(
+            connection,
+            "SELECT checked, matches, path, start_line, end_line, hash FROM lineage"
+            " WHERE document_id = ? ORDER BY rowid",
+            (_document(connection, summary),),
+        )
+    ]
+
+
+def _document(connection: apsw.Connection, summary: str) -> int | None:
+    found = rows(
+        connection,
+        "SELECT id FROM documents WHERE source = ? AND path = ?"
+        " AND id IN (SELECT document_id FROM lineage)",
+        (MEMORY_SOURCE, summary),
+    )
+    return int(found[0][0]) if found else None
 
 
 def supports(connection: apsw.Connection) -> list[Support]:

@@ -66,8 +66,9 @@ CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
 # Lets a run that prunes pass over the vectors in use.
 _V2 = "CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL"
 
-# The lines a summary was made of. They hold while `matches` is set and `checked` is still the hash
-# of the file they were looked up in, so a changed file frees its lines before anybody looks.
+# The lines a summary was made of, where they stand now. They hold while `matches` is set and
+# `checked` is still the hash of the file they were looked for in, so a changed file frees its lines
+# before anybody looks.
 _V3 = """
 CREATE TABLE lineage (
   document_id INTEGER NOT NULL REFERENCES documents (id),
@@ -87,6 +88,9 @@ CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
 # For questions that name a day.
 _V5 = "CREATE INDEX chunks_date ON chunks (date) WHERE date IS NOT NULL"
 
+# Summaries are looked at again: earlier versions knew no seal and no quotation.
+_V6 = "UPDATE lineage SET checked = NULL, matches = 0"
+
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
 SHAPE = "ee63a8be230200b80e2995b49ef314e4"
@@ -104,7 +108,7 @@ _META = {
 
 
 # Migration n leads from user_version n to n + 1.
-MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3, _V4, _V5)
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
 
 
 def version(connection: apsw.Connection) -> int:

@@ -30,9 +30,9 @@ from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, tran
 from memcli.store.sqlite.network import MOUNTS
 
 if TYPE_CHECKING:
-    from memcli.store.records import Counts, Facts, Key
+    from memcli.store.records import Counts, Facts, Key, Looked
     from memcli.store.run_records import Pending, Stamp
-    from memcli.types import Document, Known, SourceLines
+    from memcli.types import Document, Known
 
 # The log can be folded into the file while no search reads it. Where one search follows another
 # without a gap, a run that is done would wait for the usual timeout and fold nothing.
@@ -253,15 +253,18 @@ class Writer:
             if table:
                 self.connection.execute(f"DROP TABLE {table}")
 
-    def unchecked(self) -> list[SourceLines]:
-        """List the lines of lineage whose file is not the one they were looked up in."""
+    def unchecked(self) -> list[str]:
+        """Name the summaries to look at again, by path."""
         with understood(self.path):
             return lineage.unchecked(self.connection)
 
-    def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
-        """Note the file in which lines of `path` were looked up, and which of them it has."""
-        with self.transaction():
-            lineage.check(self.connection, path, file_hash, held)
+    def check(self, summary: str, found: Sequence[Looked]) -> None:
+        """Note where all that a summary rests on stands now; nothing where it is so already."""
+        with understood(self.path):
+            known = lineage.looked(self.connection, summary)
+        if known and known != list(found):
+            with self.transaction():
+                lineage.check(self.connection, summary, found)
 
     def settle(self, pages: int | None = None) -> None:
         """Merge the keyword index after a batch of changes until deleted words are gone."""

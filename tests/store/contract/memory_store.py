@@ -19,7 +19,18 @@ from typing import NamedTuple
 from memcli.errors import BusyError, IndexMissingError
 from memcli.store.context_records import Linking, Marked, Rated, Titled
 from memcli.store.port import Sleep
-from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.records import (
+    Counts,
+    Facts,
+    Held,
+    Key,
+    Legs,
+    Looked,
+    Near,
+    Ranked,
+    Reach,
+    Support,
+)
 from memcli.store.run_records import (
     Described,
     Owner,
@@ -40,7 +51,6 @@ from memcli.types import (
     Part,
     PartScore,
     Skip,
-    SourceLines,
     Term,
     Wanted,
 )
@@ -101,9 +111,7 @@ class State(NamedTuple):
     facts: Facts = Facts()
     documents: Mapping[Key, Stored] = {}
     vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
-    # Of a line that a summary, named first, rests on: the file it was looked up in last, and
-    # whether it was there.
-    checked: Mapping[tuple[str, SourceLines], tuple[bytes, bool]] = {}
+    looked: Mapping[str, Sequence[Looked]] = {}  # what each summary rests on, by path
     embedded_at: int | None = None  # the revision in which every text had its vector
 
     @property
@@ -123,14 +131,11 @@ class State(NamedTuple):
         """List the parts whose text has no vector."""
         return [(r, part) for r, part in self.parts if (fingerprint, part.hash) not in self.vectors]
 
-    def lineage(self) -> list[tuple[str, SourceLines, bytes | None]]:
-        """List summaries, lines they rest on, and the hash of the file those are in."""
-        own = {path: s for (source, path), s in self.documents.items() if source == MEMORY_SOURCE}
-        return sorted(
-            (path, lines, own[lines.path].stamp.hash if lines.path in own else None)
-            for path, stored in own.items()
-            for lines in (stored.document.lineage.sources if stored.document.lineage else ())
-        )
+    @property
+    def hashes(self) -> dict[str, bytes]:
+        """Give the hash of every file of the memory, by path."""
+        own = MEMORY_SOURCE
+        return {path: s.stamp.hash for (source, path), s in self.documents.items() if source == own}
 
 
 class MemorySnapshot:
@@ -302,11 +307,16 @@ class MemorySnapshot:
         ]
 
     def supports(self) -> Sequence[Support]:
-        checked = self._state.checked
-        return [
-            Support(summary, lines, checked.get((summary, lines)) == (file_hash, True))
-            for summary, lines, file_hash in self._state.lineage()
-        ]
+        hashes = self._state.hashes
+        return sorted(
+            Support(
+                summary,
+                each.lines,
+                each.holds and each.file is not None and each.file == hashes.get(each.lines.path),
+            )
+            for summary, found in self._state.looked.items()
+            for each in found
+        )
 
     def confidences(self) -> Mapping[str, float]:
         return {
@@ -380,7 +390,12 @@ class MemoryChange:
             for number, chunk in enumerate(document.chunks, first)
         )
         stored = Stored(document, stamp, skip, rows)
-        self._become(state._replace(documents={**state.documents, key: stored}))
+        looked = dict(state.looked)
+        if document.lineage is not None and document.source == MEMORY_SOURCE:
+            looked[document.path] = tuple(
+                Looked(lines, None, holds=False) for lines in document.lineage.sources
+            )
+        self._become(state._replace(documents={**state.documents, key: stored}, looked=looked))
 
     def touch(self, key: Key, stamp: Stamp) -> None:
         stored = self._state.documents[key]
@@ -427,24 +442,24 @@ class MemoryChange:
         if facts != self.facts:
             self._become(self._state._replace(facts=facts))
 
-    def unchecked(self) -> Sequence[SourceLines]:
-        checked = self._state.checked
+    def unchecked(self) -> Sequence[str]:
+        hashes = self._state.hashes
         return sorted(
-            {
-                lines
-                for summary, lines, file_hash in self._state.lineage()
-                if file_hash is not None
-                and checked.get((summary, lines), (None, False))[0] != file_hash
-            }
-        )
+            summary for summary, found in self._state.looked.items()
+            if any(hashes.get(e.lines.path) is None or e.file != hashes[e.lines.path]
+                   for e in found)
+            or (self._named(summary) & hashes.keys()) - {e.lines.path for e in found}
+        )  # fmt: skip
 
-    def check(self, path: str, file_hash: bytes, held: Sequence[SourceLines]) -> None:
-        checked = {
-            (summary, lines): (file_hash, lines in held)
-            for summary, lines, _ in self._state.lineage()
-            if lines.path == path
-        }
-        self._become(self._state._replace(checked={**self._state.checked, **checked}))
+    def _named(self, summary: str) -> set[str]:
+        lineage = self._state.documents[MEMORY_SOURCE, summary].document.lineage
+        return {source.path for source in lineage.sources} if lineage else set()
+
+    def check(self, summary: str, found: Sequence[Looked]) -> None:
+        known = self._state.looked.get(summary)
+        if known and list(known) != list(found):
+            looked = {**self._state.looked, summary: tuple(found)}
+            self._become(self._state._replace(looked=looked))
 
     def settle(self, pages: int | None = None) -> None:
         """Do nothing: nothing is left of what was deleted."""
@@ -488,12 +503,12 @@ class MemoryChange:
 
     def _without(self, key: Key) -> State:
         kept = {other: stored for other, stored in self._state.documents.items() if other != key}
-        checked = {
-            (summary, lines): found
-            for (summary, lines), found in self._state.checked.items()
+        looked = {
+            summary: found
+            for summary, found in self._state.looked.items()
             if (MEMORY_SOURCE, summary) != key
         }
-        return self._state._replace(documents=kept, checked=checked)
+        return self._state._replace(documents=kept, looked=looked)
 
     def _become(self, state: State, *, revise: bool = True) -> None:
         """Put a state in the place of this one, and note the vectors that nobody needs now."""
@@ -624,9 +639,8 @@ class MemoryStore:
                 change.put_vectors(fingerprint, [(hash_, vector.blob)])
             if state.facts.fingerprint and state.facts.dimension:
                 change.search_by(state.facts.fingerprint, state.facts.dimension)
-            for _, lines, file_hash in state.lineage():
-                held = [s.lines for s in MemorySnapshot(state).supports() if s.holds]
-                change.check(lines.path, file_hash or b"", held)
+            for summary, found in state.looked.items():
+                change.check(summary, found)
         copy.close()
 
     def close(self) -> None:

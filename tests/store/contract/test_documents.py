@@ -9,7 +9,7 @@ import pytest
 
 from memcli.store.context_records import Titled
 from memcli.store.port import Store
-from memcli.store.records import Counts, Facts
+from memcli.store.records import Counts, Facts, Looked
 from memcli.store.run_records import SourceCounts
 from memcli.types import Known, Skip
 from tests.store.contract.makers import (
@@ -205,7 +205,9 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
         assert raises(lambda: change.remember({"sources": "x"}))
         assert raises(lambda: search_by(change))
         assert raises(lambda: embed(change))
-        assert raises(lambda: change.check("a.md", stamp_of("a.md", log).hash, [lines]))
+        found = [Looked(lines, stamp_of("a.md", log).hash, holds=True)]
+        assert raises(lambda: change.check("memory/summaries/s.md", found))
+        assert not raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.remember({"sources": "x"}))
         assert not raises(lambda: change.remember({"mounts": "[]"}, revise=False))
         assert not raises(lambda: change.touch(("memory", "a.md"), stamp_of("a.md", log)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.store.port import Change, Store
-from memcli.store.records import Support
+from memcli.store.records import Looked, Support
 from memcli.types import SourceLines
 from tests.store.contract.makers import changing, lines_of, put, stamp_of, summary
 
@@ -14,14 +14,22 @@ OTHER, GONE = lines_of(B, LOG, 1, 1), lines_of("memory/gone.md", LOG, 1, 1)
 S, T = "memory/summaries/s.md", "memory/summaries/t.md"
 
 
-def checked(change: Change, path: str, text: str, *held: SourceLines) -> None:
-    """Say that the lines were looked up in this text, and which of them it has."""
-    change.check(path, stamp_of(path, text).hash, held)
+def looked(lines: SourceLines, text: str | None = LOG, *, holds: bool = True) -> Looked:
+    """Say that lines were looked for in this text of their file."""
+    return Looked(lines, None if text is None else stamp_of(lines.path, text).hash, holds)
 
 
 def supports(store: Store) -> list[Support]:
     with store.snapshot() as snapshot:
         return list(snapshot.supports())
+
+
+def holds(store: Store) -> list[bool]:
+    return [support.holds for support in supports(store)]
+
+
+def waiting(change: Change) -> list[str]:
+    return list(change.unchecked())
 
 
 def test_lines_hold_when_they_have_been_looked_up_and_found(store: Store) -> None:
@@ -30,16 +38,15 @@ def test_lines_hold_when_they_have_been_looked_up_and_found(store: Store) -> Non
         put(change, B, LOG)
         put(change, T, summary(LAST, GONE))
         put(change, S, summary(LAST, FIRST, OTHER))
-        assert list(change.unchecked()) == [FIRST, LAST, OTHER]
+        assert waiting(change) == [S, T]
     assert supports(store) == [
         Support(S, FIRST, False), Support(S, LAST, False), Support(S, OTHER, False),
         Support(T, LAST, False), Support(T, GONE, False),
     ]  # fmt: skip
     with changing(store) as change:
-        checked(change, A, LOG, LAST)
-        assert list(change.unchecked()) == [OTHER]
-        checked(change, B, LOG, OTHER)
-        assert list(change.unchecked()) == []
+        change.check(S, [looked(LAST), looked(FIRST, holds=False), looked(OTHER)])
+        change.check(T, [looked(LAST), looked(GONE, None, holds=False)])
+        assert waiting(change) == [T]  # a file that is gone may have become another one
     assert supports(store) == [
         Support(S, FIRST, False), Support(S, LAST, True), Support(S, OTHER, True),
         Support(T, LAST, True), Support(T, GONE, False),
@@ -51,32 +58,56 @@ def test_a_changed_file_frees_its_lines_before_anybody_looks(store: Store) -> No
         put(change, A, LOG)
         put(change, B, LOG)
         put(change, S, summary(FIRST, OTHER))
-        checked(change, A, LOG, FIRST)
-        checked(change, B, LOG, OTHER)
-    assert [support.holds for support in supports(store)] == [True, True]
+        change.check(S, [looked(FIRST), looked(OTHER)])
+        assert waiting(change) == []
+    assert holds(store) == [True, True]
     with changing(store) as change:
         put(change, A, "another\n" + LOG)
-    assert [support.holds for support in supports(store)] == [False, True]
+        assert waiting(change) == [S]
+    assert holds(store) == [False, True]
     with changing(store) as change:
-        assert list(change.unchecked()) == [FIRST]
-        checked(change, A, LOG, FIRST)  # in what the file was, not in what is stored
-        assert list(change.unchecked()) == [FIRST]
-    assert [support.holds for support in supports(store)] == [False, True]
+        change.check(S, [looked(FIRST), looked(OTHER)])  # in what the file was, not in what is
+        assert waiting(change) == [S]
+    assert holds(store) == [False, True]
     with changing(store) as change:
         put(change, A, LOG)
-    assert [support.holds for support in supports(store)] == [True, True]
+        assert waiting(change) == []
+    assert holds(store) == [True, True]
+
+
+def test_lines_that_have_moved_hold_where_they_stand_now(store: Store) -> None:
+    moved = FIRST._replace(start_line=2, end_line=3)
+    with changing(store) as change:
+        put(change, A, "another\n" + LOG)
+        put(change, S, summary(FIRST))
+        change.check(S, [looked(moved, "another\n" + LOG)])
+        assert waiting(change) == []
+    assert supports(store) == [Support(S, moved, True)]
+
+
+def test_a_log_that_is_back_at_its_place_is_looked_at_again(store: Store) -> None:
+    with changing(store) as change:
+        put(change, B, LOG)
+        put(change, S, summary(FIRST))
+        change.check(S, [looked(FIRST._replace(path=B))])
+        assert waiting(change) == []
+    assert supports(store) == [Support(S, FIRST._replace(path=B), True)]
+    with changing(store) as change:
+        put(change, A, LOG)
+        assert waiting(change) == [S]
 
 
 def test_a_file_that_is_gone_holds_nothing_until_it_is_back(store: Store) -> None:
     with changing(store) as change:
         put(change, A, LOG)
         put(change, S, summary(FIRST))
-        checked(change, A, LOG, FIRST)
+        change.check(S, [looked(FIRST)])
         change.remove(("memory", A))
-        assert list(change.unchecked()) == []
+        assert waiting(change) == [S]
     assert supports(store) == [Support(S, FIRST, False)]
     with changing(store) as change:
         put(change, A, LOG)
+        assert waiting(change) == []
     assert supports(store) == [Support(S, FIRST, True)]
 
 
@@ -85,15 +116,17 @@ def test_a_summary_that_is_put_again_is_looked_up_again(store: Store) -> None:
         put(change, A, LOG)
         put(change, S, summary(FIRST))
         put(change, T, summary(FIRST))
-        checked(change, A, LOG, FIRST)
+        change.check(S, [looked(FIRST)])
+        change.check(T, [looked(FIRST)])
         put(change, S, summary(FIRST, LAST))
-        assert list(change.unchecked()) == [FIRST, LAST]
+        assert waiting(change) == [S]
     assert supports(store) == [
         Support(S, FIRST, False), Support(S, LAST, False), Support(T, FIRST, True),
     ]  # fmt: skip
     with changing(store) as change:
         put(change, S, "no summary any more\n")
         change.remove(("memory", T))
+        change.check(T, [looked(FIRST)])  # of what is no summary nothing is noted
     assert supports(store) == []
 
 
@@ -102,8 +135,9 @@ def test_lines_of_the_memory_are_not_those_of_another_source(store: Store) -> No
         put(change, A, LOG, "other")
         put(change, S, summary(FIRST))
         put(change, T, summary(FIRST), "other")
-        assert list(change.unchecked()) == []
-        checked(change, A, LOG, FIRST)
+        assert waiting(change) == [S]
+        change.check(S, [looked(FIRST)])
+        change.check(T, [looked(FIRST)])
     assert supports(store) == [Support(S, FIRST, False)]
 
 

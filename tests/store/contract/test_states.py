@@ -14,7 +14,7 @@ import pytest
 from memcli.errors import BusyError, IndexMissingError
 from memcli.store.open import store_at
 from memcli.store.port import Store
-from memcli.store.records import Support
+from memcli.store.records import Looked, Support
 from memcli.store.run_records import WatchRecord
 from tests.store.contract.makers import (
     ENCODER,
@@ -213,7 +213,9 @@ def test_a_copy_answers_as_the_store_does(store: Store, tmp_path: Path, clock: C
             put(change, "a.md", log)
             put(change, "b.md", "# B\n\nthe train\n", "other", authority=0.5)
             put(change, "memory/summaries/s.md", summary(lines))
-            change.check("a.md", stamp_of("a.md", log).hash, [lines])
+            change.check(
+                "memory/summaries/s.md", [Looked(lines, stamp_of("a.md", log).hash, holds=True)]
+            )
             embed(change)
             search_by(change)
         with store.locked(wait_seconds=0.0, sleep=never):

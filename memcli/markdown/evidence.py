@@ -1,0 +1,349 @@
+"""Tell whether a summary may be believed: the one definition of a valid summary; pure.
+
+Its lines stand in the logs as they did, wherever they have moved to; nobody has changed it since
+it was written; and what it says stands word for word in the lines it cites, sentences whole, with
+the name of who said them. Whoever writes a summary by hand can seal it, but not make the logs say
+what they do not. What a program of the user's own has worded is held to its citations alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from memcli.markdown.frontmatter import split
+from memcli.markdown.lineage import Cited, cited, locate, seal_of
+from memcli.markdown.parse import Block, parse
+from memcli.markdown.units import Unit, units, without_data
+from memcli.record import Record
+from memcli.types import Lineage, SourceLines
+
+BY_COMMAND = "command"  # the method of a program of the user's own
+NOTHING = "…"  # a line that only leads to its lines
+ALSO = "also: "
+TITLE_CHARS = 200  # as much of a heading as may have been told
+# Anybody can write a summary, so there has to be an end: those of memcli stay far below.
+MOST_CHARS = 400_000
+MOST_STEPS = 100_000  # comparisons for one line
+
+# How often a line recurs, and what came in its place: the end of what a line of a summary says.
+_TIMES = re.compile(r" \[(\d{1,9}) times\]\Z")
+_SUPERSEDED = re.compile(r" \[superseded by ([^\n]{1,1024}:\d{1,9}(?:-\d{1,9})?)\]\Z")
+_END = re.compile(r"""[.!?…]["')\]*_]{0,3}(?=\s|\Z)|[。！？]""")
+_CODE = re.compile(r"(?:^|(?<= ))(?:`(?=[^\n]*`\Z)|\[(?=[^\n]*\]\Z))")
+_PLACEHOLDER = re.compile(r"\[(?:table|log|(?:[\w+-]{1,20} )?code), (\d+) (?:line|row)s?: (.*)\]")
+_DATES = re.compile(r"\d{4}-\d{2}-\d{2}(?: to \d{4}-\d{2}-\d{2})?")
+
+
+class Evidence(Record):
+    """What speaks for a summary, and what against it."""
+
+    places: tuple[SourceLines | None, ...]  # where its lines stand now; None: nowhere
+    is_sealed: bool  # nobody has changed it since it was written
+    invented: tuple[str, ...]  # lines of it that the lines they cite do not say
+
+    @property
+    def holds(self) -> bool:
+        """Tell that the summary is valid, if those it rests on are."""
+        return None not in self.places and self.is_sealed and not self.invented
+
+
+class CitedFile:
+    """A file that a summary rests on, read as far as it is asked for."""
+
+    def __init__(self, path: str, lines: Sequence[str]) -> None:
+        self.path, self.lines = path, lines
+
+    @cached_property
+    def blocks(self) -> Sequence[Block]:
+        """Give the blocks of the file."""
+        return parse("\n".join(self.lines)).blocks
+
+    @cached_property
+    def units(self) -> Sequence[Unit]:
+        """Give the running text of the file."""
+        return [unit for block in self.blocks for unit in units(block, self.lines)]
+
+    @cached_property
+    def headings(self) -> frozenset[str]:
+        """Give the headings of the file, its title among them."""
+        stem = os.path.splitext(os.path.basename(self.path))[0]
+        title = split(tuple(self.lines))[0].get("title")
+        named = [" ".join(title.split())] if isinstance(title, str) else []
+        titles = [block.title for block in self.blocks if block.kind == "heading"]
+        parts = (part for title in titles for part in title.split(" > "))
+        names = (stem, *named, *titles, *parts)
+        return frozenset(told for name in names for told in (name, name[:TITLE_CHARS].strip()))
+
+    @cached_property
+    def said(self) -> Sequence[tuple[int, Cited]]:
+        """Give what each line of a summary says, by its number."""
+        found = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
+        return [(number, each) for number, each in found if each]
+
+
+Open = Callable[[str], "CitedFile | None"]
+
+
+def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evidence:
+    """Weigh a summary; `read` gives a file of the memory, None where there is none.
+
+    `others` are the files that a log may have become which is gone, the likeliest first.
+    """
+    read = _remembering(read)
+    places: dict[SourceLines, SourceLines | None] = {}
+    by_path: dict[str, list[SourceLines]] = {}
+    for source in lineage.sources:
+        by_path.setdefault(source.path, []).append(source)
+    for path, wanted in by_path.items():
+        places |= zip(wanted, _found(path, wanted, read, others), strict=True)
+    ordered = tuple(places[source] for source in lineage.sources)
+    is_sealed = seal_of(text) == lineage.seal
+    if len(text) > MOST_CHARS:
+        return Evidence(ordered, is_sealed, (f"{len(text)} characters, {MOST_CHARS} are the most",))
+    if None in ordered or not is_sealed:
+        return Evidence(ordered, is_sealed, ())
+    now = [(source, place) for source, place in places.items() if place]
+    return Evidence(ordered, is_sealed, tuple(_invented(text, lineage, now, read)))
+
+
+def _remembering(read: Open) -> Open:
+    known: dict[str, CitedFile | None] = {}
+
+    def remembered(path: str) -> CitedFile | None:
+        if path not in known:
+            known[path] = read(path)
+        return known[path]
+
+    return remembered
+
+
+def _found(
+    path: str, sources: Sequence[SourceLines], read: Open, others: Sequence[str]
+) -> list[SourceLines | None]:
+    """Look for lines in their file; where that is gone, in another one that has all of them."""
+    file = read(path)
+    if file is not None:
+        return locate(sources, file.lines)
+    for other in others:
+        moved = read(other)
+        found = locate(sources, moved.lines) if moved else []
+        if found and None not in found:
+            return [place and place._replace(path=other) for place in found]
+    return [None] * len(sources)
+
+
+def _invented(
+    text: str,
+    lineage: Lineage,
+    places: Sequence[tuple[SourceLines, SourceLines]],
+    read: Open,
+) -> Iterator[str]:
+    """Yield the lines of a summary that the lines they cite do not say."""
+    lines = tuple(text.split("\n"))
+    files = {place.path: file for _, place in places if (file := read(place.path))}
+    headings = {heading for file in files.values() for heading in _headings(file, lineage)}
+    is_quoted = lineage.method != BY_COMMAND
+    for line in lines[split(lines)[1] :]:
+        if not line.strip():
+            continue
+        if line.startswith("#"):
+            told = not is_quoted or _is_heading(line, headings)
+        else:
+            cite = cited(line)
+            here = _cited(cite, lineage, places, files) if cite else None
+            told = cite is not None and here is not None
+            if cite and here and is_quoted:
+                told = _is_told(cite, here, places, files)
+        if not told:
+            yield line
+
+
+def _headings(file: CitedFile, lineage: Lineage) -> Iterable[str]:
+    """Name what a heading of a summary may say; those of a summary below it begin with a date."""
+    if file.path not in lineage.parents:
+        return file.headings
+    return [told for title in file.headings for told in (title, _undated(title))]
+
+
+def _is_heading(line: str, headings: set[str]) -> bool:
+    title = line.lstrip("#").strip()
+    told = (title, _undated(title))
+    if not told[1] or not headings.isdisjoint(told):
+        return True
+    return all(part in headings for part in title.split(" > "))
+
+
+def _undated(title: str) -> str:
+    found = _DATES.match(title)
+    return title[found.end() :].strip() if found else title
+
+
+class Quoted(Record):
+    """What stands in the lines that a line of a summary cites."""
+
+    units: tuple[Unit, ...]
+    lines: tuple[str, ...]  # as they stand in the file
+    has_other: bool  # code or tables stand there
+
+
+def _cited(
+    cite: Cited,
+    lineage: Lineage,
+    places: Sequence[tuple[SourceLines, SourceLines]],
+    files: dict[str, CitedFile],
+) -> Quoted | None:
+    """Read the lines that are cited, where they stand now; None where they are no source."""
+    told: list[Unit] = []
+    for source, place in places:
+        file = files[place.path]
+        if source.path in lineage.parents:
+            told += [
+                Unit(each.said, "", (0,), (number,))
+                for number, each in file.said
+                if place.start_line <= number <= place.end_line
+                and each.path == cite.path
+                and cite.first <= each.first <= each.last <= cite.last
+            ]
+        elif source.path == cite.path and source.start_line <= cite.first <= cite.last <= (
+            source.end_line
+        ):
+            shift = place.start_line - source.start_line
+            return _read(file, cite.first + shift, cite.last + shift)
+    return Quoted(tuple(told), (), has_other=False) if told else None
+
+
+def _read(file: CitedFile, first: int, last: int) -> Quoted:
+    at = bisect_left(file.units, first, key=lambda unit: unit.numbers[-1])
+    to = bisect_right(file.units, last, key=lambda unit: unit.numbers[0])
+    begin = bisect_left(file.blocks, first, key=lambda block: block.end)
+    end = bisect_left(file.blocks, last, key=lambda block: block.start)
+    return Quoted(
+        units=tuple(file.units[at:to]),
+        lines=tuple(file.lines[first - 1 : last]),
+        has_other=any(block.kind in ("fence", "table") for block in file.blocks[begin:end]),
+    )
+
+
+def _is_told(
+    cite: Cited,
+    here: Quoted,
+    places: Sequence[tuple[SourceLines, SourceLines]],
+    files: dict[str, CitedFile],
+) -> bool:
+    """Tell whether what a line says stands in the lines it cites."""
+    said = cite.said
+    if said == NOTHING or any(said == unit.text for unit in here.units):
+        return True
+    if (by := _SUPERSEDED.search(said)) is not None:
+        said, newer = said[: by.start()], cited(f"- {NOTHING} ({by[1]})")
+        if newer is None or not _is_inside(newer, places):
+            return False
+    if (often := _TIMES.search(said)) is not None:
+        said = said[: often.start()]
+        if _times(said, places, files) < int(often[1]):
+            return False
+    if _is_said(said, here.units):
+        return True
+    if said.startswith(ALSO):
+        words = said.removeprefix(ALSO).split(", ")
+        return all(_stands(word, here) for word in words if word != NOTHING)
+    return here.has_other and _is_described(said, here)
+
+
+def _is_inside(cite: Cited, places: Iterable[tuple[SourceLines, SourceLines]]) -> bool:
+    return any(
+        source.path == cite.path and source.start_line <= cite.first <= cite.last <= source.end_line
+        for source, _ in places
+    )
+
+
+def _times(
+    said: str, places: Iterable[tuple[SourceLines, SourceLines]], files: dict[str, CitedFile]
+) -> int:
+    """Count the units behind a summary in which something is said."""
+    return sum(
+        _is_said(said, [unit])
+        for _, place in places
+        for unit in files[place.path].units
+        if place.start_line <= unit.numbers[0] and unit.numbers[-1] <= place.end_line
+    )
+
+
+def _is_said(said: str, told: Sequence[Unit]) -> bool:
+    """Tell whether a text is made of whole sentences of units, each by whoever said it."""
+    todo, seen = [(0, "")], set()
+    steps = iter(range(MOST_STEPS))
+    while todo and next(steps, None) is not None:
+        at, who = todo.pop()
+        if at == len(said):
+            return True
+        if (at, who) in seen:
+            continue
+        seen.add((at, who))
+        for unit in told:
+            name = f"{unit.speaker}: "
+            if unit.speaker and said.startswith(name, at):
+                begin = at + len(name)
+            elif unit.speaker == who or not unit.speaker:
+                begin = at
+            else:
+                continue
+            for end in _ends(said, begin, unit.text, steps):
+                todo += [(on, unit.speaker) for on in _behind(said, end)]
+    return False
+
+
+def _ends(said: str, begin: int, text: str, steps: Iterator[int]) -> Iterator[int]:
+    """Yield where whole sentences of a text end that begin here in what is said."""
+    marks = [found.end() for found in _END.finditer(text)]
+    starts = [0, *marks]
+    ends = sorted({*marks, len(text)})
+    for start in starts:
+        first = start + len(text[start:]) - len(text[start:].lstrip())
+        if not said.startswith(text[first : first + 1], begin):
+            continue
+        for end in ends:
+            if end <= first:
+                continue
+            if next(steps, None) is None:
+                return
+            if said.startswith(text[first:end], begin):
+                yield begin + end - first
+
+
+def _behind(said: str, end: int) -> Iterator[int]:
+    """Yield where the next sentence may begin: behind a blank or a semicolon, or at once."""
+    if end == len(said) or said[end - 1] in "。！？…":
+        yield end
+    if said.startswith(" ", end):
+        yield end + 1
+    if said.startswith("; ", end):
+        yield end + 2
+
+
+def _is_described(said: str, here: Quoted) -> bool:
+    """Tell whether a line that stands for code, a log or a table names what stands there."""
+    for found in _CODE.finditer(said):
+        lead, body = said[: found.start()].strip(), said[found.start() :]
+        if lead and not _is_said(lead, here.units):
+            continue
+        if body[0] == "`":
+            if all(_stands(line, here) for line in body[1:-1].split("`; `")):
+                return True
+            continue
+        told = _PLACEHOLDER.fullmatch(body)
+        if told and int(told[1]) <= len(here.lines):
+            names = (name for name in told[2].split(", ") if name != NOTHING)
+            return all(_stands(name, here) for name in names)
+    return False
+
+
+def _stands(text: str, here: Quoted) -> bool:
+    """Tell whether a few words stand in a line as they are."""
+    wanted = text.strip()
+    rows = [*(without_data(line) for line in here.lines), *(unit.text for unit in here.units)]
+    return any(wanted in row or wanted in row.replace("`", "'") for row in rows)

@@ -1,0 +1,72 @@
+"""Give the running text of a block: list items, nested ones apart, and paragraphs; pure.
+
+Marks of lists, quotes and headings are left out, comments too, and what is no text becomes a note
+of its length. A summary quotes units, and what it says is looked up in them again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from memcli.markdown.comments import visible
+from memcli.markdown.parse import Block
+from memcli.record import Record
+
+_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+")
+_QUOTE = re.compile(r"^\s*(?:>\s?)+")
+_SPEAKER = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
+_DATA = re.compile(r"data:[\w/+.-]{1,64};base64,[\w+/=-]*|[A-Za-z0-9+/]{80,}={0,2}")
+
+
+class Unit(Record):
+    """A list item or a paragraph on one line, without its mark and its speaker."""
+
+    text: str
+    speaker: str
+    starts: tuple[int, ...]  # offsets in `text` at which the lines begin
+    numbers: tuple[int, ...]  # of these lines, from 1
+
+    def line_at(self, offset: int) -> int:
+        """Give the number of the line that holds a character."""
+        return self.numbers[max(0, bisect_right(self.starts, offset) - 1)]
+
+
+def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
+    """Cut a block of a document, given as its lines."""
+    shown = visible("\n".join(lines[block.start : block.end])).split("\n")
+    if len(shown) != block.end - block.start:  # a comment has taken lines away
+        shown = [visible(line) for line in lines[block.start : block.end]]
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(shown, start=block.start + 1):
+        mark = _MARK.match(line) if block.kind in ("item", "quote") else None
+        if found and (mark or not line.strip()):
+            yield _joined(found)
+            found = []
+        body = line[mark.end() :] if mark else _QUOTE.sub("", line)
+        if block.kind == "heading":
+            body = body.strip().lstrip("#")
+        if body.strip():
+            found.append((number, without_data(body.strip())))
+    if found:
+        yield _joined(found)
+
+
+def _joined(lines: Sequence[tuple[int, str]]) -> Unit:
+    speaker = ""
+    if said := _SPEAKER.match(lines[0][1]):
+        speaker = said[1].strip().rstrip(":：")
+        lines = [(lines[0][0], lines[0][1][said.end() :]), *lines[1:]]
+    text, starts = "", []
+    for _, line in lines:
+        if text:
+            text += " " if text[-1].isascii() or line[:1].isascii() else ""
+        starts.append(len(text))
+        text += line
+    return Unit(text, speaker, tuple(starts), tuple(number for number, _ in lines))
+
+
+def without_data(text: str) -> str:
+    """Replace data URIs and base64 by a note of their length."""
+    return _DATA.sub(lambda found: f"[data, {len(found[0])} characters]", text)

@@ -1,0 +1,144 @@
+"""A summary that may not be believed is served in no view: its lines are found raw."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.compaction.compose import document
+from memcli.markdown.lineage import read_lineage
+from memcli.markdown.parse import parse
+from tests.support import write
+
+SUMMARY = "memory/summaries/2025-03-01--2025-03-02.md"
+FIRST, SECOND = "memory/2025-03-01.md", "memory/2025-03-02.md"
+FILLER = "The weather was mild and nobody had much to say about anything that day. " * 6
+LOGS = {
+    FIRST: f"# Release week\n\nWe must never deploy on Friday.\n\n{FILLER}\n",
+    SECOND: f"# Store\n\nWe decided to use MySQL for the orders.\n\n{FILLER}\n",
+}
+
+
+def told(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run([*arguments, "--now", "2026-02-20"])
+    return code, out.getvalue(), err.getvalue()
+
+
+def record(*arguments: str) -> Any:
+    code, out, err = told(*arguments, "--json")
+    assert code in (0, 1), err
+    return json.loads(out)
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    for path, text in LOGS.items():
+        write(tmp_path, path, text)
+    made = record("compact", "-w", str(tmp_path), "--tail", "0", "--tail-tokens", "0",
+                  "--cluster", "2", "--apply")  # fmt: skip
+    assert [summary["path"] for summary in made["summaries"]] == [SUMMARY]
+    assert found(tmp_path, "never deploy Friday", "active") == {SUMMARY}
+    return tmp_path
+
+
+def found(notes: Path, query: str, view: str) -> set[str]:
+    answer = record("search", query, "-w", str(notes), "--view", view, "--mode", "lexical")
+    return {each["path"] for each in answer["results"]}
+
+
+def problems(notes: Path) -> list[str]:
+    return [each["kind"] for each in record("compact", "-w", str(notes), "--verify")["problems"]]
+
+
+def edit(notes: Path) -> None:
+    """Change a body as a person does: the seal breaks."""
+    file = notes / SUMMARY
+    file.write_text(file.read_text().replace("We must never deploy", "We deploy"))
+
+
+def forge(notes: Path) -> None:
+    """Change a body and seal it anew: lineage and hashes are those of the logs."""
+    text = (notes / SUMMARY).read_text()
+    lineage = read_lineage(parse(text).front_matter)
+    assert lineage is not None
+    body = f"# 2025-03-01\n\n- We deploy on Friday. ({FIRST}:3)\n- … ({SECOND}:1-5)\n"
+    write(notes, SUMMARY, document(lineage, body))
+
+
+def correct(notes: Path) -> None:
+    """Correct the log, so that the summary is of what it was."""
+    file = notes / SECOND
+    file.write_text(file.read_text().replace("MySQL", "SQLite"))
+
+
+SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
+    "edited": (edit, "edited"),
+    "forged": (forge, "invented"),
+    "stale": (correct, "stale"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_it_is_served_in_no_view_and_its_lines_are_found_raw(notes: Path, how: str) -> None:
+    spoil, kind = SPOILT[how]
+    spoil(notes)
+    assert problems(notes) == [kind]
+    for view in ("all", "active", "raw"):
+        assert found(notes, "never deploy Friday", view) == {FIRST}
+        assert SUMMARY not in found(notes, "MySQL SQLite orders", view)
+    block = told("context", "-w", str(notes), "--budget", "4000", "--tail", "0")[1]
+    assert "We must never deploy on Friday." in block
+    assert SUMMARY not in block
+    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-tokens", "0",
+                  "--cluster", "2")  # fmt: skip
+    assert len(made["summaries"]) == 1  # a new one would be written beside it
+
+
+def test_what_is_told_by_hand_comes_back_with_the_old_words(notes: Path) -> None:
+    was = (notes / SUMMARY).read_bytes()
+    edit(notes)
+    assert found(notes, "never deploy Friday", "active") == {FIRST}
+    (notes / SUMMARY).write_bytes(was)
+    assert found(notes, "never deploy Friday", "active") == {SUMMARY}
+
+
+def test_a_summary_survives_a_line_on_top_of_its_log(notes: Path) -> None:
+    file = notes / FIRST
+    file.write_text("A line that came later.\n\n" + file.read_text())
+    assert problems(notes) == []
+    assert found(notes, "never deploy Friday", "active") == {SUMMARY}
+    number = (notes / SUMMARY).read_text().split("\n").index(
+        "- We must never deploy on Friday. (memory/2025-03-01.md:3)"
+    ) + 1  # fmt: skip
+    behind = record("get", f"{SUMMARY}:{number}", "-w", str(notes), "--expand")["expanded"]
+    assert [(each["citation"], each["text"], each["changed"]) for each in behind] == [
+        (f"{FIRST}:5-5", "We must never deploy on Friday.", False)
+    ]
+    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-tokens", "0",
+                  "--cluster", "2")  # fmt: skip
+    assert made["summaries"] == []  # its lines are covered where they stand now
+
+
+def test_a_summary_survives_a_new_name_of_its_log(notes: Path) -> None:
+    moved = notes / "memory" / "archive" / "2025-03-01-release.md"
+    moved.parent.mkdir()
+    (notes / FIRST).rename(moved)
+    assert problems(notes) == []
+    name = moved.relative_to(notes).as_posix()
+    assert found(notes, "never deploy Friday", "active") == {SUMMARY}
+    assert found(notes, "never deploy Friday", "raw") == {name}
+    behind = record("get", SUMMARY, "-w", str(notes), "--expand")["expanded"]
+    assert [each["path"] for each in behind] == [name, SECOND]
+    moved.rename(notes / FIRST)
+    assert found(notes, "never deploy Friday", "active") == {SUMMARY}
+    assert found(notes, "never deploy Friday", "raw") == {FIRST}
