@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import Remembered
-from memcli.errors import IndexMissingError, StoreError
+from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.pipeline import (
@@ -18,6 +18,7 @@ from memcli.search.pipeline import (
     search,
     unobserved,
 )
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -37,6 +38,12 @@ class Answered(Record):
     freshness: Freshness
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
+    nothing: Reason | None = None  # why nothing was found, where that was not the question
+
+    @property
+    def is_sure(self) -> bool:
+        """Tell that something was found, and that it deserves trust as far as that is known."""
+        return bool(self.answer.hits) and not self.is_unsure
 
     @property
     def is_unsure(self) -> bool:
@@ -63,9 +70,11 @@ def ask(
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
         return Answered(question, freshness, NOTHING)
+    if options.filters.kinds:
+        _check_kinds(memory, options.filters.kinds)
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
-        return Answered(question, freshness, answer)
+        return Answered(question, freshness, answer, nothing=_nothing(memory, options, answer))
     from memcli.search.expansion import search_expanded
 
     with memory.store.snapshot() as snapshot:
@@ -78,7 +87,40 @@ def ask(
             embed_query=vector,
             age_days=question.age_days,
         )
-    return Answered(question, freshness, answer, tuple(expanded))
+    nothing = _nothing(memory, options, answer)
+    return Answered(question, freshness, answer, tuple(expanded), nothing)
+
+
+def _check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
+    """Raise UsageError for a kind that no document is of."""
+    from memcli.store.records import Reach
+
+    with memory.store.snapshot() as snapshot:
+        known = sorted({document.kind for document in snapshot.rated(Reach())})
+    for kind in kinds:
+        if known and kind not in known:
+            from memcli.config.nearest import nearest
+
+            raise UsageError(
+                f"no document is of the kind {kind!r}; there are {', '.join(known)}",
+                hint=f"--kind {nearest(kind, known)}",
+            )
+
+
+def _nothing(memory: OpenedWorkspace, options: SearchOptions, answer: Answer) -> Reason | None:
+    """Say why there is nothing to show: a phrase that nothing holds, a filter."""
+    if answer.hits or answer.dropped:
+        return None
+    if answer.absent:
+        from memcli.render.reasons import quoted
+
+        return Reason("phrase", f"nothing holds {quoted(answer.absent)}")
+    if options.filters == Filters(view=options.filters.view):
+        return None
+    from memcli.search.left_out import left_out
+
+    with memory.store.snapshot() as snapshot:
+        return left_out(snapshot, options.filters)
 
 
 def ask_as_it_is(

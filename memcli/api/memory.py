@@ -60,16 +60,21 @@ class Memory(OpenedWorkspace):
             budget=budget,
             whole=full,
         )
-        found = ask(self, Question.read(text, moment.date()), wanted, sync=sync)
+        day_first = config("search.date_order") == "dmy"
+        question = Question.read(text, moment.date(), day_first=day_first)
+        found = ask(self, question, wanted, sync=sync)
         answer = found.answer
         return SearchResults(
-            query=found.question.query.text,
+            query=found.question.text,
+            dates=answer.dates,
             now=moment.isoformat(timespec="seconds"),
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(answer.lexical, answer.dense),
             results=passages_of(answer.hits, words=found.question.words),
             dropped=answer.dropped,
+            absent=answer.absent,
+            nothing=found.nothing,
         )
 
     def context(
@@ -98,13 +103,13 @@ class Memory(OpenedWorkspace):
         made = context_of(self, text, moment.date(), wanted, sync=sync)
         assembled = made.assembled
         return ContextBlock(
-            query=made.question.query.text if made.question else None,
+            query=made.question.text if made.question else None,
             now=moment.isoformat(timespec="seconds"),
             budget=wanted.budget,
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
             freshness=Fresh(*made.freshness),
-            markdown=markdown(assembled.parts),
+            markdown=markdown(assembled.parts, unsure=assembled.unsure),
             parts=tuple(
                 ContextPassage(
                     part.section,
@@ -118,7 +123,8 @@ class Memory(OpenedWorkspace):
                 for part in assembled.parts
             ),
             left_out=len(assembled.left_out) + made.more,
-            warnings=(assembled.warning,) if assembled.warning else (),
+            saved=assembled.saved,
+            warnings=made.warnings,
         )
 
     def get(

@@ -59,7 +59,9 @@ def get(
         lines.pop()
     last = max(1, len(lines))
     start, end = targets.lines_of(found, file, settings)
-    start = min(start if first is None else first, last)
+    if first is not None and first > last:
+        raise targets.beyond(found.name, first, len(lines))
+    start = start if first is None else first
     wanted_end = min(end, last) if first is None else last
     if wanted_end < start:
         raise _backwards(found, start, wanted_end)

@@ -8,6 +8,7 @@ from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
+    from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
 
@@ -32,12 +33,15 @@ class SearchResults(Record):
     """The answer to a question: the record of `memcli.search/1`."""
 
     query: str
+    dates: tuple[DateSpan, ...]  # as they were understood
     now: str  # ISO time
     verdict: str  # good | weak | none
     freshness: Fresh
     legs: LegsRun
     results: tuple[Passage, ...]  # best first
     dropped: int  # passages that did not fit the budget
+    absent: tuple[str, ...] = ()  # phrases that nothing holds
+    nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
 class ContextPassage(Record):
@@ -64,4 +68,5 @@ class ContextBlock(Record):
     markdown: str  # the block as it goes into a prompt
     parts: tuple[ContextPassage, ...]
     left_out: int  # parts that had no room
+    saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.api.patience import AskedToWaitError, Patience
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, Reason
+from memcli.indexing.notices import unmatched
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Done(Record):
     pending: int  # texts without a vector
     pruned: int
     notices: tuple[str, ...]  # what had to be mended in the index
+    warnings: tuple[Reason, ...] = ()  # of the settings
 
 
 class Vectors:
@@ -145,7 +147,9 @@ def sync(
             vectors.make(change, None if job.full else job.texts)
         pruned = change.prune(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
-        return Done(report, chunks, vectors.made - before, pending, pruned, report.notices)
+        warnings = unmatched(settings.sources, change.known)
+        made = vectors.made - before
+        return Done(report, chunks, made, pending, pruned, report.notices, warnings)
 
     done, notices = _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
     return done._replace(notices=(*notices, *done.notices))

@@ -104,7 +104,7 @@ def _readings(target: str, sources: Collection[str]) -> list[Target]:
     if lines:
         first = int(lines["first"])
         last = int(lines["last"]) if lines["last"] else first
-        found.append(Target(source, lines["path"], None, max(1, first), max(1, last)))
+        found.append(Target(source, lines["path"], None, first, last))
     head, sign, anchor = path.rpartition("#")
     if sign:
         found.append(Target(source, head, anchor))
@@ -146,7 +146,19 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
     if target.anchor is not None:
         return _anchor_lines(target, file, settings)
     lines = file.text.removesuffix("\n").count("\n") + 1
-    return target.first or 1, target.last or lines
+    first = 1 if target.first is None else target.first
+    if not 1 <= first <= max(1, lines):
+        raise beyond(target.name, first, lines)
+    return first, lines if target.last is None else target.last
+
+
+def beyond(name: str, line: int, lines: int) -> NotFoundError:
+    """Say that a document has no such line."""
+    from shlex import quote
+
+    has = "1 line" if lines == 1 else f"{lines} lines"
+    text = f"{name} has {has}, and no line {line}" if line else "lines count from 1"
+    return NotFoundError(text, hint=f"memcli get {quote(name)}")
 
 
 def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:

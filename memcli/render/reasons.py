@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memcli.errors import Reason
 
 
 def sentence(reason: Reason) -> str:
     """Say why, and what to do. Example: `nothing is embedded yet. Try: memcli index`."""
     return f"{reason.text}. Try: {reason.hint}" if reason.hint else reason.text
+
+
+def quoted(phrases: Sequence[str]) -> str:
+    """Write phrases as they were asked for."""
+    return ", ".join(f'"{phrase}"' for phrase in phrases)

@@ -43,6 +43,7 @@ class Recalled(Record):
     matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
+    absent: tuple[str, ...]  # phrases of which the same is true
     common: tuple[str, ...]  # terms that too many chunks hold to be looked for
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
@@ -75,12 +76,12 @@ def recall(
         common = {term: count for term, count in frequencies.items() if term not in kept}
         wanted = wanted._replace(any=kept)
     literal = _literal(query) if lexical else Wanted()
-    found = _union(snapshot, Sought(wanted, literal, vector, near), wide)
+    found = _union(snapshot, Sought(wanted, literal, vector, near, query.unwanted), wide)
     candidates = tuple(c for c in found if c.about.chunk_id not in outside)
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = snapshot.confidences() if has_summary else {}
     if not candidates or not lexical:
-        return Recalled(candidates, {}, {}, (), (), (), 0.0, qualities)
+        return Recalled(candidates, {}, {}, (), (), (), (), 0.0, qualities)
     left_out += [term.text for term in query.sought if term.sought in common]
     covered = _covered(snapshot, query, candidates, common, total)
     return covered._replace(common=tuple(left_out), qualities=qualities)
@@ -93,6 +94,7 @@ class Sought(Record):
     literal: Wanted
     vector: bytes | None
     near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
+    unwanted: Sequence[Term]  # what no candidate may hold, whichever leg found it
 
 
 def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Candidate]:
@@ -106,6 +108,9 @@ def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Can
     dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
     dated = snapshot.dated(bounds.dates, limit, reach)
     ids = sorted({*ranks, *dense_ranks, *(found.chunk_id for found in exact), *dated})
+    if sought.unwanted and ids:
+        held = snapshot.holding(sought.unwanted, ids)
+        ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
     literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
     return [
         candidate._replace(
@@ -155,7 +160,19 @@ def _covered(
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
-    return Recalled(candidates, coverage, matched, tuple(terms), tuple(unmatched), (), rarity, {})
+    absent = tuple(t.text for t in query.sought if t.kind == "phrase" and t.text in unmatched)
+    return Recalled(
+        # A phrase is asked for to the letter: what is merely near to it is a guess.
+        () if len(absent) == len(query.sought) else candidates,
+        coverage,
+        matched,
+        tuple(terms),
+        tuple(unmatched),
+        absent,
+        (),
+        rarity,
+        {},
+    )
 
 
 def part_tokens(

@@ -23,6 +23,7 @@ class Rated(Record):
     source: str
     path: str
     date: str | None
+    kind: str
     scope: str
     trust: str
     authority: float | None

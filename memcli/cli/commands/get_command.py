@@ -9,7 +9,7 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.skin import Shared, Skin, make_skin
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    target: Annotated[str, typer.Argument(metavar="PATH[:FROM-TO]", help="Or a record ref.")],
+    targets: Annotated[
+        list[str], typer.Argument(metavar="PATH[:FROM-TO]", help="Or a record ref; several.")
+    ],
     first: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option("--from", metavar="LINE", help="First line, from 1.", show_default="1"),
@@ -52,10 +54,29 @@ def command(
 
         raise UsageError(
             "--from and --lines count from 1",
-            hint=f"memcli get {quote(target)} --from 1 --lines 40",
+            hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    return run(target, first, count, expected, skin, expand=expand, as_json=as_json)
+    if len(targets) == 1:
+        return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
+    if (first, count, expected) != (None, None, None):
+        raise UsageError(
+            "--from, --lines and --hash are of one document, and there are several",
+            hint="write the lines as PATH:FROM-TO",
+        )
+    return _several(targets, skin, expand=expand, as_json=as_json)
+
+
+def _several(targets: Sequence[str], skin: Skin, *, expand: bool, as_json: bool) -> int:
+    """Print what each is, below its citation; what is missing is said and changes the exit code."""
+    code: int = ExitCode.OK
+    for target in targets:
+        try:
+            run(target, None, None, None, skin, expand=expand, as_json=as_json, named=True)
+        except NotFoundError as error:
+            skin.terminal.advise(error.reason)
+            code = error.exit_code
+    return code
 
 
 def run(
@@ -67,14 +88,17 @@ def run(
     *,
     expand: bool,
     as_json: bool,
+    named: bool = False,
 ) -> int:
-    """Print what was asked for."""
+    """Print what was asked for, `named` below its citation."""
     from memcli.api.read import get
 
     found = get(skin.memory, target, first=first, count=count, expand=expand)
     if found.source != MEMORY_SOURCE and not target.startswith(f"{found.source}:"):
         name = shown(found.source, found.path)
         skin.terminal.warn(f"the memory has no {found.path}; this is {name}")
+    if named and not as_json:
+        skin.terminal.write(f"==> {skin.terminal.safe_line(found.citation)} <==\n")
     if as_json:
         from memcli.render.jsonio import dumps
 

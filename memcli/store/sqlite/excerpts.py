@@ -54,6 +54,7 @@ _RATED = {
     "source": Column("d.source", TEXT),
     "path": Column("d.path", TEXT),
     "date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
+    "kind": Column("d.kind", TEXT),
     "scope": Column("d.scope", TEXT, SCOPES.index),
     "trust": Column("d.trust", TEXT, TRUSTS.index),
     "authority": Column("d.authority", MAYBE_REAL),

@@ -265,7 +265,15 @@ class MemorySnapshot:
     def rated(self, reach: Reach) -> Sequence[Rated]:
         return [
             Rated(
-                d.source, d.path, d.date, d.scope, d.trust, d.authority, d.importance, len([*run])
+                d.source,
+                d.path,
+                d.date,
+                d.kind,
+                d.scope,
+                d.trust,
+                d.authority,
+                d.importance,
+                len([*run]),
             )
             for d, run in groupby(self._within(reach), lambda row: row.document)
         ]
@@ -552,7 +560,7 @@ class MemoryStore:
     def describe(self) -> Described:
         texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
         size = sum(len(text.encode()) for text in texts)
-        return Described("memory", size, self._cell.set_aside if self._cell else "")
+        return Described("memory", "scan", size, self._cell.set_aside if self._cell else "")
 
     def has_unfolded(self) -> bool:
         return False

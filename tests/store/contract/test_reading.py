@@ -200,8 +200,8 @@ def test_documents_are_rated_by_what_their_authors_said(store: Store) -> None:
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
         assert set(snapshot.rated(EVERYTHING)) == {
-            Rated("memory", "memory/p.md", "2025-06-07", "session", "trusted", 0.5, 0.25, 2),
-            Rated("other", "o.md", None, "global", "untrusted", None, None, 1),
+            Rated("memory", "memory/p.md", "2025-06-07", "log", "session", "trusted", 0.5, 0.25, 2),
+            Rated("other", "o.md", None, "note", "global", "untrusted", None, None, 1),
         }
 
 

@@ -1,0 +1,52 @@
+"""Say which filter let nothing through, where an answer is empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcli.errors import Reason
+from memcli.store.records import Reach
+from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
+
+
+def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
+    """Name the first filter that no document passes, or say that none passes all of them.
+
+    None where documents pass, so that it was the question which found nothing.
+    """
+    if snapshot.rated(Reach(filters)):
+        return None
+    dates = Filters(since=filters.since, until=filters.until, undated=filters.undated)
+    if not snapshot.rated(Reach(dates)):
+        return _of_dates(snapshot, filters)
+    for option, given, only in (
+        ("--path", filters.paths, Filters(paths=filters.paths)),
+        ("--source", filters.sources, Filters(sources=filters.sources)),
+        ("--kind", filters.kinds, Filters(kinds=filters.kinds)),
+        ("--scope", filters.scopes, Filters(scopes=filters.scopes)),
+        ("--trust", filters.trusts, Filters(trusts=filters.trusts)),
+        ("--heading", filters.headings, Filters(headings=filters.headings)),
+    ):
+        if not snapshot.rated(Reach(only)):
+            text = f"no document passes {option} {', '.join(given)}"
+            return Reason("filter", text, "memcli status")
+    return Reason("filter", "no document passes all of these filters together")
+
+
+def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:
+    """Tell of an empty span of days, and of the documents without a day."""
+    since, until = filters.since, filters.until
+    if since == until:
+        text = f"there is no record of {since}"
+    elif since and until:
+        text = f"there is no record from {since} to {until}"
+    else:
+        text = f"there is no record {f'from {since} on' if since else f'up to {until}'}"
+    undated = sum(each.date is None for each in snapshot.rated(Reach()))
+    if not undated or filters.undated:
+        return Reason("filter", text)
+    documents = "1 undated document is" if undated == 1 else f"{undated} undated documents are"
+    return Reason("filter", f"{text}; {documents} left out", "the same with --undated")

@@ -1,0 +1,177 @@
+"""What is asked is honoured: exclusions, phrases, filters, the verdict, lines by number."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from tests.cli.processes import COMMAND
+from tests.support import write
+
+Told = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    write(root, "MEMORY.md", "# Memory\n\nThe pool is kept at 20 handles.\n")
+    write(root, "memory/2025-06-12.md", "# Log\n\nThe pool ran dry at noon; we waited.\n")
+    write(root, "memory/2025-06-13.md", "# Log\n\n## Actions\n\nThe pool has room for 40 now.\n")
+    assert run(["index", "-q", "-w", str(root)]) == 0
+    return root
+
+
+@pytest.fixture
+def told(notes: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Run a command on the notes and give exit code, stdout and stderr."""
+
+    def ask(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run([*arguments, "-w", str(notes), "--now", "2025-07-01"])
+        done = capsys.readouterr()
+        return code, done.out, done.err
+
+    return ask
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("out", ["-dry", '-"ran dry"', "-wait*"])
+def test_what_is_excluded_is_not_found_by_any_leg(told: Told, mode: str, out: str) -> None:
+    everything = told("search", "pool", "--mode", mode)[1]
+    assert "ran dry" in everything
+    left = told("search", f"pool {out}", "--mode", mode)[1]
+    assert "ran dry" not in left
+    assert "20 handles" in left
+
+
+def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> None:
+    code, out, err = told("search", '"no such phrase"')
+    assert (code, out) == (0, "")
+    assert err == 'No passages found.\nmemcli: nothing holds "no such phrase"\n'
+    found = json.loads(told("search", '"no such phrase"', "--json")[1])
+    assert found["nothing"] == {"code": "phrase", "reason": 'nothing holds "no such phrase"'}
+    assert (found["query"], found["results"]) == ('"no such phrase"', [])
+    code, out, err = told("search", 'pool "no such phrase"')
+    assert "The pool ran dry" in out
+    assert err.startswith('Nothing holds "no such phrase"; these passages go by the other words.\n')
+    assert told("search", '"ran dry"')[1].startswith(" 1. memory/2025-06-12.md:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--since", "2030-01"),
+            "there is no record from 2030-01-01 on; 1 undated document is left out."
+            " Try: the same with --undated",
+        ),
+        (
+            ("--until", "2020-01-31"),
+            "there is no record up to 2020-01-31; 1 undated document is left out."
+            " Try: the same with --undated",
+        ),
+        (
+            ("--on", "2025-06-14"),
+            "there is no record of 2025-06-14; 1 undated document is left out."
+            " Try: the same with --undated",
+        ),
+        (("--path", "nosuch/*"), "no document passes --path nosuch/*. Try: memcli status"),
+        (("--heading", "nosuch"), "no document passes --heading nosuch. Try: memcli status"),
+        (("--trust", "untrusted"), "no document passes --trust untrusted. Try: memcli status"),
+        (
+            ("--path", "MEMORY.md", "--heading", "Actions"),
+            "no document passes all of these filters together",
+        ),
+    ],
+)
+def test_a_filter_that_leaves_nothing_is_named(
+    told: Told, arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, err = told("search", "pool", *arguments)
+    assert (code, out, err) == (0, "", f"No passages found.\nmemcli: {message}\n")
+    text, _, hint = message.partition(". Try: ")
+    nothing = json.loads(told("search", "pool", *arguments, "--json")[1])["nothing"]
+    assert nothing == {"code": "filter", "reason": text, **({"hint": hint} if hint else {})}
+
+
+def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: Told) -> None:
+    assert told("search", "pool", "--kind", "nosuch") == (
+        2,
+        "",
+        "memcli: no document is of the kind 'nosuch'; there are log, note\nTry: --kind log\n",
+    )
+    code, _, err = told("search", "pool", "--since", "2025-07-01", "--until", "2025-06-01")
+    assert (code, err) == (
+        2,
+        "memcli: the span from 2025-07-01 to 2025-06-01 ends before it begins\n"
+        "Try: --since 2025-06-01 --until 2025-07-01\n",
+    )
+
+
+def test_the_exit_code_follows_the_verdict(told: Told) -> None:
+    assert told("search", "pool", "-e")[0] == 0
+    code, out, err = told("search", "xyzzyplugh", "-e")
+    assert code == 1
+    assert out
+    assert err == "No sure match; these are the nearest.\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "message"),
+    [
+        ("MEMORY.md:100-200", (), "MEMORY.md has 3 lines, and no line 100"),
+        ("MEMORY.md:0", (), "lines count from 1"),
+        ("MEMORY.md", ("--from", "4"), "MEMORY.md has 3 lines, and no line 4"),
+    ],
+)
+def test_lines_that_a_document_has_not_are_not_found(
+    told: Told, target: str, more: tuple[str, ...], message: str
+) -> None:
+    code, out, err = told("get", target, *more)
+    assert (code, out, err) == (3, "", f"memcli: {message}\nTry: memcli get MEMORY.md\n")
+    assert told("get", "MEMORY.md:3-200")[:2] == (0, "The pool is kept at 20 handles.\n")
+
+
+def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*COMMAND, "search", *arguments], input=stdin, capture_output=True, check=False
+    )
+
+
+def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
+    asked = ["pool", '"no such phrase"', "水池"]
+    done = _asked("--stdin", "-n", "1", "-w", str(notes), stdin="\n".join(asked).encode())
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["query"] for each in found] == asked
+    for question, answer in zip(asked, found, strict=True):
+        alone = _asked(question, "--json", "-n", "1", "-w", str(notes))
+        assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
+    done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"memcli: line 2 of stdin: the query holds nothing to search for")
+    assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
+
+
+def test_a_question_is_given_once(told: Told) -> None:
+    assert told("search")[::2] == (
+        2,
+        'memcli: there is no question\nTry: memcli search "some words"\n',
+    )
+    assert told("search", "pool", "--stdin")[0] == 2
+
+
+def test_several_documents_are_printed_below_their_citations(told: Told) -> None:
+    code, out, err = told("get", "MEMORY.md:3", "nosuch.md", "memory/2025-06-12.md:3")
+    assert (code, err) == (3, "memcli: there is no document nosuch.md. Try: memcli status\n")
+    assert out == (
+        "==> MEMORY.md:3-3 <==\nThe pool is kept at 20 handles.\n"
+        "==> memory/2025-06-12.md:3-3 <==\nThe pool ran dry at noon; we waited.\n"
+    )
+    found = told("get", "MEMORY.md:3", "memory/2025-06-12.md:3", "--json")[1].splitlines()
+    assert [json.loads(line)["start_line"] for line in found] == [3, 3]
+    assert told("get", "MEMORY.md", "MEMORY.md", "--lines", "1")[0] == 2
