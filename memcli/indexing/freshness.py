@@ -89,13 +89,15 @@ def freshen(
         return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            found = _bring_in(change, settings, bounds, open_encoder, whole=not standing.is_indexed)
+            found, has_new = _bring_in(change, settings, bounds, whole=not standing.is_indexed)
     except (BusyError, StoreError) as error:
         if not standing.is_indexed and isinstance(error, StoreError):
             raise
         return _as_it_is(store, settings, files, error.reason)
-    told = tuple(Reason("store", notice) for notice in change.notices)
-    return found._replace(notices=(*told, *found.notices))
+    notices = [Reason("store", notice) for notice in change.notices]
+    if has_new and bounds.parts:
+        notices += _embed(store, bounds, open_encoder, sleep)
+    return found._replace(notices=(*notices, *found.notices))
 
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
@@ -130,14 +132,10 @@ def _freshness(standing: Standing) -> Freshness:
 
 
 def _bring_in(
-    change: Change,
-    settings: Settings,
-    bounds: Bounds,
-    open_encoder: Callable[[], Encoder | None],
-    *,
-    whole: bool,
-) -> Freshness:
-    from memcli.indexing.indexer import apply, embed, index
+    change: Change, settings: Settings, bounds: Bounds, *, whole: bool
+) -> tuple[Freshness, bool]:
+    """Store what differs, and tell whether texts may wait for a vector now."""
+    from memcli.indexing.indexer import apply, index
 
     notices: list[Reason] = []
     if whole or change.notices or changed_settings(settings, change.facts):
@@ -148,19 +146,43 @@ def _bring_in(
         planned = plan(settings, known, change.facts.mounts)
         report = apply(change, settings, planned, known, most=bounds.files)
         change.settle(SETTLE_PAGES)
-    if bounds.parts and (report.added or report.changed or report.moved):
-        encoder = open_encoder()
-        if encoder is not None:
-            try:
-                embed(change, encoder, most=bounds.parts)
-            except LegMissingError as error:
-                text = f"new texts have no vector yet: {error.message}"
-                notices.append(error.reason._replace(text=text))
     notices += _unseen(report)
+    has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
-        return Freshness("fresh", 0, None, tuple(notices))
+        return Freshness("fresh", 0, None, tuple(notices)), has_new
     why = Reason("bounds", f"more than {bounds.files} files have changed", "memcli index")
-    return Freshness("stale", report.deferred, why, tuple(notices))
+    return Freshness("stale", report.deferred, why, tuple(notices)), has_new
+
+
+def _embed(
+    store: Store,
+    bounds: Bounds,
+    open_encoder: Callable[[], Encoder | None],
+    sleep: Callable[[float], None],
+) -> list[Reason]:
+    """Embed the texts that wait, within bounds; nobody else waits while a server is asked.
+
+    Of another writer that comes between, nothing is told: it has embedded what it found.
+    """
+    from memcli.indexing.indexer import EMBED_BATCH, embed, text_of
+
+    encoder = open_encoder()
+    if encoder is None:
+        return []
+    try:
+        with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+            first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
+        texts = [text_of(item) for item in first]
+        made = dict(zip(texts, encoder.encode(texts), strict=True))
+        with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+            embed(change, encoder, most=bounds.parts, made=made)
+    except LegMissingError as error:
+        return [error.reason._replace(text=f"new texts have no vector yet: {error.message}")]
+    except BusyError:
+        return []
+    except StoreError as error:
+        return [error.reason]
+    return []
 
 
 def _unseen(found: Listing | Report) -> tuple[Reason, ...]:

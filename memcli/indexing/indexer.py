@@ -211,9 +211,13 @@ def embed(
     encoder: Encoder,
     *,
     most: int | None = None,
+    made: Mapping[str, bytes] | None = None,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> int:
-    """Make the vectors that are missing and search by them; give how many were made."""
+    """Make the vectors that are missing and search by them; give how many were made.
+
+    Of some texts they may have been `made` before.
+    """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)
     total = waiting if most is None else min(most, waiting)
@@ -227,8 +231,11 @@ def embed(
             break
         for at in range(0, len(listed), EMBED_BATCH):
             batch = listed[at : at + EMBED_BATCH]
-            vectors = encoder.encode([text_of(item) for item in batch])
-            pairs = [(item.hash, vector) for item, vector in zip(batch, vectors, strict=True)]
+            texts = [text_of(item) for item in batch]
+            vectors = dict(made or {})
+            if missing := [text for text in texts if text not in vectors]:
+                vectors |= zip(missing, encoder.encode(missing), strict=True)
+            pairs = [(item.hash, vectors[text]) for item, text in zip(batch, texts, strict=True)]
             change.put_vectors(fingerprint, pairs)
             done += len(batch)
             on_progress("embedding", done, total)

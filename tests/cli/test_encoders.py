@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from memcli.api.opened import SYSTEM_CLOCK, OpenedWorkspace
 from memcli.api.sync import Done, Job, Vectors, sync
 from memcli.cli.main import run
 from memcli.config.keys import KEYS
+from memcli.errors import BusyError
 from memcli.store.port import Store
 from tests.embedding.loopback import (
     DIMENSION,
@@ -241,6 +243,55 @@ def test_the_lock_is_free_while_a_server_is_waited_for(
     assert waiter.slept == [30.0] * 3
     assert (len(done.report.added), done.embedded, done.pending) == (42, 42, 0)
     assert desk.dense()["embedded"] == 42
+
+
+@pytest.mark.parametrize("how", ["search", "search --sync", "context"])
+def test_a_search_asks_a_server_for_vectors_while_others_can_write(
+    desk: Desk, server: Loopback, how: str
+) -> None:
+    desk.use(server)
+    desk.index()
+    desk.note("new", "A pool of foxes.")
+    command, *flags = how.split()
+    store = OpenedWorkspace.open(desk.root).store
+    writers: list[bool] = []
+
+    def behave(number: int, texts: list[str]) -> Reply:
+        if "foxes" in texts[0]:  # the question is embedded while files are brought in
+            try:
+                with store.locked(wait_seconds=0, sleep=lambda _: None):
+                    writers.append(True)
+            except BusyError:
+                writers.append(False)
+        return embedded(texts)
+
+    server.behave = behave
+    out, err = desk.run(command, "pool", *flags)
+    assert writers == [True]
+    assert ("new.md" in out, err) == (True, "")
+    assert desk.dense()["embedded"] == 3
+
+
+def test_another_writer_between_costs_a_search_nothing(desk: Desk, server: Loopback) -> None:
+    desk.use(server)
+    desk.index()
+    desk.note("new", "A pool of foxes.")
+    store = OpenedWorkspace.open(desk.root).store
+    with ExitStack() as held:
+
+        def behave(number: int, texts: list[str]) -> Reply:
+            if "foxes" in texts[0]:
+                held.enter_context(store.locked(wait_seconds=0, sleep=lambda _: None))
+            return embedded(texts)
+
+        server.behave = behave
+        out, err = desk.run("search", "pool")
+        assert ("new.md" in out, err) == (
+            True,
+            "memcli: 2 of 3 texts are embedded. Try: memcli index\n",
+        )
+    server.behave = lambda _, texts: embedded(texts)
+    assert desk.index()["embedded"] == 1
 
 
 def test_a_full_run_goes_on_after_a_wait(desk: Desk, server: Loopback) -> None:

@@ -138,7 +138,7 @@ def test_a_full_disk_ends_the_run_and_the_old_index_answers(place: Place) -> Non
         assert "cannot be written" in message
         assert hint == "Try: free some space, then run memcli index"
         assert_sound(place.store)
-    search = ("search", "fox", "--mode", "lexical", "--json")
+    search = ("search", "fox", "-n", "100", "--mode", "lexical", "--json")
     answer = json.loads(place.memcli(*search, program=LIMITED, limit=limit).stdout)
     assert {"memory/a.md", "memory/b.md"} <= {r["path"] for r in answer["results"]}
     assert answer["freshness"]["state"] == "stale"
