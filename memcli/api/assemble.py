@@ -66,7 +66,12 @@ def context_of(
     """
     if not text.strip():
         return _of_a_session(memory, today, wanted, sync=sync)
-    question = Question.read(text, today, hint="memcli context")
+    question = Question.read(
+        text,
+        today,
+        day_first=memory.config("search.date_order") == "dmy",
+        hint="memcli context",
+    )
     return _of_a_question(memory, question, wanted, sync=sync)
 
 

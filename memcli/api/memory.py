@@ -60,10 +60,13 @@ class Memory(OpenedWorkspace):
             budget=budget,
             whole=full,
         )
-        found = ask(self, Question.read(text, moment.date()), wanted, sync=sync)
+        day_first = config("search.date_order") == "dmy"
+        question = Question.read(text, moment.date(), day_first=day_first)
+        found = ask(self, question, wanted, sync=sync)
         answer = found.answer
         return SearchResults(
             query=found.question.text,
+            dates=answer.dates,
             now=moment.isoformat(timespec="seconds"),
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),

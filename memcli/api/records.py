@@ -8,6 +8,7 @@ from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
+    from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
 
@@ -32,6 +33,7 @@ class SearchResults(Record):
     """The answer to a question: the record of `memcli.search/1`."""
 
     query: str
+    dates: tuple[DateSpan, ...]  # as they were understood
     now: str  # ISO time
     verdict: str  # good | weak | none
     freshness: Fresh

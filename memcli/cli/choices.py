@@ -8,6 +8,7 @@ from memcli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")  # that there is a completion script for
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
+SORTS = ("score", "date", "newest")
 CONTEXT_FORMATS = ("markdown", "json")
 SUMMARIZERS = ("extractive", "command")
 

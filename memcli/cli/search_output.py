@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
+from memcli.record import Record
 from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.indexing.freshness import Freshness
+    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Leg
 
@@ -23,32 +25,42 @@ NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli 
 Shown = list[tuple[int, "Hit", Snippet]]
 
 
-def write(found: Answered, skin: Skin, *, form: str, full: bool, explain: bool) -> None:
+class Shape(Record):
+    """The form that an answer is written in, and how much of it."""
+
+    form: str
+    full: bool
+    explain: bool
+    in_days: bool = False  # passages stand below their days
+    filters: tuple[DateSpan, ...] = ()  # the dates of filters, as they were read
+    has_question: bool = True  # of its own; else it is what the filters let through
+
+
+def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    terminal = skin.terminal
+    terminal, form = skin.terminal, shape.form
     words = found.question.words
+    dates = (*(found.answer.dates if shape.has_question else ()), *shape.filters)
     if form in ("json", "jsonl"):
-        _write_json(found, words, skin, form=form, full=full, explain=explain)
+        _write_json(found, words, skin, shape, dates)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
         for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     else:
-        _write_text(found, words, skin, form=form, explain=explain)
+        _write_text(found, words, skin, shape)
     terminal.flush()
-    _say(found, skin, explain=explain)
+    _say(found, skin, dates, explain=shape.explain)
 
 
-def _write_text(
-    found: Answered, words: Sequence[str], skin: Skin, *, form: str, explain: bool
-) -> None:
+def _write_text(found: Answered, words: Sequence[str], skin: Skin, shape: Shape) -> None:
     """Write the passages for a person: as Markdown, for a terminal or for a pipe."""
     terminal = skin.terminal
     shown = [
         (rank, hit, make_snippet(hit, words=words))
         for rank, hit in enumerate(found.answer.hits, start=1)
     ]
-    if form == "markdown":
+    if shape.form == "markdown":
         from memcli.render.markdown import passage as markdown_passage
 
         for _, hit, snippet in shown:
@@ -56,29 +68,38 @@ def _write_text(
         for each in found.expanded:
             terminal.write(terminal.safe(markdown_passage(each.hit, Snippet(each.hit.text, ()))))
     elif terminal.out_is_terminal:
-        _write_screen(found, shown, skin, explain=explain)
+        _write_screen(found, shown, skin, shape)
     else:
         from memcli.render import text as plain
 
+        day: str | None = ""
         for rank, hit, snippet in shown:
+            if shape.in_days and hit.about.date != day:
+                day = hit.about.date
+                terminal.write(plain.day(day, terminal.style))
             terminal.write(
                 plain.passage(rank, hit, snippet, style=terminal.style, safe=terminal.safe)
             )
-            if explain:
+            if shape.explain:
                 terminal.write(terminal.safe(plain.trace(hit.trace)))
         for each in found.expanded:
             terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
 
 
-def _write_screen(found: Answered, shown: Shown, skin: Skin, *, explain: bool) -> None:
+def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> None:
     from memcli.render import screen
+    from memcli.render.text import day as day_line
     from memcli.render.text import trace
 
     terminal = skin.terminal
     made = screen.Screen(terminal.width, terminal.style, terminal.safe, skin.age_days, _links(skin))
+    day: str | None = ""
     for rank, hit, snippet in shown:
+        if shape.in_days and hit.about.date != day:
+            day = hit.about.date
+            terminal.write(day_line(day, terminal.style))
         terminal.write(screen.passage(rank, hit, snippet, made))
-        if explain:
+        if shape.explain:
             terminal.write(terminal.safe(trace(hit.trace)) + "\n")
     for each in found.expanded:
         terminal.write(screen.behind(each, made))
@@ -104,19 +125,26 @@ def _links(skin: Skin) -> Callable[[str, str], str]:
 
 
 def _write_json(
-    found: Answered, words: Sequence[str], skin: Skin, *, form: str, full: bool, explain: bool
+    found: Answered, words: Sequence[str], skin: Skin, shape: Shape, dates: Sequence[DateSpan]
 ) -> None:
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
     passages = passages_of(found.answer.hits, words=words)
-    results = [jsonio.result(passage, full=full, explain=explain) for passage in passages]
+    results = [
+        jsonio.result(passage, full=shape.full, explain=shape.explain) for passage in passages
+    ]
     expanded = [jsonio.lines(each) for each in found.expanded]
-    if form == "jsonl":
+    if shape.form == "jsonl":
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.question.text, results, found.freshness, found.answer, skin.now
+            found.question.text,
+            results,
+            found.freshness,
+            found.answer,
+            dates=dates,
+            now=skin.now,
         )
         if found.nothing is not None:
             envelope["nothing"] = jsonio.reason(found.nothing)
@@ -125,7 +153,7 @@ def _write_json(
         skin.terminal.write(jsonio.dumps(record) + "\n")
 
 
-def _say(found: Answered, skin: Skin, *, explain: bool) -> None:
+def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: bool) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
@@ -133,6 +161,7 @@ def _say(found: Answered, skin: Skin, *, explain: bool) -> None:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
+    _say_dates(dates, terminal)
     if not answer.hits:
         terminal.say("No passages found.")
         if found.nothing is not None:
@@ -154,6 +183,15 @@ def _say(found: Answered, skin: Skin, *, explain: bool) -> None:
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
+
+
+def _say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
+    if not dates:
+        return
+    from memcli.render.dates import line
+
+    if told := line(dates):
+        terminal.say(told)
 
 
 def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this answer") -> bool:

@@ -23,7 +23,14 @@ def make(found: Answered, skin: Skin, wanted: SearchOptions) -> dict[str, Any]:
     flags = _flags(skin, settings)
     question = found.question
     asked = Inquiry(question.text, skin.now, wanted.filters, wanted.budget, flags, settings)
-    return receipt(asked, question.query, question.dates, found.answer, whole=wanted.whole)
+    return receipt(
+        asked,
+        question.query,
+        question.dates,
+        found.answer,
+        whole=wanted.whole,
+        sort=wanted.sort,
+    )
 
 
 def make_of_context(made: Assembly, skin: Skin, *, budget: int) -> dict[str, Any]:

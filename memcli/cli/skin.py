@@ -44,6 +44,11 @@ class Skin(Record):
         return self.moment.date()
 
     @property
+    def has_day_first(self) -> bool:
+        """Tell how 7/12/2023 is read, as `dates.find_dates` takes it."""
+        return bool(self.config("search.date_order") == "dmy")
+
+    @property
     def now(self) -> str:
         """Give the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")

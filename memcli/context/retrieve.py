@@ -13,7 +13,6 @@ from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
-from memcli.search.dates import DateSpan
 from memcli.search.floor import GOOD
 from memcli.search.hits import Hit
 from memcli.search.lines import Run, narrowed
@@ -28,6 +27,7 @@ from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
+    from memcli.search.dates import DateSpan
     from memcli.store.port import Snapshot
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.markdown.parts import digest
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.look import Standing
+    from memcli.search.dates import DateSpan
     from memcli.search.hits import Step
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Answer, Leg
@@ -76,12 +77,15 @@ def search_envelope(
     results: list[dict[str, Any]],
     freshness: Freshness,
     answer: Answer,
+    *,
+    dates: Sequence[DateSpan],
     now: str,
 ) -> dict[str, Any]:
     """Wrap results with what they rest on."""
     return {
         "schema": "memcli.search/1",
         "query": query,
+        "dates": _dates(dates),
         "now": now,
         "verdict": answer.verdict,
         "freshness": freshness_of(freshness),
@@ -90,6 +94,14 @@ def search_envelope(
         "results": results,
         "dropped": answer.dropped,
     }
+
+
+def _dates(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
+    if not dates:
+        return []
+    from memcli.render.dates import record
+
+    return [record(span) for span in dates]
 
 
 def freshness_of(freshness: Freshness) -> dict[str, Any]:

@@ -61,6 +61,11 @@ def passage(
     return "\n".join(lines) + "\n"
 
 
+def day(date: str | None, style: Style) -> str:
+    """Show the day that the passages below it are of, in an order by date."""
+    return f"{style.heading}{date or 'undated'}{style.end}\n"
+
+
 def behind(expanded: Expanded, *, style: Style, safe: Callable[[str], str]) -> str:
     """Show raw lines behind a summary."""
     hit = expanded.hit

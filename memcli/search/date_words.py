@@ -1,10 +1,23 @@
-"""The words that dates are made of, and the days they stand for; the grammar is `dates`."""
+"""The words that dates are made of, and the days they stand for; pure.
+
+The grammars are `spaced_dates` and `unspaced_dates`.
+"""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 
+from memcli.record import Record
+
 Days = tuple[date, date]
+
+
+class Reading(Record):
+    """What words mean: a stretch of days, where None is open, or an order of days."""
+
+    first: date | None = None
+    last: date | None = None
+    order: str = ""  # newest | oldest
 
 
 def _table(*groups: str, first: int = 1) -> dict[str, int]:
@@ -49,29 +62,57 @@ NUMBERS = _table(
     "eight acht 八",
     "nine neun 九",
     "ten zehn 十",
+    "eleven elf",
+    "twelve zwölf",
 )
 DAY_WORDS = _table(
     "大前天",
-    "vorgestern 前天",
-    "yesterday gestern 昨天 昨日 昨晚",
-    "today tonight heute 今天 今日 今晚 今早",
-    "tomorrow 明天",
+    "vorgestern 前天 一昨日 おととい",
+    "yesterday gestern 昨天 昨日 昨晚 昨夜 きのう",
+    "today tonight heute 今天 今日 今晚 今早 今朝 今夜",
+    "tomorrow 明天 明日",
+    "übermorgen 后天 後天 明後日 あさって",
+    "大后天 大後天",
     first=-3,
 )
-DAY, WEEK, MONTH, YEAR, WEEKEND = range(5)
+DAY, WEEK, MONTH, QUARTER, YEAR, WEEKEND = range(6)
 UNITS = _table(
     "day days tag tage tagen 天 日",
-    "week weeks woche wochen 周 週 星期 礼拜 禮拜",
+    "week weeks woche wochen 周 週 週間 星期 礼拜 禮拜",
     "month months monat monate monaten 月",
+    "quarter quarters quartal quartale quartalen 季度",
     "year years jahr jahre jahren 年",
     "weekend wochenende 周末 週末",
     first=DAY,
 )
-AT_WORDS = _table("in on during since until till before after im am seit bis vor nach")
-LAST_WORDS = _table("last past letzte letzten letzter letztes vorige vorigen voriges vergangene")
+# Seasons as meteorology and the northern half of the world have them.
+SPRING, SUMMER, AUTUMN, WINTER = range(4)
+SEASONS = _table(
+    "spring frühling frühjahr 春",
+    "summer sommer 夏",
+    "autumn fall herbst 秋",
+    "winter 冬",
+    first=SPRING,
+)
+ORDINALS = _table(
+    "first 1st ersten erste erstes",
+    "second 2nd zweiten zweite zweites",
+    "third 3rd dritten dritte drittes",
+    "fourth 4th vierten vierte viertes",
+)
+LAST_WORDS = _table(
+    "last past letzte letzten letzter letztes letztem vorige vorigen voriges vergangene vergangenen"
+)
 THIS_WORDS = _table("this diese diesen dieser dieses")
+NEXT_WORDS = _table("next coming nächste nächsten nächster nächstes kommende kommenden")
+BEFORE_LAST_WORDS = _table("vorletzte vorletzten vorletzter vorletztes")
+# What stands before a date and bounds a stretch of time by it, or only leads to it.
+AT_WORDS = _table("in on during from im am vom von")
+SINCE_WORDS = _table("since seit ab")
+UNTIL_WORDS = _table("until till bis")
+BEFORE_WORDS = _table("before vor")
+AFTER_WORDS = _table("after nach")
 YEAR_WORDS = _table("year jahr jahre")
-NEAR_YEARS = {"今年": 0, "去年": 1, "前年": 2}
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100  # another number is more often an amount
 
 
@@ -109,13 +150,56 @@ def month_days(year: int, month: int) -> Days:
     return date(year, month, 1), following - timedelta(1)
 
 
+def quarter_days(year: int, quarter: int) -> Days:
+    """Give the first and the last day of a quarter, 1 to 4."""
+    return month_days(year, 3 * quarter - 2)[0], month_days(year, 3 * quarter)[1]
+
+
+def half_days(year: int, half: int) -> Days:
+    """Give the first and the last day of half a year, 1 or 2."""
+    return quarter_days(year, 2 * half - 1)[0], quarter_days(year, 2 * half)[1]
+
+
+def season_days(year: int, season: int) -> Days:
+    """Give the first and the last day of a season; a winter ends in the year after."""
+    first, month = month_days(year, 3 * season + 3)[0], 3 * season + 5
+    return first, month_days(year + month // 13, (month - 1) % 12 + 1)[1]
+
+
+def near_season(season: int, back_by: int, today: date) -> Days:
+    """Give this season (0), the last that is over (1) or the next to begin (-1)."""
+    years = range(today.year - 2, today.year + 3)
+    seasons = [season_days(year, season) for year in years]
+    if back_by > 0:
+        return [days for days in seasons if days[1] < today][-1]
+    if back_by < 0:
+        return next(days for days in seasons if days[0] > today)
+    return next(days for days in seasons if today <= days[1])
+
+
+def third(days: Days, number: int) -> Days:
+    """Give the beginning (0), the middle (1) or the end (2) of a stretch."""
+    length = (days[1] - days[0]).days + 1
+    first, following = (days[0] + timedelta(length * n // 3) for n in (number, number + 1))
+    return first, following - timedelta(1)
+
+
+def half(days: Days, number: int) -> Days:
+    """Give the first (1) or the second (2) half of a stretch."""
+    middle = days[0] + timedelta(((days[1] - days[0]).days + 1) // 2)
+    return (days[0], middle - timedelta(1)) if number == 1 else (middle, days[1])
+
+
 def back(unit: int, number: int, today: date) -> Days:
-    """Give the whole day, week, month, year or weekend that lies so many before this one."""
+    """Give the whole day, week, month, quarter, year or weekend so many before this one."""
     if unit == DAY:
         return one_day(today - timedelta(number))
     if unit == MONTH:
         year, month = divmod(today.year * 12 + today.month - 1 - number, 12)
         return month_days(year, month + 1)
+    if unit == QUARTER:
+        year, quarter = divmod(today.year * 4 + (today.month - 1) // 3 - number, 4)
+        return quarter_days(year, quarter + 1)
     if unit == YEAR:
         return year_days(today.year - number)
     monday = today - timedelta(today.weekday() + 7 * number)
@@ -123,10 +207,11 @@ def back(unit: int, number: int, today: date) -> Days:
 
 
 def before(unit: int, number: int, today: date) -> date:
-    """Give the day that lies so many days, weeks, months or years before today."""
+    """Give the day that lies so many days, weeks, months, quarters or years before today."""
     if unit in (DAY, WEEK):
         return today - timedelta(number * (7 if unit == WEEK else 1))
-    first, last = back(MONTH, number * (12 if unit == YEAR else 1), today)
+    months = {QUARTER: 3, YEAR: 12}.get(unit, 1)
+    first, last = back(MONTH, number * months, today)
     return first.replace(day=min(today.day, last.day))
 
 

@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.markdown.tokens import estimate
-from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
+from memcli.search.proximity import in_time
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines
 from memcli.search.views import Expanded, attach, behind
 
 if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
     from memcli.store.port import Snapshot
 
 # Narrow passages: within so many tokens more of them, from more places.
@@ -41,9 +42,13 @@ def search_expanded(
 
     With a budget the added lines take what the passages leave of it.
     """
-    wide = options._replace(limit=MMR_POOL, budget=None, inner=Inner(also=frozenset(("spread",))))
+    wide = options._replace(
+        limit=MMR_POOL, budget=None, sort="score", inner=Inner(also=frozenset(("spread",)))
+    )
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     kept, dropped = pack(answer.hits[: options.limit], budget=options.budget)
+    if options.sort != "score":
+        kept = in_time(kept, newest=options.sort == "newest")
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
@@ -60,6 +65,7 @@ def search_expanded(
             limit=MMR_POOL,
             budget=None,
             min_score=0.0,
+            sort="score",
             inner=Inner(passage_lines=PASSAGE_LINES),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()

@@ -48,6 +48,7 @@ class SearchOptions(Record):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    sort: str = "score"  # score | date | newest: the order of what is shown
     inner: Inner = Inner()
 
     def has(self, name: str) -> bool:
@@ -66,6 +67,7 @@ def options_of(
     budget: int | None = None,
     whole: bool = False,
     fill: bool = True,
+    sort: str = "score",
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set.
 
@@ -98,6 +100,7 @@ def options_of(
         budget=budget,
         whole=whole,
         filters=filters,
+        sort=sort,
     )
 
 

@@ -24,7 +24,16 @@ from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
 from memcli.search.pack import pack
-from memcli.search.proximity import apply_proximity, nearest_first
+from memcli.search.proximity import (
+    FIRST_DAY,
+    LAST_DAY,
+    apply_proximity,
+    choose,
+    in_time,
+    is_of,
+    of_dates_alone,
+    spans_of,
+)
 from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, spread
@@ -32,6 +41,7 @@ from memcli.search.views import apply_quality, spread
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
+    from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
     from memcli.store.records import Counts, Support
@@ -72,6 +82,7 @@ class Answer(Record):
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
+    dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
 
 
 NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), (), "0")
@@ -101,7 +112,9 @@ class Gathered(Record):
     fused: Sequence[Hit]  # all of them
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     found: Recalled
-    spans: Sequence[tuple[str, str]]  # dates that the query names
+    spans: Spans  # dates that the query names
+    order: str  # newest | oldest, where the query wishes so
+    dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
     lexical: Leg
@@ -121,9 +134,10 @@ def search(
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
+    dates = tuple(dates) if options.has("date") else ()
     gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    return answer._replace(hits=_with_ends(snapshot, answer.hits))
+    return answer._replace(hits=_with_ends(snapshot, answer.hits), dates=dates)
 
 
 def _with_ends(snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -142,7 +156,11 @@ def _gather(
     observe: Observer,
 ) -> Gathered:
     """Read whatever an answer takes from the index."""
-    spans = [(span.start, span.end) for span in dates] if options.has("date") else []
+    spans, order = spans_of(dates), next((span.order for span in dates if span.order), "")
+    asks_dates_alone = bool(dates) and query.asks_for_dates_alone
+    if asks_dates_alone:
+        spans = spans or [(FIRST_DAY, LAST_DAY)]
+        order = "newest" if options.sort == "newest" else order
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
     dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
@@ -173,8 +191,9 @@ def _gather(
     )
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
-    choose = partial(nearest_first, spans=spans, limit=FOCUS_POOL)
-    hits = _through([("pool", choose)], fused, options, observe)
+    dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
+    closer = partial(choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL)
+    hits = _through([("pool", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
         hits=hits,
@@ -182,6 +201,8 @@ def _gather(
         tokens=part_tokens(snapshot, chunks),
         found=found,
         spans=spans,
+        order=order,
+        dates_alone=dates_alone,
         weights=weights,
         text_share=believed,
         lexical=lexical,
@@ -207,9 +228,14 @@ def _rank(
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     judged = _through(_judging(gathered, options, age_days), gathered.hits, options, observe)
-    ranked = _through(_ordering(options, age_days), judged, options, observe)[: options.limit]
+    steps = _ordering(options, age_days)
+    if gathered.dates_alone:
+        steps = _in_order_of_time(options, gathered.order)
+    ranked = _through(steps, judged, options, observe)[: options.limit]
     fit: _Step = ("pack", lambda hits: pack(hits, budget=options.budget)[0])
     shown = _through([fit], ranked, options, observe)
+    if options.sort != "score":
+        shown = in_time(shown, newest=options.sort == "newest")
     return Answer(
         hits=tuple(shown),
         verdict=verdict(judged),
@@ -246,14 +272,15 @@ def _judging(
         terms=gathered.found.terms,
         weights=gathered.weights,
         text_share=gathered.text_share,
-        whole=options.whole,
+        whole=options.whole or gathered.dates_alone,
         most_lines=options.inner.passage_lines,
         keep_share=options.inner.keep_share,
     )
+    raised = of_dates_alone if gathered.dates_alone else apply_proximity
     return [
         ("focus", passages),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
-        ("date", partial(apply_proximity, spans=gathered.spans)),
+        ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
         ("floor", partial(_floored, gathered, options)),
     ]
@@ -277,6 +304,12 @@ def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_S
     ]
 
 
+def _in_order_of_time(options: SearchOptions, order: str) -> list[_Step]:
+    """List the stages that keep the order of time, and fold what says the same."""
+    fold = partial(_diversified, options._replace(mmr_lambda=1.0))
+    return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]
+
+
 def _scored(
     found: Recalled, formula: str, age_days: Callable[[str], int], hits: Sequence[Hit]
 ) -> list[Hit]:
@@ -293,6 +326,8 @@ def _scored(
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     constants = calibration(gathered.fingerprint)
     judged = judge(hits, constants, rarity=gathered.found.rarity)
+    if gathered.dates_alone:  # a record of the day is the answer, whatever its words
+        judged = [hit._replace(confidence=1.0) for hit in judged]
     return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
 
 

@@ -1,24 +1,43 @@
-"""Prefer records near a date that the query names; pure.
+"""Prefer records of the dates that a query names, or the newest or oldest of them; pure.
 
-score' = score + (1 - score) * bonus, bonus = DATE_BONUS * 2^(-days / PROXIMITY_HALF_LIFE_DAYS),
-days being the distance from the record's date to the nearest named span, 0 inside it. Undated
-records get nothing.
+score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days /
+PROXIMITY_HALF_LIFE_DAYS), days being the distance from the record's date to the nearest named
+span, 0 inside it; what is bounded on one side has no near beyond its bound. Undated records get
+nothing. For `latest` and `first` the dated hits that answer about as well as the best change places
+until they stand in the order of time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from typing import TYPE_CHECKING
 
 from memcli.search.hits import Hit, ordered
+
+if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
 
 DATE_BONUS = 0.5
 PROXIMITY_HALF_LIFE_DAYS = 3.0
 # Beyond this the bonus is nothing, and the trace stays quiet.
 FAR_DAYS = 30
+# Shares of the best from which a hit answers well enough to be preferred for its age: of the
+# score, or of the score and of the query's IDF, for what its headings hold counts in that alone.
+NEARLY_AS_GOOD = 0.7
+HALF_AS_GOOD = 0.5
+# What stands for an open end.
+FIRST_DAY, LAST_DAY = date.min.isoformat(), date.max.isoformat()
+
+Spans = Sequence[tuple[str, str]]
 
 
-def bonus(day: str | None, spans: Sequence[tuple[str, str]]) -> float:
+def spans_of(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
+    """Give the named stretches of days as ISO dates, both ends included."""
+    return [(span.start or FIRST_DAY, span.end or LAST_DAY) for span in dates if not span.order]
+
+
+def bonus(day: str | None, spans: Spans) -> float:
     """Give the bonus of a date; 0 for none, for one far off, and where nothing is named."""
     if day is None or not spans:
         return 0.0
@@ -26,31 +45,86 @@ def bonus(day: str | None, spans: Sequence[tuple[str, str]]) -> float:
     return DATE_BONUS * 2.0 ** (-days / PROXIMITY_HALF_LIFE_DAYS) if days <= FAR_DAYS else 0.0
 
 
-def distance_days(day: str, spans: Sequence[tuple[str, str]]) -> int:
-    """Count the days from `day` to the nearest span of ISO dates, 0 inside one."""
+def distance_days(day: str, spans: Spans) -> int:
+    """Count the days from `day` to the nearest span of ISO dates, 0 inside one.
+
+    Outside a span with an open end they are more than FAR_DAYS.
+    """
+    return min(_distance(day, start, end) for start, end in spans)
+
+
+def _distance(day: str, start: str, end: str) -> int:
+    if start <= day <= end:
+        return 0
+    if start == FIRST_DAY or end == LAST_DAY:
+        return FAR_DAYS + 1
     at = date.fromisoformat(day)
-    return min(
-        max((date.fromisoformat(start) - at).days, (at - date.fromisoformat(end)).days, 0)
-        for start, end in spans
-    )
+    return max((date.fromisoformat(start) - at).days, (at - date.fromisoformat(end)).days)
 
 
-def nearest_first(hits: Sequence[Hit], spans: Sequence[tuple[str, str]], limit: int) -> list[Hit]:
+def is_of(hit: Hit, spans: Spans) -> bool:
+    """Tell that a hit has a date inside one of the spans."""
+    return bonus(hit.about.date, spans) == DATE_BONUS
+
+
+def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
     """Choose the hits to look at closely: half the places go to those of a named date first."""
-    named = [hit for hit in hits if bonus(hit.about.date, spans) == DATE_BONUS]
+    named = [hit for hit in hits if is_of(hit, spans)]
     first = {hit.about.chunk_id for hit in named[: limit // 2]}
     others = [hit for hit in hits if hit.about.chunk_id not in first]
     kept = first | {hit.about.chunk_id for hit in others[: limit - len(first)]}
     return [hit for hit in hits if hit.about.chunk_id in kept]
 
 
-def apply_proximity(hits: Sequence[Hit], *, spans: Sequence[tuple[str, str]]) -> list[Hit]:
-    """Raise every hit near a named date; without named dates nothing changes."""
-    if not spans:
-        return list(hits)
-    moved = []
-    for hit in hits:
-        gain = bonus(hit.about.date, spans)
-        score = hit.score + (1.0 - hit.score) * gain
-        moved.append(hit.moved(score, "date", bonus=gain) if gain else hit)
-    return ordered(moved)
+def choose(hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int) -> list[Hit]:
+    """Choose the hits to look at closely; `alone` takes the first of the named dates only."""
+    if not alone:
+        return nearest_first(hits, spans, limit)
+    return in_time([hit for hit in hits if is_of(hit, spans)], newest=order == "newest")[:limit]
+
+
+def apply_proximity(hits: Sequence[Hit], *, spans: Spans, order: str = "") -> list[Hit]:
+    """Raise every hit near a named date, then put the newest or the oldest first."""
+    moved = list(hits)
+    if spans:
+        moved = ordered([_raised(hit, bonus(hit.about.date, spans)) for hit in moved])
+    return _by_order(moved, order) if order else moved
+
+
+def of_dates_alone(hits: Sequence[Hit], *, spans: Spans, order: str = "") -> list[Hit]:
+    """Answer a question that is only a date: by the hits of that time, in the order of time."""
+    found = [_raised(hit, 1.0) for hit in hits if is_of(hit, spans)]
+    return in_time(found, newest=order == "newest")
+
+
+def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
+    """Sort by date, then by source, path and line; undated hits come last."""
+    placed = sorted(hits, key=lambda h: (h.about.source, h.about.path, h.start_line))
+    dated = [hit for hit in placed if hit.about.date]
+    dated.sort(key=lambda h: h.about.date or "", reverse=newest)
+    return [*dated, *(hit for hit in placed if not hit.about.date)]
+
+
+def _by_order(hits: list[Hit], order: str) -> list[Hit]:
+    """Put what answers well enough in the order of time; the scores stay with the ranks."""
+    best = max((hit.score for hit in hits), default=0.0)
+    most = max((hit.coverage for hit in hits), default=0.0)
+
+    def is_good(hit: Hit) -> bool:
+        holds_as_much = 0.0 < NEARLY_AS_GOOD * most <= hit.coverage
+        enough = HALF_AS_GOOD if holds_as_much else NEARLY_AS_GOOD
+        return hit.about.date is not None and hit.score >= enough * best
+
+    good = [hit for hit in hits if is_good(hit)]
+    placed = sorted(good, key=lambda hit: hit.about.date or "", reverse=order == "newest")
+    scores = {id(hit): was.score for hit, was in zip(placed, good, strict=True)}
+    return ordered(
+        [
+            hit.moved(scores[id(hit)], "date", order=order) if id(hit) in scores else hit
+            for hit in hits
+        ]
+    )
+
+
+def _raised(hit: Hit, gain: float) -> Hit:
+    return hit.moved(hit.score + (1.0 - hit.score) * gain, "date", bonus=gain) if gain else hit

@@ -13,7 +13,7 @@ from itertools import chain, count, islice, pairwise
 
 from memcli.markdown import words
 from memcli.record import Record
-from memcli.search.stopwords import CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
+from memcli.search.stopwords import ANYTHING, CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
 from memcli.types import Term, Wanted
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
@@ -85,6 +85,11 @@ class ParsedQuery(Record):
     def sought(self) -> tuple[QueryTerm, ...]:
         """Give the terms that count: stop words only when there is nothing else."""
         return tuple(term for term in self.terms if not term.stop) or self.terms
+
+    @property
+    def asks_for_dates_alone(self) -> bool:
+        """Tell that it holds nothing but stop words and dates, as `what happened on 3 May?`."""
+        return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
 
     @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:

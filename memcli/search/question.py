@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import TYPE_CHECKING
 
 from memcli.errors import UsageError
 from memcli.record import Record
-from memcli.search.dates import DateSpan, find_dates
 from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_days
+
+if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
+
+# A text in ASCII without a digit names a date only where it holds one of these; to look for them
+# costs less than to load the grammar.
+DATE_STEMS = (
+    "day", "tag", "tomorrow", "ago", "night", "morning", "afternoon", "evening", "heut", "gest",
+    "week", "woche", "month", "monat", "quart", "year", "jahr", "end", "ende", "couple",
+    "jan", "feb", "mar", "maerz", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt",
+    "nov", "dec", "dez", "mon", "tue", "wed", "mittwoch", "thu", "fri", "sat", "sonnabend", "sun",
+    "spring", "summer", "sommer", "autumn", "fall", "herbst", "winter", "half",
+    "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
+)  # fmt: skip
 
 
 class Question(Record):
@@ -20,13 +34,27 @@ class Question(Record):
     query: ParsedQuery
 
     @classmethod
-    def read(cls, text: str, today: date, *, hint: str = 'memcli search "some words"') -> Question:
+    def read(
+        cls,
+        text: str,
+        today: date,
+        *,
+        day_first: bool = False,
+        hint: str = 'memcli search "some words"',
+    ) -> Question:
         """Read a question; words that name a day count as stop words of the query.
+
+        `day_first` is that of `dates.find_dates`.
 
         UsageError, with the next command as its hint, where it holds no letter and no digit.
         """
-        dates = tuple(find_dates(text, today))
-        query = parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates])
+        dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
+        query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
+        if dates and not query.asks_for_dates_alone:
+            # Their latest project in July 2023 is not the latest of what July has.
+            if any(span.start and span.end for span in dates):
+                dates = tuple(span for span in dates if not span.order)
+            query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:
             raise UsageError("the query holds nothing to search for", hint=hint)
         return cls(text, today, dates, query)
@@ -39,3 +67,22 @@ class Question(Record):
     def age_days(self, day: str) -> int:
         """Count the calendar days from an ISO date to the day of the question."""
         return age_days(day, self.today.isoformat())
+
+
+def _may_name_a_date(text: str) -> bool:
+    low = text.lower()
+    return (
+        not text.isascii() or any(map(str.isdigit, text)) or any(stem in low for stem in DATE_STEMS)
+    )
+
+
+def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
+    """Find the dates that the answer should be of."""
+    from memcli.search.dates import find_dates
+
+    dates = find_dates(text, today, day_first=day_first)
+    if not dates:
+        return ()
+    from memcli.search.date_wishes import wishes
+
+    return wishes(text, dates)

@@ -7,15 +7,17 @@ found, the fused order, and the passages with their traces. Texts are bounded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.markdown.parts import digest
 from memcli.record import Record
-from memcli.search.dates import DateSpan
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.query import ParsedQuery
 from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.search.dates import DateSpan
 
 SCHEMA = "memcli.search-receipt/1"
 TEXT_CHARS = 700  # as much as a snippet shows
@@ -34,12 +36,19 @@ class Inquiry(Record):
 
 
 def receipt(
-    asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer, *, whole: bool
+    asked: Inquiry,
+    parsed: ParsedQuery,
+    dates: Sequence[DateSpan],
+    answer: Answer,
+    *,
+    whole: bool,
+    sort: str,
 ) -> dict[str, Any]:
     """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks."""
     return {
         "schema": SCHEMA,
         "whole": whole,
+        "sort": sort,
         **grounds(asked, parsed, dates, answer),
         "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
     }

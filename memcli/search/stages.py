@@ -59,7 +59,12 @@ TABLE = (
         "it stood at {before}, and is none of the few that the profile keeps",
         switch="score",
     ),
-    Stage("date", "raises passages near a date that the query names", switch="date"),
+    Stage(
+        "date",
+        "raises passages near a date that the query names, and the newest for `latest`",
+        "the question is only a date, and this is not of that time",
+        switch="date",
+    ),
     Stage("quality", "counts a summary by its confidence"),
     Stage(
         "floor",

@@ -49,3 +49,10 @@ CHINESE = (
     "|如何|哪里|哪裡|哪儿|哪些|哪个|哪個|哪位|哪|多少|几个|幾個|是否|请问|請問|可以|我们|我們|你们|你們"
     "|他们|他們|她们|她們|我|你|您|他|她|它|谁|誰|吗|嗎|呢|吧|啊|是|(?<!目)的(?![确確士])|了(?!解)"
 )
+# Beside a date they ask for all there is of it.
+_ANYTHING = """
+    happened happen happens note notes entry entries record records log logs session sessions
+    passiert passierte notiz notizen eintrag einträge 发生 發生 记录 記錄 笔记 筆記 日记 記録 メモ
+    日記
+"""
+ANYTHING = frozenset(_ANYTHING.split())

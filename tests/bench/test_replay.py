@@ -20,7 +20,7 @@ FILTERS = Filters(since="2026-01-01", paths=("memory/*",), undated=True)
 def _receipt(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
     asked = Inquiry("why", "2026-02-20T00:00:00+00:00", FILTERS, None, {}, {"search.limit": 2})
     given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
-    return {**receipt(asked, parse("why"), (), given, whole=False), **changes}
+    return {**receipt(asked, parse("why"), (), given, whole=False, sort="score"), **changes}
 
 
 def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:

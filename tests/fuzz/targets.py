@@ -163,7 +163,9 @@ def dating(data: bytes) -> None:
     """A date that is found is one of the calendar, and stands where it is said to."""
     text = any_text(data)
     for span in dates.find_dates(text, TODAY):
-        assert date.fromisoformat(span.start) <= date.fromisoformat(span.end)
+        ends = [date.fromisoformat(end) for end in (span.start, span.end) if end]
+        assert ends == sorted(ends)
+        assert bool(ends) != bool(span.order)
         assert text.startswith(span.text, span.at)
     for found in (document_date(text, text), heading_date(text)):
         assert found is None or date.fromisoformat(found)

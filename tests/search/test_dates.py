@@ -28,7 +28,6 @@ CASES = [
     ("December 2024 report", "2024-12-01", "2024-12-31", "December 2024"),
     ("met in May", "2025-05-01", "2025-05-31", "in May"),
     ("met in february", "2026-02-01", "2026-02-28", "in february"),
-    ("since January", "2026-01-01", "2026-01-31", "since January"),
     ("last February", "2025-02-01", "2025-02-28", "last February"),
     ("on 7 May 2023", "2023-05-07", "2023-05-07", "7 May 2023"),
     ("on May 7th, 2023", "2023-05-07", "2023-05-07", "May 7th, 2023"),
@@ -42,6 +41,83 @@ CASES = [
     # Years.
     ("what did we do in 2023", "2023-01-01", "2023-12-31", "in 2023"),
     ("the year 2024", "2024-01-01", "2024-12-31", "year 2024"),
+    # Parts of a year, of a month.
+    ("what we did in Q3 2023", "2023-07-01", "2023-09-30", "Q3 2023"),
+    ("2023 Q3", "2023-07-01", "2023-09-30", "2023 Q3"),
+    ("Q3/2023", "2023-07-01", "2023-09-30", "Q3/2023"),
+    ("2023-Q3", "2023-07-01", "2023-09-30", "2023-Q3"),
+    ("in Q3", "2025-07-01", "2025-09-30", "in Q3"),
+    ("the third quarter of 2023", "2023-07-01", "2023-09-30", "third quarter of 2023"),
+    ("3. Quartal 2023", "2023-07-01", "2023-09-30", "3. Quartal 2023"),
+    ("H1 2023", "2023-01-01", "2023-06-30", "H1 2023"),
+    ("first half of 2023", "2023-01-01", "2023-07-01", "first half of 2023"),
+    ("in the summer of 2024", "2024-06-01", "2024-08-31", "summer of 2024"),
+    ("winter 2023", "2023-12-01", "2024-02-29", "winter 2023"),
+    ("im Sommer 2024", "2024-06-01", "2024-08-31", "Sommer 2024"),
+    ("last summer", "2025-06-01", "2025-08-31", "last summer"),
+    ("this winter", "2025-12-01", "2026-02-28", "this winter"),
+    ("next spring", "2026-03-01", "2026-05-31", "next spring"),
+    ("letzten Sommer", "2025-06-01", "2025-08-31", "letzten Sommer"),
+    ("early May 2023", "2023-05-01", "2023-05-10", "early May 2023"),
+    ("mid-May 2023", "2023-05-11", "2023-05-20", "mid-May 2023"),
+    ("end of March 2024", "2024-03-21", "2024-03-31", "end of March 2024"),
+    ("Ende März 2024", "2024-03-21", "2024-03-31", "Ende März 2024"),
+    ("first week of 2024", "2024-01-01", "2024-01-07", "first week of 2024"),
+    ("last week of May 2023", "2023-05-25", "2023-05-31", "last week of May 2023"),
+    # From one day to another.
+    ("between May and July 2023", "2023-05-01", "2023-07-31", "between May and July 2023"),
+    (
+        "between Aug 11 and Aug 15 2023",
+        "2023-08-11",
+        "2023-08-15",
+        "between Aug 11 and Aug 15 2023",
+    ),
+    ("from 3 May 2023 to 7 June", "2023-05-03", "2023-06-07", "from 3 May 2023 to 7 June"),
+    (
+        "from the 3rd to the 7th of May",
+        "2025-05-03",
+        "2025-05-07",
+        "from the 3rd to the 7th of May",
+    ),
+    ("from November to January", "2025-11-01", "2026-01-31", "from November to January"),
+    ("from 2021 to 2023", "2021-01-01", "2023-12-31", "from 2021 to 2023"),
+    ("2023-05-03..2023-05-07", "2023-05-03", "2023-05-07", "2023-05-03..2023-05-07"),
+    ("2023-05-03 - 2023-05-07", "2023-05-03", "2023-05-07", "2023-05-03 - 2023-05-07"),
+    ("May 3-7, 2023", "2023-05-03", "2023-05-07", "May 3-7, 2023"),
+    ("May 3 to 7, 2023", "2023-05-03", "2023-05-07", "May 3 to 7, 2023"),
+    ("3–7 May 2023", "2023-05-03", "2023-05-07", "3–7 May 2023"),
+    ("3.-7. Mai 2023", "2023-05-03", "2023-05-07", "3.-7. Mai 2023"),
+    ("zwischen Mai und Juli 2023", "2023-05-01", "2023-07-31", "zwischen Mai und Juli 2023"),
+    ("vom 3. Mai bis 7. Juni 2023", "2023-05-03", "2023-06-07", "vom 3. Mai bis 7. Juni 2023"),
+    # Beside another date.
+    ("the week before 3 August 2023", "2023-07-27", "2023-08-03", "week before 3 August 2023"),
+    ("the week after 3 August 2023", "2023-08-03", "2023-08-10", "week after 3 August 2023"),
+    ("the day before 3 August 2023", "2023-08-02", "2023-08-02", "day before 3 August 2023"),
+    ("Friday before 10.01.2024", "2024-01-05", "2024-01-05", "Friday before 10.01.2024"),
+    ("Friday after 10.01.2024", "2024-01-12", "2024-01-12", "Friday after 10.01.2024"),
+    (
+        "last weekend before 10 April 2023",
+        "2023-04-08",
+        "2023-04-09",
+        "last weekend before 10 April 2023",
+    ),
+    (
+        "two weeks before 11 August 2023",
+        "2023-07-24",
+        "2023-07-30",
+        "two weeks before 11 August 2023",
+    ),
+    (
+        "three days after 11 August 2023",
+        "2023-08-14",
+        "2023-08-14",
+        "three days after 11 August 2023",
+    ),
+    ("shortly before 7 Jan 2024", "2024-01-07", "2024-01-07", "7 Jan 2024"),
+    # Numbers in the orders of countries.
+    ("13/12/2023", "2023-12-13", "2023-12-13", "13/12/2023"),
+    ("12/13/2023", "2023-12-13", "2023-12-13", "12/13/2023"),
+    ("am 07.12.23", "2023-12-07", "2023-12-07", "07.12.23"),
     # Days.
     ("what did I do today", "2026-02-11", "2026-02-11", "today"),
     ("yesterday's notes", "2026-02-10", "2026-02-10", "yesterday"),
@@ -51,7 +127,10 @@ CASES = [
     ("heute", "2026-02-11", "2026-02-11", "heute"),
     ("gestern", "2026-02-10", "2026-02-10", "gestern"),
     ("vorgestern", "2026-02-09", "2026-02-09", "vorgestern"),
+    ("the day after tomorrow", "2026-02-13", "2026-02-13", "day after tomorrow"),
+    ("übermorgen", "2026-02-13", "2026-02-13", "übermorgen"),
     # So long ago.
+    ("a couple of weeks ago", "2026-01-26", "2026-02-01", "a couple of weeks ago"),
     ("3 days ago", "2026-02-08", "2026-02-08", "3 days ago"),
     ("a week ago", "2026-02-02", "2026-02-08", "a week ago"),
     ("two weeks ago", "2026-01-26", "2026-02-01", "two weeks ago"),
@@ -69,6 +148,14 @@ CASES = [
     ("the past week", "2026-02-04", "2026-02-11", "past week"),
     ("in the last 7 days", "2026-02-04", "2026-02-11", "last 7 days"),
     ("past three months", "2025-11-11", "2026-02-11", "past three months"),
+    ("nächste Woche", "2026-02-16", "2026-02-22", "nächste Woche"),
+    ("vorletzte Woche", "2026-01-26", "2026-02-01", "vorletzte Woche"),
+    ("next month", "2026-03-01", "2026-03-31", "next month"),
+    ("next 3 days", "2026-02-11", "2026-02-14", "next 3 days"),
+    ("last quarter", "2025-10-01", "2025-12-31", "last quarter"),
+    ("letztes Quartal", "2025-10-01", "2025-12-31", "letztes Quartal"),
+    ("the week before last", "2026-01-26", "2026-02-01", "week before last"),
+    ("the week of 8 May 2023", "2023-05-08", "2023-05-14", "week of 8 May 2023"),
     ("letzte Woche", "2026-02-02", "2026-02-08", "letzte Woche"),
     ("letzten Monat", "2026-01-01", "2026-01-31", "letzten Monat"),
     ("letztes Jahr", "2025-01-01", "2025-12-31", "letztes Jahr"),
@@ -78,6 +165,10 @@ CASES = [
     ("last Wednesday", "2026-02-04", "2026-02-04", "last Wednesday"),
     ("last Friday", "2026-02-06", "2026-02-06", "last Friday"),
     ("this Friday", "2026-02-13", "2026-02-13", "this Friday"),
+    ("letzten Dienstag", "2026-02-10", "2026-02-10", "letzten Dienstag"),
+    ("nächsten Freitag", "2026-02-13", "2026-02-13", "nächsten Freitag"),
+    ("next Wednesday", "2026-02-18", "2026-02-18", "next Wednesday"),
+    ("Tuesday next week", "2026-02-17", "2026-02-17", "Tuesday next week"),
     ("on Sun", "2026-02-08", "2026-02-08", "on Sun"),
     ("Tuesday last week", "2026-02-03", "2026-02-03", "Tuesday last week"),
     ("am Montag", "2026-02-09", "2026-02-09", "Montag"),
@@ -108,6 +199,38 @@ CASES = [
     ("上周一开会", "2026-02-02", "2026-02-02", "上周一"),
     ("上周一直下雨", "2026-02-02", "2026-02-08", "上周"),
     ("in 2023年5月", "2023-05-01", "2023-05-31", "2023年5月"),
+    ("五月四日", "2025-05-04", "2025-05-04", "五月四日"),
+    ("十二月二十五号", "2025-12-25", "2025-12-25", "十二月二十五号"),
+    ("二〇二三年五月四日", "2023-05-04", "2023-05-04", "二〇二三年五月四日"),
+    ("去年夏天", "2025-06-01", "2025-08-31", "去年夏天"),
+    ("2023年第三季度", "2023-07-01", "2023-09-30", "2023年第三季度"),
+    ("三季度", "2025-07-01", "2025-09-30", "三季度"),
+    ("2023年上半年", "2023-01-01", "2023-06-30", "2023年上半年"),
+    ("2023年底", "2023-09-01", "2023-12-31", "2023年底"),
+    ("5月上旬", "2025-05-01", "2025-05-10", "5月上旬"),
+    ("上上周", "2026-01-26", "2026-02-01", "上上周"),
+    ("下周一", "2026-02-16", "2026-02-16", "下周一"),
+    ("明年", "2027-01-01", "2027-12-31", "明年"),
+    ("后天", "2026-02-13", "2026-02-13", "后天"),
+    ("3天后", "2026-02-14", "2026-02-14", "3天后"),
+    ("从5月到7月", "2025-05-01", "2025-07-31", "从5月到7月"),
+    ("2023年5月3日至7日", "2023-05-03", "2023-05-07", "2023年5月3日至7日"),
+    ("5月3日和6月7日之间", "2025-05-03", "2025-06-07", "5月3日和6月7日之间"),
+    ("11月到1月", "2025-11-01", "2026-01-31", "11月到1月"),
+    # Japanese.
+    ("令和5年5月4日", "2023-05-04", "2023-05-04", "令和5年5月4日"),
+    ("平成31年4月", "2019-04-01", "2019-04-30", "平成31年4月"),
+    ("2023年の夏に", "2023-06-01", "2023-08-31", "2023年の夏"),
+    ("おととい", "2026-02-09", "2026-02-09", "おととい"),
+    ("一昨日の話", "2026-02-09", "2026-02-09", "一昨日"),
+    ("先週の火曜日", "2026-02-03", "2026-02-03", "先週の火曜日"),
+    ("火曜日に", "2026-02-10", "2026-02-10", "火曜日"),
+    ("先月", "2026-01-01", "2026-01-31", "先月"),
+    ("来週", "2026-02-16", "2026-02-22", "来週"),
+    ("昨年5月", "2025-05-01", "2025-05-31", "昨年5月"),
+    ("3か月前", "2025-11-01", "2025-11-30", "3か月前"),
+    ("2週間前", "2026-01-26", "2026-02-01", "2週間前"),
+    ("5月4日から7日まで", "2025-05-04", "2025-05-07", "5月4日から7日まで"),
     ("这周五", "2026-02-13", "2026-02-13", "这周五"),
 ]
 
@@ -120,6 +243,80 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("before August 2023", None, "2023-07-31"),
+        ("after 5 May 2023", "2023-05-06", None),
+        ("since September", "2025-09-01", None),
+        ("since January", "2026-01-01", None),
+        ("until last week", None, "2026-02-08"),
+        ("till 2023", None, "2023-12-31"),
+        ("after the summer of 2024", "2024-09-01", None),
+        ("seit Montag", "2026-02-09", None),
+        ("seit drei Tagen", "2026-02-08", None),
+        ("ab März 2024", "2024-03-01", None),
+        ("bis gestern", None, "2026-02-10"),
+        ("vor dem 5. Mai", None, "2025-05-04"),
+        ("nach letzter Woche", "2026-02-09", None),
+        ("5月4日之前", None, "2025-05-03"),
+        ("5月4日以后", "2025-05-05", None),
+        ("自2023年以来", "2023-01-01", None),
+        ("从昨天起", "2026-02-10", None),
+        ("截至昨天", None, "2026-02-10"),
+        ("5月4日以降", "2025-05-04", None),
+        ("5月4日まで", None, "2025-05-04"),
+        ("去年から", "2025-01-01", None),
+    ],
+)
+def test_a_bound_leaves_the_other_end_open(text: str, start: str | None, end: str | None) -> None:
+    (span,) = find_dates(f"{text} ", TODAY)
+    assert (span.start, span.end, span.text) == (start, end, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "order"),
+    [
+        ("latest news about the pool", "latest", "newest"),
+        ("the most recent session", "most recent", "newest"),
+        ("the last meeting with Odette", "last", "newest"),
+        ("When did I last see the dentist?", "last", "newest"),
+        ("die letzte Sitzung", "letzte", "newest"),
+        ("die neueste Notiz", "neueste", "newest"),
+        ("最近一次会议", "最近一次", "newest"),
+        ("最新の記録", "最新", "newest"),
+        ("the first session", "first", "oldest"),
+        ("When did we first meet?", "first", "oldest"),
+        ("zum ersten Mal", "ersten Mal", "oldest"),
+        ("第一次见面", "第一次", "oldest"),
+        ("初めて会った日", "初めて", "oldest"),
+    ],
+)
+def test_an_order_of_days_is_no_stretch(text: str, words: str, order: str) -> None:
+    (span,) = find_dates(text, TODAY)
+    assert (span.text, span.order, span.start, span.end) == (words, order, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "month_first", "day_first", "read"),
+    [
+        ("7/12/2023", "2023-07-12", "2023-12-07", True),
+        ("7/12/23", "2023-07-12", "2023-12-07", True),
+        ("7/7/2023", "2023-07-07", "2023-07-07", False),
+        ("13/12/2023", "2023-12-13", "2023-12-13", False),
+        ("12/13/2023", "2023-12-13", "2023-12-13", False),
+    ],
+)
+def test_a_date_in_slashes_is_read_as_it_is_set(
+    text: str, month_first: str, day_first: str, read: bool
+) -> None:
+    for start, is_set in ((month_first, False), (day_first, True)):
+        (span,) = find_dates(f"on {text}?", TODAY, day_first=is_set)
+        assert (span.start, span.end) == (start, start)
+        assert span.read == (("day first" if is_set else "month first") if read else "")
+        assert parse_date(text, TODAY, day_first=is_set).start == start
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "2026-02-30", "2026-13-01", "2023-02-29", "20261399", "February 30", "2026-00",
@@ -129,8 +326,14 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         "1234567", "it may rain", "it may 7 times", "march on", "in may", "in march",
         "may march sun sat mon", "the sun", "wed them", "a Mayor", "Sundays", "Decemberist",
         "January budget", "second of May", "in 2000000", "in 2999", "from 10 to 12", "10 days",
-        "a week", "last day", "the last one", "2/10/2026", "May", "12:30",
-        "每周一", "下周一", "一周一次", "两个月", "周末", "一周年", "",
+        "a week", "last day", "the last one", "2/30/2026", "13/13/2023", "May", "12:30", "7/12",
+        "24/7", "1/2/345", "Q5 2023", "Q3", "H3 2023", "summer", "in the summer", "in 2021/22",
+        "every Monday", "jeden Montag", "Black Friday", "Good Friday", "USA Today", "New Year 2025",
+        "before lunch", "after 5 years", "between you and me", "from 5 to 8 people", "since then",
+        "first place", "first aid", "second half", "early bird", "the end of it", "last one",
+        "When did he buy his first car?", "at 1.2.33", "10 to 12", "May 7-3, 2023",
+        "五月天", "第一次世界大战", "毎週火曜日", "每周三", "3月間", "夏天", "一周一次", "两个月",
+        "周末", "一周年", "",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_date_is_none(text: str) -> None:
@@ -201,9 +404,75 @@ def test_iso_dates_round_trip(day: date, form: str) -> None:
     assert parse_date(day.isoformat(), TODAY).start == day.isoformat()
 
 
+ENGLISH = "January February March April May June July August September October November December"
+GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
+SIGNS = "〇一二三四五六七八九"
+
+
+def chinese(number: int) -> str:
+    """Write a number below a hundred as Chinese does."""
+    tens, ones = divmod(number, 10)
+    return (
+        ("" if tens < 2 else SIGNS[tens]) + ("十" if tens else "") + (SIGNS[ones] if ones else "")
+    )
+
+
+def written(day: date) -> list[str]:
+    """Write a day of the years 2000 to 2099 in every form that names its year."""
+    year, month, number = day.year, day.month, day.day
+    english, german = ENGLISH.split()[month - 1], GERMAN.split()[month - 1]
+    digits = "".join(SIGNS[int(digit)] for digit in str(year))
+    return [
+        f"{day:%Y-%m-%d}", f"{day:%Y/%m/%d}", f"{day:%Y%m%d}", f"{day:%d.%m.%Y}", f"{day:%d.%m.%y}",
+        f"{month}/{number}/{year}", f"{number} {english} {year}", f"{english} {number}, {year}",
+        f"{english[:3]} {number} {year}", f"{number}. {german} {year}",
+        f"{year}年{month}月{number}日", f"{year}年{month}月{number}号",
+        f"{digits}年{chinese(month)}月{chinese(number)}日",
+        *([f"令和{year - 2018}年{month}月{number}日"] if year > 2018 else []),
+    ]  # fmt: skip
+
+
+IN_2000S = st.dates(date(2000, 1, 1), date(2099, 12, 31))
+
+
+@given(IN_2000S, st.dates())
+def test_every_form_of_a_day_is_read_back(day: date, today: date) -> None:
+    for form in written(day):
+        (span,) = find_dates(f"~ {form} ~", today)
+        assert (span.start, span.end, span.text) == (day.isoformat(), day.isoformat(), form)
+        assert parse_date(form, today).start == day.isoformat()
+    (span,) = find_dates(f"{day.day}/{day.month}/{day.year}", today, day_first=True)
+    assert span.start == day.isoformat()
+
+
+@given(IN_2000S, IN_2000S)
+def test_every_form_of_a_day_bounds_and_joins(one: date, two: date) -> None:
+    first, last = sorted((one, two))
+    day, start, end = timedelta(1), first.isoformat(), last.isoformat()
+    for form, other in zip(written(first)[:10], written(last)[:10], strict=True):
+        expected = {
+            f"since {form}": (start, None),
+            f"until {form}": (None, start),
+            f"before {form}": (None, (first - day).isoformat()),
+            f"after {form}": ((first + day).isoformat(), None),
+            f"between {form} and {other}": (start, end),
+            f"from {form} to {other}": (start, end),
+        }
+        for text, ends in expected.items():
+            (span,) = find_dates(f"{text}?", TODAY)
+            assert (span.start, span.end, span.text) == (*ends, text)
+    for form, other in zip(written(first)[10:13], written(last)[10:13], strict=True):
+        (span,) = find_dates(f"从{form}到{other}", TODAY)
+        assert (span.start, span.end) == (start, end)
+        assert find_dates(f"{form}以来", TODAY)[0].end is None
+        assert find_dates(f"{form}之前", TODAY)[0].start is None
+
+
 WORDS = """
     last this past a 3 0 9999 99 week days month year ago vor Tagen in on of the May may 7 7th 2023
     31 Feb Sunday Sun yesterday 2026-02-10 2026-02-31 , . 上 周 一 3天前 月 年 2023年 13月 日
+    before after since until between from to and early end half Q3 summer first latest week before
+    next 7/12/2023 .. - – 令和 元年 五 四 到 从 之前 以来 夏 季度 先 曜日 から まで
 """
 
 
@@ -218,7 +487,9 @@ WORDS = """
 def test_no_text_breaks(text: str, today: date) -> None:
     end = 0
     for span in find_dates(text, today):
-        assert date.fromisoformat(span.start) <= date.fromisoformat(span.end)
+        ends = [date.fromisoformat(end) for end in (span.start, span.end) if end]
+        assert ends == sorted(ends)
+        assert bool(ends) != bool(span.order)
         assert text[span.at : span.at + len(span.text)] == span.text != ""
         assert span.at >= end
         end = span.at + len(span.text)

@@ -16,7 +16,14 @@ from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.mmr import diversify, jaccard, token_set
 from memcli.search.pack import pack
-from memcli.search.proximity import apply_proximity, distance_days, nearest_first
+from memcli.search.proximity import (
+    FIRST_DAY,
+    LAST_DAY,
+    apply_proximity,
+    distance_days,
+    nearest_first,
+    of_dates_alone,
+)
 from tests.search.makers import HALVES, candidate, fused, scores
 
 
@@ -122,6 +129,54 @@ def test_a_date_in_the_query_lifts_records_near_it() -> None:
     assert scores(moved) == pytest.approx({1: 0.75, 2: 0.625, 3: 0.5, 4: 0.5})
     assert apply_proximity(hits, spans=[]) == hits
     assert distance_days("2026-01-01", [("2026-01-03", "2026-01-05")]) == 2
+
+
+def test_beyond_a_bound_nothing_is_near() -> None:
+    """Until 1 August the bonus is half; on 1 August itself, after the bound, it is nothing."""
+    days = ("2023-07-31", "2023-08-01", "2023-06-01")
+    hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
+    moved = apply_proximity(hits, spans=[(FIRST_DAY, "2023-07-31")])
+    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.75})
+    later = apply_proximity(hits, spans=[("2023-08-01", LAST_DAY)])
+    assert scores(later) == pytest.approx({0: 0.5, 1: 0.75, 2: 0.5})
+
+
+def test_the_newest_of_what_answers_about_as_well_comes_first() -> None:
+    """4 of 5 is 0.7 of the best or more, 1 of 5 is not; the undated one keeps its place."""
+    hits = fused(
+        candidate(1, bm25=5.0, date="2026-01-01"),
+        candidate(2, bm25=4.5),
+        candidate(3, bm25=4.0, date="2026-02-01"),
+        candidate(4, bm25=1.0, date="2026-03-01"),
+    )
+    hits = [hit._replace(coverage=1.0 if hit.about.chunk_id != 4 else 0.1) for hit in hits]
+    newest = apply_proximity(hits, spans=[], order="newest")
+    assert [hit.about.chunk_id for hit in newest] == [3, 2, 1, 4]
+    assert scores(newest) == pytest.approx({3: 0.5, 2: 0.45, 1: 0.4, 4: 0.1})
+    oldest = apply_proximity(hits, spans=[], order="oldest")
+    assert [hit.about.chunk_id for hit in oldest] == [1, 2, 3, 4]
+
+
+def test_a_hit_that_holds_the_words_in_its_headings_is_good_from_half_the_score() -> None:
+    hits = fused(
+        candidate(1, bm25=5.0, date="2026-01-01"), candidate(2, bm25=3.0, date="2026-02-01")
+    )
+    assert apply_proximity(hits, spans=[], order="newest")[0].about.chunk_id == 2
+    poor = [h._replace(coverage=0.5 if h.about.chunk_id == 2 else 1.0) for h in hits]
+    assert apply_proximity(poor, spans=[], order="newest")[0].about.chunk_id == 1
+
+
+@pytest.mark.parametrize(("order", "expected"), [("", [3, 2]), ("newest", [2, 3])])
+def test_of_a_question_that_is_only_a_date_no_others_stay(order: str, expected: list[int]) -> None:
+    hits = fused(
+        candidate(1, bm25=5.0, date="2026-01-11"),
+        candidate(2, bm25=1.0, date="2026-01-10"),
+        candidate(3, bm25=2.0, date="2026-01-09"),
+        candidate(4, bm25=2.0),
+    )
+    found = of_dates_alone(hits, spans=[("2026-01-09", "2026-01-10")], order=order)
+    assert [hit.about.chunk_id for hit in found] == expected
+    assert {hit.score for hit in found} == {1.0}
 
 
 def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import SEARCH_FORMATS, check
+from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memcli.cli.search_output import Shape
+    from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
     from memcli.search.question import Question
@@ -25,7 +29,12 @@ Number = Optional[float]  # noqa: UP045
 
 def command(
     query: Annotated[
-        Words, typer.Argument(metavar="QUERY", help="Any text.", show_default=False)
+        Words,
+        typer.Argument(
+            metavar="QUERY",
+            help="Any text; none for all that --since, --until or --on lets through.",
+            show_default=False,
+        ),
     ] = None,
     many: Annotated[
         bool, typer.Option("--stdin", help="Answer each line of stdin, a JSON line each.")
@@ -52,6 +61,10 @@ def command(
     since: Annotated[Word, typer.Option(metavar="DATE", help="Only records from then on.")] = None,
     until: Annotated[Word, typer.Option(metavar="DATE", help="Only records up to then.")] = None,
     on: Annotated[Word, typer.Option(metavar="DATE", help="Only records of that time.")] = None,
+    sort: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="Order what is found: score, date (a timeline), newest."),
+    ] = "score",
     undated: Annotated[bool, typer.Option("--undated", help="Keep undated records too.")] = False,
     path: Annotated[Words, typer.Option(metavar="GLOB", help="Only these paths.")] = None,
     source: Annotated[Words, typer.Option(metavar="NAME", help="Only these sources.")] = None,
@@ -109,11 +122,13 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    if bool(query) == many:
+    has_question = bool(query) or many
+    if (query and many) or not (has_question or since or until or on):
         what = "--stdin reads the questions" if many else "there is no question"
         raise UsageError(what, hint='memcli search "some words"')
     form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
+    check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     if budget is not None and budget < 1:
         raise UsageError(
@@ -132,7 +147,8 @@ def command(
     check("--source", source or (), [each.name for each in skin.config.sources])
     check("--scope", scope or (), SCOPES)
     check("--trust", trust or (), TRUSTS)
-    first, last = _span(since, until, on, skin)
+    bounds = _bounds({"--since": since, "--until": until, "--on": on}, skin)
+    first, last = _span(bounds)
     filters = Filters(
         since=first,
         until=last,
@@ -145,10 +161,14 @@ def command(
         undated=undated,
         view=skin.config("search.view"),
     )
-    wanted = options_of(skin.config, budget=budget, whole=full, filters=filters, fill=not expand)
+    wanted = options_of(
+        skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort
+    )
+    shape = search_output.Shape(form, full, explain, sort != "score", bounds, has_question)
     if many:
-        return _each_line(wanted, skin, expand=expand, full=full, explain=explain, sync=wanted_sync)
-    question = Question.read(" ".join(query or ()), skin.today)
+        return _each_line(wanted, skin, shape, expand=expand, sync=wanted_sync)
+    text = " ".join(query) if query else _all_records(first, last)
+    question = Question.read(text, skin.today, day_first=skin.has_day_first)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
@@ -158,19 +178,13 @@ def command(
         search_receipt.write(receipt, search_receipt.make(found, skin, wanted), skin)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
-    search_output.write(found, skin, form=form, full=full, explain=explain)
+    search_output.write(found, skin, shape)
     is_found = bool(found.answer.hits) and not found.is_unsure
     return ExitCode.NEGATIVE if exit_code and not is_found else ExitCode.OK
 
 
 def _each_line(
-    wanted: SearchOptions,
-    skin: Skin,
-    *,
-    expand: bool,
-    full: bool,
-    explain: bool,
-    sync: bool | None,
+    wanted: SearchOptions, skin: Skin, shape: Shape, *, expand: bool, sync: bool | None
 ) -> int:
     """Answer the questions of stdin, in their order; the index is brought in step once."""
     import sys
@@ -182,13 +196,14 @@ def _each_line(
     questions = []
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
-            questions.append(Question.read(line.decode("utf-8", "replace").strip(), skin.today))
+            text = line.decode("utf-8", "replace").strip()
+            questions.append(Question.read(text, skin.today, day_first=skin.has_day_first))
         except UsageError as error:
             text = f"line {number} of stdin: {error.message}"
             raise UsageError(text, hint="leave out what is no question") from None
     for question in questions:
         found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
-        search_output.write(found, skin, form="json", full=full, explain=explain)
+        search_output.write(found, skin, shape)
         sync = False
     return ExitCode.OK
 
@@ -222,13 +237,37 @@ def _why_not(
     return ExitCode.OK
 
 
-def _span(
-    since: str | None, until: str | None, on: str | None, skin: Skin
-) -> tuple[str | None, str | None]:
-    """Give the first and the last day that filters let through, None where there is no bound."""
-    if on is not None and (since is not None or until is not None):
+def _bounds(given: Mapping[str, str | None], skin: Skin) -> tuple[DateSpan, ...]:
+    """Read the dates of filters, by option: what each lets through."""
+    named = {option: text for option, text in given.items() if text is not None}
+    if not named:
+        return ()
+    if "--on" in named and len(named) > 1:
         raise UsageError("--on goes without --since and --until", hint="memcli search --help")
-    first, last = _bound(since or on, skin, last=False), _bound(until or on, skin, last=True)
+    from memcli.search.dates import parse_date
+
+    bounds = []
+    for option, text in named.items():
+        try:
+            span = parse_date(text, skin.today, day_first=skin.has_day_first)
+        except ValueError as error:
+            raise UsageError(str(error), hint="memcli help query-syntax") from None
+        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
+            missing = "first day" if option == "--since" else "last day"
+            raise UsageError(
+                f"{option} wants a day, and {text!r} has no {missing}",
+                hint="memcli help query-syntax",
+            )
+        if option != "--on":
+            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
+        bounds.append(span._replace(text=f"{option} {span.text}"))
+    return tuple(bounds)
+
+
+def _span(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
+    """Give the first and the last day that filters let through, None where there is no bound."""
+    first = next((span.start for span in bounds if span.start), None)
+    last = next((span.end for span in bounds if span.end), None)
     if first and last and first > last:
         raise UsageError(
             f"the span from {first} to {last} ends before it begins",
@@ -237,14 +276,8 @@ def _span(
     return first, last
 
 
-def _bound(text: str | None, skin: Skin, *, last: bool) -> str | None:
-    """Read a date of a filter and give its first or its last day."""
-    if text is None:
-        return None
-    from memcli.search.dates import parse_date
-
-    try:
-        span = parse_date(text, skin.today)
-    except ValueError as error:
-        raise UsageError(str(error), hint="memcli help query-syntax") from None
-    return span.end if last else span.start
+def _all_records(first: str | None, last: str | None) -> str:
+    """Ask for all records from one day to another."""
+    if first and last:
+        return first if first == last else f"{first} to {last}"
+    return f"since {first}" if first else f"until {last}"

@@ -62,9 +62,13 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
     from memcli.search.receipt import filters_of
 
     wanted = options_of(
-        skin.config, filters=filters_of(before), budget=before["budget"], whole=before["whole"]
+        skin.config,
+        filters=filters_of(before),
+        budget=before["budget"],
+        whole=before["whole"],
+        sort=before.get("sort", "score"),
     )
-    question = Question.read(before["query"], skin.today)
+    question = Question.read(before["query"], skin.today, day_first=skin.has_day_first)
     found = ask(skin.memory, question, wanted, sync=False if no_sync else None)
     return found.freshness, search_receipt.make(found, skin, wanted)
 

@@ -1,0 +1,45 @@
+"""Dates as they were understood: in a line for people, as records for programs; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from memcli.search.dates import DateSpan
+
+_ORDERS = {"newest": "newest first", "oldest": "oldest first"}
+# Nothing is to be said of a day that is written as it is meant.
+_ISO = r"(?:--[a-z]+ )?\d{4}-\d\d-\d\d"
+
+
+def line(dates: Sequence[DateSpan]) -> str:
+    """Say how dates were read; "" where all are ISO days.
+
+    Example: `Read "last week" as 2026-02-02 to 2026-02-08.`
+    """
+    told = dict.fromkeys(
+        f'"{span.text}" as {_meaning(span)}' for span in dates if not re.fullmatch(_ISO, span.text)
+    )
+    return f"Read {', '.join(told)}." if told else ""
+
+
+def record(span: DateSpan) -> dict[str, Any]:
+    """Describe a date as `memcli.search/1` does."""
+    described: dict[str, Any] = {"text": span.text, "start": span.start, "end": span.end}
+    if span.order:
+        described["order"] = span.order
+    if span.read:
+        described["read"] = span.read
+    return described
+
+
+def _meaning(span: DateSpan) -> str:
+    if span.order:
+        return _ORDERS[span.order]
+    if span.start is None:
+        return f"up to {span.end}"
+    if span.end is None:
+        return f"{span.start} and later"
+    days = span.start if span.start == span.end else f"{span.start} to {span.end}"
+    return f"{days} ({span.read}; search.date_order)" if span.read else days

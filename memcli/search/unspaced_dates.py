@@ -1,0 +1,277 @@
+"""The grammar of dates in Chinese and Japanese; pure.
+
+One pattern finds every date that stands by itself; what joins two of them, or bounds a stretch of
+time by one, stands right beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from memcli.record import Record
+from memcli.search.date_words import (
+    DAY,
+    DAY_WORDS,
+    SEASONS,
+    UNITS,
+    WEEK,
+    Days,
+    Reading,
+    back,
+    half_days,
+    latest,
+    month_days,
+    near_season,
+    one_day,
+    quarter_days,
+    recent,
+    season_days,
+    third,
+    year_days,
+)
+
+# A text without any of these holds no date of this grammar.
+SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回初おあき")
+
+_DIGITS = {sign: n for n, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
+_NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
+_DAY_SIGN = "[日号號]"
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}  # the year before the first
+_NEAR_YEARS = {
+    "大前年": 3, "前年": 2, "一昨年": 2, "去年": 1, "昨年": 1, "今年": 0, "本年": 0,
+    "明年": -1, "来年": -1, "來年": -1,
+}  # fmt: skip
+_SHIFTS = {
+    "上上": 2, "先々": 2, "上": 1, "先": 1, "这": 0, "這": 0, "本": 0, "今": 0,
+    "下": -1, "来": -1, "來": -1, "下下": -2, "再来": -2,
+}  # fmt: skip
+_YEAR = (
+    r"(?:(?P<year>(?<!\d)(?:19|20)\d\d|[一二][〇零一二三四五六七八九]{3})年"
+    rf"|(?P<era>{'|'.join(_ERAS)})(?P<of_era>元|{_NUMBER})年"
+    rf"|(?P<near>{'|'.join(_NEAR_YEARS)}))"
+)
+_OF_YEAR = (
+    rf"(?P<month>(?<![\d个個十]){_NUMBER})月(?![间間饼餅天])"
+    rf"(?:の?(?P<day>{_NUMBER}){_DAY_SIGN}|份?(?P<part>[初底末]|[上中下]旬)|份)?"
+    r"|第?(?P<quarter>[1-4一二三四])(?:季度|四半期)|[Qq](?P<q>[1-4])(?!\w)"
+    r"|(?P<half>[上下])半年"
+)
+_WEEK = "周|週間?|星期|礼拜|禮拜"
+# The number of a weekday may belong to what follows: 上周一直 (all of last week), 上周三个会
+# (three meetings last week).
+_WEEKDAY = r"[一二三四五六日天](?![直些起样樣边邊共般个個次定天场場位名件])"
+_WEEKDAYS = ("一二三四五六日", "一二三四五六天", "月火水木金土日")
+_WORDS = sorted((word for word in DAY_WORDS if word > "\u3000"), key=len, reverse=True)
+# Where no year stands before it, the month has groups of its own.
+_WITHOUT_YEAR = re.sub(r"P<(.+?)>", r"P<\1_>", _OF_YEAR)
+_DATE = (
+    rf"{_YEAR}[の的]?(?:{_OF_YEAR}|(?P<season>[春夏秋冬])[天季]?|年?(?P<edge>[初底末]))?"
+    rf"|{_WITHOUT_YEAR}"
+    rf"|(?<![\d第十])(?P<n>\d{{1,3}}|[一二两兩三四五六七八九十]{{1,3}})[个個か箇ヶケカ]?"
+    rf"(?P<unit>天|日|{_WEEK}|月|年)[之以]?(?P<way>前|后|後)"
+    rf"|(?P<which>{'|'.join(sorted(_SHIFTS, key=len, reverse=True))})[个個]?"
+    rf"(?:(?P<period>周末|週末|月(?!曜)|季度)|(?P<this_season>[春夏秋冬])[天季]"
+    rf"|(?:{_WEEK})の?(?P<of_week>[月火水木金土日]曜日?|{_WEEKDAY})?)"
+    rf"|(?<![个個每毎隔\d一二两兩三四五六七八九十])(?:周|週|星期|礼拜|禮拜)(?P<weekday>{_WEEKDAY})"
+    r"|(?<![每毎])(?<![每毎][周週])(?P<曜>[月火水木金土日])曜日?"
+    rf"|(?P<word>{'|'.join(_WORDS)})"
+)
+_TO = r"\s*(?:到|至|~|〜|～|–|—|-|から)\s*"
+_AND = r"\s*(?:和|与|與|と)\s*"
+_AND_END = r"(?:之?[间間]|の間)"
+_RANGE_END = r"まで|为止|為止|之?[间間]|の間|期[间間]"
+# What bounds a stretch of time, behind the date; 前面, 后来 and 起床 are other words.
+_BOUNDS = (
+    ("before", r"[的の]?(?:之前|以前|より前|前(?![面往后後端任台天年日]))"),
+    ("until", r"まで|为止|為止"),
+    ("since", r"以来|以來|至今|以降|开始|開始|から|起(?![床来來初])"),
+    ("after", r"[的の]?(?:之后|之後|以后|以後|より後|[后後](?![来來天面端悔]))"),
+)
+_SINCE_LEADS = ("从", "從", "自", "自从", "自從")
+_UNTIL_LEADS = ("截至", "截止", "直到")
+_NEWEST = r"最新|最近的?一次|上一?次|上回|前回|最后一次|最後一次|最後に"
+_OLDEST = r"第一次(?!世界|工业)|首次|最早|最初|初めて"
+
+
+class _Atom(Record):
+    """A date that stands by itself."""
+
+    start: int
+    end: int
+    days: Days
+    has_year: bool
+
+
+def read(text: str, today: date) -> Iterator[tuple[int, int, Reading]]:
+    """Find dates: where the words of each begin and end, and what they mean."""
+    atoms = list(_atoms(text, today))
+    at = 0
+    while at < len(atoms):
+        found = _joined(text, atoms[at : at + 2]) or (1, *_bounded(text, atoms[at]))
+        yield found[1:]
+        at += found[0]
+    for pattern, order in ((_NEWEST, "newest"), (_OLDEST, "oldest")):
+        for match in re.finditer(pattern, text):
+            yield match.start(), match.end(), Reading(order=order)
+
+
+def as_number(sign: str) -> int:
+    """Read a number below a hundred: 4, 十二, 二十五, 三十."""
+    if sign.isdecimal():
+        return int(sign)
+    tens, ten, ones = sign.rpartition("十")
+    if any(part and part not in _DIGITS for part in (tens, ones)):
+        raise ValueError(sign)
+    return (_DIGITS.get(tens, 1) if ten else 0) * 10 + _DIGITS.get(ones, 0)
+
+
+def _atoms(text: str, today: date) -> Iterator[_Atom]:
+    for match in re.finditer(_DATE, text):
+        try:
+            days = _days(match, today)
+        except (ValueError, OverflowError):  # not in the calendar
+            continue
+        if days:
+            has_year = bool(match["year"] or match["era"] or match["near"])
+            yield _Atom(match.start(), match.end(), days, has_year)
+
+
+def _days(match: re.Match[str], today: date) -> Days | None:
+    if match["year"] or match["era"] or match["near"]:
+        return _of_year(match, _year(match, today))
+    if match["month_"] or match["quarter_"] or match["q_"] or match["half_"]:
+        return _without_year(match, today)
+    if match["n"]:
+        number, unit = as_number(match["n"]), UNITS[match["unit"]]
+        return back(unit, number if match["way"] == "前" else -number, today)
+    if match["word"]:
+        return back(DAY, -DAY_WORDS[match["word"]], today)
+    name = (match["weekday"] or match["of_week"] or match["曜"] or "")[:1]
+    number = next((signs.index(name) for signs in _WEEKDAYS if name and name in signs), 0)
+    if not match["which"]:
+        return one_day(recent(number, today))
+    shift = _SHIFTS[match["which"]]
+    if match["this_season"]:
+        return near_season(SEASONS[match["this_season"]], max(-1, min(1, shift)), today)
+    if match["period"]:
+        return back(UNITS[match["period"]], shift, today)
+    week = back(WEEK, shift, today)
+    return one_day(week[0] + timedelta(number)) if name else week
+
+
+def _year(match: re.Match[str], today: date) -> int:
+    if match["near"]:
+        return today.year - _NEAR_YEARS[match["near"]]
+    if match["era"]:
+        number = 1 if match["of_era"] == "元" else as_number(match["of_era"])
+        return _ERAS[match["era"]] + number
+    return int("".join(str(_DIGITS.get(sign, sign)) for sign in match["year"]))
+
+
+def _of_year(match: re.Match[str], year: int) -> Days:
+    if match["season"]:
+        return season_days(year, SEASONS[match["season"]])
+    if match["edge"]:
+        return third(year_days(year), "初 底末".index(match["edge"]) and 2)
+    return _of_that_year(match, "", year) or year_days(year)
+
+
+def _of_that_year(match: re.Match[str], mark: str, year: int) -> Days | None:
+    """Give the day, month, quarter or half of a year that the groups ending in `mark` name."""
+    if quarter := match["quarter" + mark] or match["q" + mark]:
+        return quarter_days(year, as_number(quarter))
+    if half := match["half" + mark]:
+        return half_days(year, 1 if half == "上" else 2)
+    if not match["month" + mark]:
+        return None
+    month = as_number(match["month" + mark])
+    if day := match["day" + mark]:
+        return one_day(date(year, month, as_number(day)))
+    part = match["part" + mark]
+    days = month_days(year, month)
+    return third(days, {"初": 0, "上": 0, "中": 1}.get(part[0], 2)) if part else days
+
+
+def _without_year(match: re.Match[str], today: date) -> Days | None:
+    """Read a part of the year that was last to begin."""
+    if match["day_"]:
+        return one_day(latest(today, as_number(match["month_"]), as_number(match["day_"])))
+    days = _of_that_year(match, "_", today.year)
+    if days and days[0] > today:
+        return _of_that_year(match, "_", today.year - 1)
+    return days
+
+
+def _joined(text: str, atoms: list[_Atom]) -> tuple[int, int, int, Reading] | None:
+    """Read two dates and what joins them: 5月3日到7日, 从5月到7月, 5月と7月の間."""
+    one = atoms[0]
+    start = one.start - len(_lead(text, one.start, _SINCE_LEADS))
+    day = re.compile(rf"{_TO}({_NUMBER}){_DAY_SIGN}").match(text, one.end)
+    if day and one.days[0] == one.days[1]:
+        last = one.days[0].day if (number := as_number(day[1])) > 31 else number
+        if one.days[0].day < last <= month_days(*one.days[0].timetuple()[:2])[1].day:
+            end = _after(text, day.end(), _RANGE_END)
+            return 1, start, end, Reading(one.days[0], one.days[0].replace(day=last))
+    if len(atoms) < 2:
+        return None
+    two = atoms[1]
+    gap = text[one.end : two.start]
+    end = _after(text, two.end, _RANGE_END)
+    is_pair = re.fullmatch(_AND, gap) and _after(text, two.end, _AND_END) > two.end
+    if not re.fullmatch(_TO, gap) and not is_pair:
+        return None
+    try:
+        first, last_day = _in_order(one, two)
+    except ValueError:  # not in the calendar
+        return None
+    return 2, start, end, Reading(first, last_day)
+
+
+def _in_order(one: _Atom, two: _Atom) -> Days:
+    """Give the days from one date to another; a year stands for both where one has it."""
+    first, last = one.days[0], two.days[1]
+    if one.has_year and not two.has_year:
+        last = last.replace(year=first.year)
+    elif two.has_year and not one.has_year:
+        first = first.replace(year=last.year)
+    elif first > last and not one.has_year:
+        first = first.replace(year=first.year - 1)
+    if first > last:
+        raise ValueError(first)
+    return first, last
+
+
+def _bounded(text: str, atom: _Atom) -> tuple[int, int, Reading]:
+    """Read what makes a date the beginning or the end of a stretch: 5月4日以后, 从昨天起."""
+    first, last = atom.days
+    day = timedelta(1)
+    for name, pattern in _BOUNDS:
+        end = _after(text, atom.end, pattern)
+        if end == atom.end:
+            continue
+        if name == "before" and first > date.min:
+            return atom.start, end, Reading(None, first - day)
+        if name == "until":
+            return atom.start, end, Reading(None, last)
+        if name == "since":
+            return atom.start - len(_lead(text, atom.start, _SINCE_LEADS)), end, Reading(first)
+        if name == "after" and last < date.max:
+            return atom.start, end, Reading(last + day, None)
+    if lead := _lead(text, atom.start, _UNTIL_LEADS):
+        return atom.start - len(lead), atom.end, Reading(None, last)
+    if lead := _lead(text, atom.start, _SINCE_LEADS):
+        return atom.start - len(lead), atom.end, Reading(first, None)
+    return atom.start, atom.end, Reading(first, last)
+
+
+def _lead(text: str, at: int, words: tuple[str, ...]) -> str:
+    """Give the word right before a place, the longest; "" for none of them."""
+    return max((word for word in words if text.endswith(word, 0, at)), key=len, default="")
+
+
+def _after(text: str, at: int, pattern: str) -> int:
+    """Tell where a pattern ends that begins at a place; the place itself where it does not."""
+    match = re.compile(pattern).match(text, at)
+    return match.end() if match else at
