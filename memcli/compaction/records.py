@@ -8,10 +8,13 @@ that the records of a log cover every chunk of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from memcli.markdown.parse import Block, parse
 from memcli.markdown.tokens import estimate
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.markdown.parse import Block
 
 # Bundles share a record up to this size, about that of a chunk.
 RECORD_TOKENS = 400
@@ -47,6 +50,8 @@ class LogRecord(Record):
 
 def cut(log: DatedLog) -> list[LogRecord]:
     """Cut a log into its records, in order."""
+    from memcli.markdown.parse import parse
+
     return [
         _record(log, headings, first, run)
         for headings, first, blocks in _sections(parse("\n".join(log.lines)).blocks)

@@ -8,10 +8,10 @@ that asks or leads on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import dropwhile, groupby
 
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, LogRecord, cut, leads_on
-from memcli.context.parts import ChunkSpan
+from memcli.context.parts import ChunkSpan, whole
 from memcli.markdown.comments import visible
 from memcli.markdown.tokens import estimate
 from memcli.types import Excerpt
@@ -33,6 +33,11 @@ def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
     """
     for _, run in groupby(newest, lambda chunk: chunk.about.document):
         chunks = _last(run)
+        # What can be told without a parser is, which takes longer to load than all the rest.
+        while chunks and _is_record(chunks[-1]) and all(map(_has_body, chunks[-2:-1])):
+            yield (whole(chunks.pop()),)
+        if not chunks:
+            continue
         lines = _lines(chunks)
         about = chunks[0].about
         found = cut(DatedLog(about.path, about.title, about.date or "", lines))
@@ -53,6 +58,24 @@ def _last(run: Iterable[Excerpt]) -> list[Excerpt]:
         kept.append(chunk)
         chars += len(chunk.text)
     return kept[::-1]
+
+
+def _is_record(chunk: Excerpt) -> bool:
+    """Tell that a chunk is a section and short enough to be a record."""
+    first = chunk.text.partition("\n")[0]
+    is_section = first.startswith("#") and first.strip("# ") in chunk.about.heading_path
+    return is_section and estimate(chunk.text) <= RECORD_TOKENS and _has_body(chunk)
+
+
+def _has_body(chunk: Excerpt) -> bool:
+    """Tell that there are lines behind the first headings, and that none may be another."""
+    lines = (line.strip() for line in chunk.text.split("\n"))
+    body = list(dropwhile(lambda line: not line or line.startswith("#"), lines))
+    return body != [] and not any(map(_may_be_heading, body))
+
+
+def _may_be_heading(line: str) -> bool:
+    return line.startswith("#") or (line != "" and not line.strip("=-"))
 
 
 def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memcli.cli.main import run
 from memcli.compaction.records import DatedLog, cut
 from memcli.context.tail import records
+from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import citations
+from memcli.markdown.parse import parse
+from memcli.types import Limits
+from memcli.workspace.dating import heading_date
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
+from tests.support import count_tokens
 
 BIRDS = ("herons", "geese", "swans")
 SOFT = (
@@ -67,6 +74,39 @@ def test_a_list_larger_than_a_record_is_cut_between_its_items() -> None:
     assert places[-1][0] == 1
     assert 57 not in [first for first, _ in places]  # the answer is not without its question
     assert all(last - first < 20 for first, last in places)
+
+
+WORDS = ("heron", "pond?", "carp:", "# Day", "## Eve", "---", "===", "- item", "```", "", "> quote")
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14))
+@settings(max_examples=150, deadline=None)
+def test_a_tail_has_the_records_of_compaction(lines: list[str]) -> None:
+    text = "\n".join(["# Log", "", *lines]) + "\n"
+    limits = Limits(48, 0, 256, count_tokens)
+    parsed = parse(text)
+    chunks = chunk_document(
+        parsed, title="Log", date=None, limits=limits, heading_date=heading_date
+    )
+    excerpts = [
+        make_excerpt(
+            chunk_id=at, path="memory/2026-02-01.md", text=chunk.text, ordinal=at,
+            start_line=chunk.start_line, end_line=chunk.end_line, start_byte=chunk.start_byte,
+            end_byte=chunk.end_byte, heading_path=chunk.heading_path,
+        )
+        for at, chunk in enumerate(chunks)
+    ]  # fmt: skip
+    found = [(spans[0].lines[0], spans[-1].lines[1]) for spans in records(reversed(excerpts))]
+    cuts = cut(DatedLog("", "", "", tuple(text.split("\n"))))
+    shown = text.split("\n")
+    assert [_solid(shown, *place) for place in reversed(found)] == [
+        solid for r in cuts if (solid := _solid(shown, r.start_line, r.end_line))
+    ]
+
+
+def _solid(lines: list[str], first: int, last: int) -> list[int]:
+    """Give the numbers of the lines that chunks hold: rules between paragraphs say nothing."""
+    return [n for n in range(first, last + 1) if lines[n - 1].strip(" -=")]
 
 
 @pytest.mark.parametrize("question", ["", "the carp of herons"])
