@@ -15,6 +15,7 @@ from memcli.types import SCOPES, TRUSTS, Filters
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from memcli.api.ask import Answered
     from memcli.cli.search_output import Shape
     from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
@@ -120,12 +121,10 @@ def command(
     from memcli.api.ask import ask
     from memcli.cli import search_output
     from memcli.search.options import options_of
-    from memcli.search.question import Question
 
     has_question = bool(query) or many
     if (query and many) or not (has_question or since or until or on):
-        what = "--stdin reads the questions" if many else "there is no question"
-        raise UsageError(what, hint='memcli search "some words"')
+        raise _without_question(many=many)
     form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
     check("--sort", [sort], SORTS)
@@ -167,15 +166,12 @@ def command(
     shape = search_output.Shape(form, full, explain, sort != "score", bounds, has_question)
     if many:
         return _each_line(wanted, skin, shape, expand=expand, sync=wanted_sync)
-    text = " ".join(query) if query else _all_records(first, last)
-    question = Question.read(text, skin.today, day_first=skin.has_day_first)
+    question = _question(" ".join(query) if query else _all_records(first, last), skin)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
     if receipt is not None:
-        from memcli.cli import search_receipt
-
-        search_receipt.write(receipt, search_receipt.make(found, skin, wanted), skin)
+        _write_receipt(receipt, found, wanted, skin)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     search_output.write(found, skin, shape)
@@ -191,13 +187,11 @@ def _each_line(
 
     from memcli.api.ask import ask
     from memcli.cli import search_output
-    from memcli.search.question import Question
 
     questions = []
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
-            text = line.decode("utf-8", "replace").strip()
-            questions.append(Question.read(text, skin.today, day_first=skin.has_day_first))
+            questions.append(_question(line.decode("utf-8", "replace").strip(), skin))
         except UsageError as error:
             text = f"line {number} of stdin: {error.message}"
             raise UsageError(text, hint="leave out what is no question") from None
@@ -206,6 +200,18 @@ def _each_line(
         search_output.write(found, skin, shape)
         sync = False
     return ExitCode.OK
+
+
+def _write_receipt(path: str, found: Answered, wanted: SearchOptions, skin: Skin) -> None:
+    from memcli.cli import search_receipt
+
+    search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
+
+
+def _without_question(*, many: bool) -> UsageError:
+    """Say that there is no question, or one too many."""
+    what = "--stdin reads the questions" if many else "there is no question"
+    return UsageError(what, hint='memcli search "some words"')
 
 
 def _without_dense(dense: Leg) -> LegMissingError:
@@ -274,6 +280,12 @@ def _span(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
             hint=f"--since {last} --until {first}",
         )
     return first, last
+
+
+def _question(text: str, skin: Skin) -> Question:
+    from memcli.search.question import Question
+
+    return Question.read(text, skin.today, day_first=skin.has_day_first)
 
 
 def _all_records(first: str | None, last: str | None) -> str:
