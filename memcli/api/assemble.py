@@ -6,9 +6,12 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from memcli.api.ask import begin_vector, bring_in_step, remembered
-from memcli.context.assemble import Assembled, Sharing, assemble
+from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
+from memcli.errors import Reason
+from memcli.indexing.notices import unmatched
 from memcli.record import Record
+from memcli.render.reasons import sentence
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
@@ -33,6 +36,13 @@ class Assembly(Record):
     more: int  # chunks of the memory that were not ranked for lack of room
     filters: Filters
     revision: str  # of the index
+    unmatched: tuple[Reason, ...]  # globs of rules that match no document
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Say what is wrong with the rules."""
+        own = (self.assembled.warning,) if self.assembled.warning else ()
+        return (*map(sentence, self.unmatched), *own)
 
 
 def wanted_of(setting: Config) -> Sharing:
@@ -68,14 +78,16 @@ def context_of(
 def _of_a_question(
     memory: OpenedWorkspace, question: Question, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
+    wanted = wanted._replace(is_asked=True)
     filters = Filters(view=memory.config("search.view"))
     options = options_of(memory.config, filters=filters)
     index = remembered(memory)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
-        return Assembly(question, freshness, None, NOTHING, 0, filters, "0")
+        return _without_answer(memory, question, freshness, filters)
     with memory.store.snapshot() as snapshot:
+        missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, wanted)
         answer, found = find(
             snapshot,
@@ -88,7 +100,7 @@ def _of_a_question(
             age_days=question.age_days,
         )
     assembled = assemble(fixed, found, wanted)
-    return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision)
+    return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
 def _of_a_session(
@@ -99,8 +111,9 @@ def _of_a_session(
     filters = Filters(view="active" if view == "all" else view)
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
     if freshness.state in ("empty", "not_indexed"):
-        return Assembly(None, freshness, None, NOTHING, 0, filters, "0")
+        return _without_answer(memory, None, freshness, filters)
     with memory.store.snapshot() as snapshot:
+        missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, wanted)
         revision = str(snapshot.facts.revision)
         found, rest = rank_all(
@@ -110,6 +123,15 @@ def _of_a_session(
             budget=wanted.budget,
             age_days=lambda day: age_days(day, today.isoformat()),
         )
-    assembled = assemble(fixed, found, wanted)
+    assembled = assemble(fixed, Retrieved(found), wanted)
     more = max(0, rest - len(found))
-    return Assembly(None, freshness, None, assembled, more, filters, revision)
+    return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
+
+
+def _without_answer(
+    memory: OpenedWorkspace, question: Question | None, freshness: Freshness, filters: Filters
+) -> Assembly:
+    """Assemble nothing: there is no index, or nothing in it."""
+    is_known = freshness.state == "empty"
+    missing = unmatched(memory.config.sources, tuple) if is_known else ()
+    return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)

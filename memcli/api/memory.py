@@ -109,7 +109,7 @@ class Memory(OpenedWorkspace):
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
             freshness=Fresh(*made.freshness),
-            markdown=markdown(assembled.parts),
+            markdown=markdown(assembled.parts, unsure=assembled.unsure),
             parts=tuple(
                 ContextPassage(
                     part.section,
@@ -123,7 +123,8 @@ class Memory(OpenedWorkspace):
                 for part in assembled.parts
             ),
             left_out=len(assembled.left_out) + made.more,
-            warnings=(assembled.warning,) if assembled.warning else (),
+            saved=assembled.saved,
+            warnings=made.warnings,
         )
 
     def get(

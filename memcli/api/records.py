@@ -68,4 +68,5 @@ class ContextBlock(Record):
     markdown: str  # the block as it goes into a prompt
     parts: tuple[ContextPassage, ...]
     left_out: int  # parts that had no room
+    saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]

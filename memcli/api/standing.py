@@ -16,11 +16,11 @@ from memcli.embedding.known import is_readable
 from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
-from memcli.indexing.notices import settings_changed, unlisted, vectors_off
+from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
 from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
-from memcli.store.records import Counts, Facts
+from memcli.store.records import Counts, Facts, Key
 from memcli.store.run_records import Described, SourceCounts, VectorSearch, WatchRecord
 from memcli.types import FileStat, Skip, Source, shown
 
@@ -49,7 +49,7 @@ class Indexed(Record):
     skipped: Sequence[Skip] = ()
     fingerprint: str | None = None  # of the vectors
     unreadable: int = 0  # chunks in scripts that the model of the vectors has not learnt
-    vectors: VectorSearch = VectorSearch("sqlite-vec", is_exact=True, problem="")
+    vectors: VectorSearch | None = None  # nothing is searched before there is an index
     integrity: str | None = None  # None: the file was not checked
 
     @property
@@ -142,6 +142,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *_of_files(found.standing),
+        *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_vectors(found),
         *_of_the_store(found),
         *_of_a_watcher(found.watcher, found.now),
@@ -159,6 +160,10 @@ def _of_files(standing: Standing) -> Iterator[Reason]:
     if standing.pending:
         files = "1 file differs" if standing.pending == 1 else f"{standing.pending} files differ"
         yield Reason("not-synced", f"{files} from the index", "memcli index")
+
+
+def _listed(standing: Standing) -> list[Key]:
+    return [(file.source, file.path) for file in standing.listing.files]
 
 
 def _of_vectors(found: Findings) -> Iterator[Reason]:
@@ -182,8 +187,9 @@ def _of_the_store(found: Findings) -> Iterator[Reason]:
     if found.store.set_aside:
         text = f"a damaged index is kept as {found.store.set_aside}; delete it when you like"
         yield Reason("damaged", text)
-    if found.holdings.vectors.problem:
-        text = f"{found.holdings.vectors.problem}: vectors are compared one by one"
+    vectors = found.holdings.vectors
+    if vectors and vectors.problem:
+        text = f"{vectors.problem}: vectors are compared one by one"
         yield Reason("no-vec", text)
 
 
@@ -251,8 +257,8 @@ def _vectors(found: Findings) -> dict[str, Any]:
     return {
         "encoder": found.config("embedding.encoder"),
         "fingerprint": holdings.fingerprint,
-        "search": holdings.vectors.by,
-        "exact": holdings.vectors.is_exact,
+        "search": holdings.vectors.by if holdings.vectors else found.store.vectors_by,
+        "exact": holdings.vectors is None or holdings.vectors.is_exact,
         "parts": holdings.counts.parts,
         "embedded": holdings.counts.embedded,
         "pending": holdings.pending,

@@ -13,7 +13,7 @@ from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, ma
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.cli.skin import Skin
-    from memcli.context.assemble import Sharing
+    from memcli.context.assemble import Assembled, Sharing
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
@@ -26,7 +26,8 @@ def write(found: Assembly, wanted: Sharing, skin: Skin, *, form: str, explain: b
 
         terminal.write(dumps(_record(found, wanted, skin, explain=explain)) + "\n")
     else:
-        terminal.write(terminal.safe(markdown(found.assembled.parts)))
+        made = found.assembled
+        terminal.write(terminal.safe(markdown(made.parts, unsure=made.unsure)))
     terminal.flush()
     _say(found, wanted, skin, explain=explain and form != "json")
 
@@ -41,12 +42,13 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "now": skin.now,
         "budget": wanted.budget,
         "tokens": assembled.tokens,
+        "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
         "verdict": answer.verdict if answer else None,
         "legs": legs(answer) if answer else None,
         "parts": [_part(part) for part in assembled.parts],
         "left_out": len(assembled.left_out) + found.more,
-        "warnings": [assembled.warning] if assembled.warning else [],
+        "warnings": list(found.warnings),
     }
     if explain:
         record["plan"] = {
@@ -110,12 +112,12 @@ def _tokens(parts: tuple[ContextPart, ...], section: str) -> int:
 
 def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None:
     terminal, assembled = skin.terminal, found.assembled
+    for warning in found.warnings:
+        terminal.warn(warning)
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
         say_dense(found.answer.dense, terminal)
-    if assembled.warning:
-        terminal.warn(assembled.warning)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
@@ -128,6 +130,12 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         _explain(found, wanted, skin)
 
 
+def _saved(made: Assembled) -> str:
+    if not made.saved:
+        return ""
+    return f", {made.saved} saved: what else was found is too far from the question"
+
+
 def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     if not left_out:
         return "No passages found."
@@ -137,7 +145,7 @@ def _why_nothing(left_out: Sequence[ContextPart]) -> str:
 
 def _explain(found: Assembly, wanted: Sharing, skin: Skin) -> None:
     terminal, assembled = skin.terminal, found.assembled
-    terminal.say(f"{assembled.tokens} of {wanted.budget} tokens")
+    terminal.say(f"{assembled.tokens} of {wanted.budget} tokens{_saved(assembled)}")
     for name, reserve in _reserves(wanted):
         count = sum(part.section == name for part in assembled.parts)
         room = "what is left" if reserve is None else f"reserve {reserve}"

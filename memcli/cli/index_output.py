@@ -28,11 +28,14 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> No
         terminal.advise(reason)
     for notice in done.notices:
         terminal.warn(notice)
+    for warning in done.warnings:
+        terminal.advise(warning)
     _warn(done.report, terminal)
     if not as_json:
         terminal.say(_summary(done))
         return
     from memcli.render.jsonio import dumps
+    from memcli.render.reasons import sentence
 
     record = {
         "schema": "memcli.index/1",
@@ -43,6 +46,7 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> No
         "embedded": done.embedded,
         "pending": done.pending,
         "pruned": done.pruned,
+        "warnings": [sentence(warning) for warning in done.warnings],
     }
     terminal.write(dumps(record) + "\n")
 

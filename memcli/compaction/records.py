@@ -125,10 +125,15 @@ def _belongs(before: Block, block: Block, lines: Sequence[str]) -> bool:
     """Tell whether a block makes sense only behind the one before it."""
     if before.kind == block.kind == "item":
         return True
-    last = lines[before.end - 1].rstrip().rstrip("*_")
-    if last.endswith((*_LEADS, *_ASKS)):
+    if leads_on(before, lines):
         return True
     touches = before.end == block.start
     return before.kind == "paragraph" and (
         block.kind in ("fence", "table") or (block.kind == "item" and touches)
     )
+
+
+def leads_on(block: Block, lines: Sequence[str]) -> bool:
+    """Tell whether a block asks something or announces what comes behind it."""
+    last = lines[block.end - 1].rstrip().rstrip("*_")
+    return last.endswith((*_LEADS, *_ASKS))

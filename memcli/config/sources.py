@@ -9,6 +9,7 @@ from typing import Any
 
 from memcli.errors import ConfigError
 from memcli.types import SCOPES, TRUSTS, Source
+from memcli.workspace.locate import named
 
 BUILT_IN_KINDS = (
     ("DECISIONS/**", "decision"),
@@ -94,10 +95,13 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
             f" the {source_kind}",
             hint="trust it in your own configuration file instead",
         )
+    # With `true` the marks are those of all documents, and name no more of them.
+    marks = (block.get("always"), block.get("soft"))
+    marked = [glob for globs in marks if isinstance(globs, list) for glob in named(globs)]
     return Source(
         name=block["name"],
         root=root,
-        include=tuple(block.get("include", ["**/*.md"])),
+        include=(*block.get("include", ["**/*.md"]), *marked),
         exclude=tuple(block.get("exclude", [])),
         kind=block.get("kind"),
         kinds=(*block.get("kinds", {}).items(), *BUILT_IN_KINDS),

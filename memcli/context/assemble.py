@@ -3,14 +3,17 @@
     C = I1 + I2* + T + Proj(rest, query)      no line twice
 
 I1 are the documents marked always: all of them, never cut. T is the raw tail: the newest records,
-at least `tail` of them. I2* is the longest prefix of the soft rules that fits. With a budget of
-tau tokens they are served in the order I1, base tail, I2, more tail, retrieval:
+at least `tail` of them where nothing is asked. I2* is the longest prefix of the soft rules that
+fits. With a budget of tau tokens they are served in the order I1, base tail, I2, more tail,
+retrieval:
 
     tau_I1 <= alpha1 * tau                                  else a warning
     tau_I2  = min(alpha2 * tau, tau - tau_I1 - base tail)
     tail    grows back while it costs no more than beta * tau
 
-Where I1 and the base tail alone exceed tau there is no context, only an error.
+Where I1 and the base tail alone exceed tau there is no context, only an error. With a question
+there is no base tail, and of the `tail` newest records come those within beta * tau: what answers
+goes before what is merely new.
 """
 
 from __future__ import annotations
@@ -19,12 +22,27 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from math import ceil
 
-from memcli.context.packing import packed
-from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, ContextPart, cost, frame, joined
+from memcli.context.packing import ABOUT_AS_GOOD, packed
+from memcli.context.parts import (
+    ALWAYS,
+    FOUND,
+    RECENT,
+    SOFT,
+    UNSURE,
+    ChunkSpan,
+    ContextPart,
+    cost,
+    frame,
+    joined,
+    whole,
+)
 from memcli.errors import BudgetError, ConfigError
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.types import Excerpt
+
+# Parts beside the rules, where nothing that was found is a sure answer.
+UNSURE_PARTS = 3
 
 
 class Sharing(Record):
@@ -36,6 +54,20 @@ class Sharing(Record):
     soft_share: float  # alpha2
     tail_share: float  # beta
     by_lines: bool = False  # chunks share lines, so lines tell what is shown already
+    is_asked: bool = False  # there is a question, and the tail keeps to its share
+
+    @property
+    def reserve(self) -> float:
+        """Count what soft rules and tail leave for the sentence that nothing is sure."""
+        return quotient(UNSURE) if self.is_asked else 0.0
+
+
+class Retrieved(Record):
+    """What was found, best first, for a question or without one."""
+
+    parts: Sequence[ContextPart]
+    below: Sequence[ContextPart] = ()  # the floor: left out, whatever room there is
+    unsure: bool = False  # nothing of it is a sure answer
 
 
 class Fixed(Record):
@@ -47,8 +79,15 @@ class Fixed(Record):
 
     @property
     def chunk_ids(self) -> frozenset[int]:
-        """Give the chunks that are shown already."""
-        return frozenset(chunk for part in self.parts for chunk in part.chunk_ids)
+        """Give the chunks that are shown whole."""
+        return frozenset(
+            span.chunk.about.chunk_id for part in self.parts for span in part.spans if span.is_whole
+        )
+
+    @property
+    def cut_ids(self) -> frozenset[int]:
+        """Give the chunks of soft rules that had no room."""
+        return frozenset(chunk for part in self.soft_left for chunk in part.chunk_ids)
 
 
 class Assembled(Record):
@@ -57,11 +96,13 @@ class Assembled(Record):
     parts: tuple[ContextPart, ...]
     left_out: tuple[ContextPart, ...]  # soft rules, then what was found, best first
     warning: str
+    saved: int = 0  # tokens of what would have fitted and was not worth them
+    unsure: bool = False  # it begins with UNSURE
 
     @property
     def tokens(self) -> int:
         """Count the tokens of the whole, fences and citations included."""
-        return tokens(self.parts)
+        return ceil(cost(self.parts, unsure=self.unsure))
 
 
 def tokens(parts: Iterable[ContextPart]) -> int:
@@ -84,7 +125,7 @@ def check_shares(wanted: Sharing) -> Sharing:
 def fix(
     always: Sequence[Sequence[Excerpt]],
     soft: Sequence[Excerpt],
-    newest: Iterable[Excerpt],
+    newest: Iterable[Sequence[ChunkSpan]],
     wanted: Sharing,
 ) -> Fixed:
     """Choose rules and tail; `newest` gives the records of dated logs, the newest first.
@@ -92,9 +133,10 @@ def fix(
     BudgetError says by how many tokens the rules and the base tail exceed the budget.
     """
     budget = wanted.budget
-    rules = [part for document in always for part in joined(ALWAYS, document)]
+    rules = [part for document in always for part in joined(ALWAYS, map(whole, document))]
     records = iter(newest)
-    base = list(islice(records, wanted.tail))[::-1]
+    least = 0 if wanted.is_asked else wanted.tail
+    base = [span for record in list(islice(records, least))[::-1] for span in record]
     tail = joined(RECENT, base)
     needed = tokens([*rules, *tail])
     if needed > budget:
@@ -102,29 +144,52 @@ def fix(
 
     def fits(soft_parts: Sequence[ContextPart]) -> bool:
         within = sum(part.cost for part in soft_parts) <= wanted.soft_share * budget
-        return within and tokens([*rules, *soft_parts, *tail]) <= budget
+        return within and cost([*rules, *soft_parts, *tail]) <= budget - wanted.reserve
 
-    kept = next((n for n in range(len(soft)) if not fits(joined(SOFT, soft[: n + 1]))), len(soft))
-    chosen = [*rules, *joined(SOFT, soft[:kept])]
-    if base:
-        room = min(wanted.tail_share * budget, budget - cost([*chosen, *tail]) + _own(tail))
-        tail = _grown(base, records, room)
+    spans = [whole(chunk) for chunk in soft]
+    kept = next((n for n in range(len(soft)) if not fits(joined(SOFT, spans[: n + 1]))), len(soft))
+    chosen = [*rules, *joined(SOFT, spans[:kept])]
+    if wanted.tail:
+        around = quotient(frame({*(part.section for part in chosen), RECENT}))
+        free = budget - wanted.reserve - around - _own(chosen)
+        older = islice(records, wanted.tail) if wanted.is_asked else records
+        tail = _grown(base, older, min(wanted.tail_share * budget, free))
     share = tokens(rules) / budget
     warning = (
         f"files marked always take {share:.0%} of the budget, more than context.always_share"
         if share > wanted.always_share
         else ""
     )
-    return Fixed((*chosen, *tail), tuple(joined(SOFT, soft[kept:])), warning)
+    return Fixed((*chosen, *tail), tuple(joined(SOFT, spans[kept:])), warning)
 
 
-def assemble(fixed: Fixed, found: Iterable[ContextPart], wanted: Sharing) -> Assembled:
-    """Add what was found, in the order of its rank, as far as it fits; see `packing`."""
+def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
+    """Add what was found, in the order of its rank, as far as it fits; see `packing`.
+
+    Where nothing is sure it says so first, if that fits, and shows few parts beside the rules.
+    """
     held = {part.section for part in fixed.parts}
     heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
-    room = wanted.budget - cost(fixed.parts) - heading
-    kept, left = packed(found, fixed.parts, room, by_lines=wanted.by_lines)
-    return Assembled((*fixed.parts, *kept), (*fixed.soft_left, *left), fixed.warning)
+    unsure = found.unsure and cost(fixed.parts, unsure=True) <= wanted.budget
+    room = wanted.budget - cost(fixed.parts, unsure=unsure) - heading
+    offered, below = list(found.parts), list(found.below)
+    if found.unsure:
+        most = max(0, UNSURE_PARTS - sum(part.section == RECENT for part in fixed.parts))
+        offered, below = offered[:most], [*offered[most:], *below]
+    least = ABOUT_AS_GOOD if wanted.is_asked else 0.0
+    made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
+    saved = _fitting([*made.idle, *below], made.room)
+    left = (*fixed.soft_left, *made.left, *made.idle)
+    return Assembled((*fixed.parts, *made.kept), left, fixed.warning, int(saved), unsure)
+
+
+def _fitting(parts: Iterable[ContextPart], room: float) -> float:
+    """Count the tokens of what would fit, one part after another."""
+    spent = 0.0
+    for part in parts:
+        if spent + part.cost <= room:
+            spent += part.cost
+    return spent
 
 
 def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> BudgetError:
@@ -143,20 +208,25 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
     )
 
 
-def _grown(base: Sequence[Excerpt], older: Iterable[Excerpt], room: float) -> list[ContextPart]:
+def _grown(
+    base: Sequence[ChunkSpan], older: Iterable[Sequence[ChunkSpan]], room: float
+) -> list[ContextPart]:
     """Put older records before the base tail while the tail costs no more than `room`."""
-    documents = joined(RECENT, base)
-    first = [excerpt for excerpt in base if excerpt.about.document == base[0].about.document]
-    rest = documents[1:]
+    first = [span for span in base if _document(span) == _document(base[0])]
+    rest = joined(RECENT, base)[1:]
     for record in older:
-        same = record.about.document == first[0].about.document
-        grown = [record, *first] if same else [record]
+        same = bool(first) and _document(record[0]) == _document(first[0])
+        grown = [*record, *first] if same else [*record]
         behind = rest if same else joined(RECENT, first) + rest
         head = joined(RECENT, grown)
         if _own([*head, *behind]) > room:
             break
         first, rest = grown, behind
     return joined(RECENT, first) + rest
+
+
+def _document(span: ChunkSpan) -> tuple[str, str]:
+    return span.chunk.about.document
 
 
 def _own(parts: Iterable[ContextPart]) -> float:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.context import hops
-from memcli.context.assemble import Fixed, Sharing, fix
+from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
+from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
+from memcli.search.floor import GOOD
 from memcli.search.hits import Hit
+from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
 from memcli.search.query import ParsedQuery
@@ -22,6 +26,7 @@ from memcli.store.records import Key, Reach
 from memcli.types import MEMORY_SOURCE, Excerpt, Filters
 
 if TYPE_CHECKING:
+    from memcli.context.tail import TailRecord
     from memcli.search.dates import DateSpan
     from memcli.store.port import Snapshot
 
@@ -30,6 +35,10 @@ if TYPE_CHECKING:
 # LoCoMo conversations: .4 gives .893, .45 .895, .5 .893, and only .45 is on none of them below
 # what search --budget 2000 --limit 100 gives (mean .893), which pays for texts alone.
 KEEP_SHARE = 0.45
+# Behind the first FREE passages a score below this share of the best one is not worth its tokens.
+# On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
+FLOOR_SHARE = 0.3
+FREE = 3
 _SCOPES = ("user", "session", "global")
 # What counts as a log of sessions, whose newest records are the tail of a context.
 LOGS = Reach(
@@ -47,7 +56,14 @@ def fixed_of(snapshot: Snapshot, wanted: Sharing) -> Fixed:
         for marked in _rules_first(snapshot.marked(soft=True))
         for excerpt in marked.excerpts
     ]
-    return fix(always, soft, snapshot.newest(LOGS), wanted)
+    return fix(always, soft, _newest(snapshot) if wanted.tail else (), wanted)
+
+
+def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
+    """Read the newest records; what cuts them is loaded for a tail alone."""
+    from memcli.context.tail import records
+
+    yield from records(snapshot.newest(LOGS))
 
 
 def _rules_first(documents: Sequence[Marked]) -> list[Marked]:
@@ -68,39 +84,73 @@ def find(
     roots: Mapping[str, str],
     embed_query: Callable[[], Vector],
     age_days: Callable[[str], int],
-) -> tuple[Answer, list[ContextPart]]:
+) -> tuple[Answer, Retrieved]:
     """Answer a query from the rest of the memory, then follow links from its best passages.
 
-    `roots` are the folders of the sources by name.
+    `roots` are the folders of the sources by name. Soft rules that had no room are found where
+    the question asks for them.
     """
     inner = Inner(keep_share=KEEP_SHARE, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in answer.hits}))
-    found = [_part(hit, chunks[hit.about.chunk_id]) for hit in answer.hits]
+    hits = [h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)]
+    chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in hits}))
+    parts = [_part(hit, chunks[hit.about.chunk_id]) for hit in hits]
+    found, below = above_floor(parts)
     linked = _hops(snapshot, found[:SECOND], fixed, roots)
-    return answer, with_hops(found, linked)
+    return answer, Retrieved(raw_first(with_hops(found, linked)), below, _is_unsure(answer))
+
+
+def _is_asked_for(hit: Hit) -> bool:
+    return hit.candidate.literal or (hit.confidence or 0.0) >= GOOD
+
+
+def _is_unsure(answer: Answer) -> bool:
+    """Tell that nothing found is a sure answer, as far as confidence is known of its encoder."""
+    known = not answer.hits or any(hit.confidence is not None for hit in answer.hits)
+    return answer.verdict == "none" and known
+
+
+def above_floor(found: Sequence[ContextPart]) -> tuple[list[ContextPart], list[ContextPart]]:
+    """Split what was found into what is worth its tokens and what is not, both by rank."""
+    best = max((part.score or 0.0 for part in found), default=0.0)
+    kept: list[ContextPart] = []
+    below: list[ContextPart] = []
+    for rank, part in enumerate(found):
+        score = part.score or 0.0
+        is_worth = score > 0 and (rank < FREE or score >= FLOOR_SHARE * best)
+        (kept if is_worth else below).append(part)
+    return kept, below
+
+
+def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
+    """Put what summaries say of lines that were found themselves behind everything else."""
+    told = [(part, cited(part)) for part in found]
+    raw = [part for part, lines in told if not lines]
+
+    def is_found(lines: Sequence[Cited]) -> bool:
+        return any(touches(part, each) for each in lines for part in raw)
+
+    again = [is_found(lines) for _, lines in told]
+    order = sorted(range(len(found)), key=again.__getitem__)
+    return [found[at] for at in order]
 
 
 def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
-    """Put each target before the first passage behind pass 2 that scores less.
+    """Put each target behind the passage that links to it, before the first that scores less.
 
-    A target that was found itself comes as it was found; the others keep their order, in which
-    novelty has its part.
+    A target that was found itself with a better score comes as it was found; otherwise its chunk
+    takes the place of the lines found. The others keep their order, in which novelty has its part.
     """
     ranked = list(found)
     for hop in linked:
-        own = next(
-            (p for p in ranked if p.excerpt.about.chunk_id == hop.excerpt.about.chunk_id), None
-        )
-        if own is not None and (own.score or 0.0) >= hop.score:
+        own = [p for p in ranked if p.excerpt.about.chunk_id == hop.excerpt.about.chunk_id]
+        if any((part.score or 0.0) >= hop.score for part in own):
             continue
-        if own is not None:
-            ranked.remove(own)
-            part = own._replace(score=hop.score, via=hop.via)
-        else:
-            part = make_part(FOUND, hop.excerpt, score=hop.score, via=hop.via)
-        later = range(min(SECOND, len(ranked)), len(ranked))
+        ranked = [part for part in ranked if part not in own]
+        part = make_part(FOUND, hop.excerpt, score=hop.score, via=hop.via)
+        behind = (n + 1 for n, p in enumerate(ranked) if p.excerpt.about.citation == hop.via)
+        later = range(next(behind, 0), len(ranked))
         at = next((i for i in later if (ranked[i].score or 0.0) < hop.score), len(ranked))
         ranked.insert(at, part)
     return ranked
@@ -136,7 +186,7 @@ def rank_all(
         ),
     )  # fmt: skip
 
-    shown = fixed.chunk_ids
+    shown = fixed.chunk_ids | fixed.cut_ids
     rest = sum(document.chunks for document in documents) - len(shown)
     parts: list[ContextPart] = []
     left = float(budget)
@@ -151,15 +201,26 @@ def rank_all(
 
 
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
-    """Write the lines of a chunk that answer."""
+    """Write the lines of a chunk that answer, and what they may be cut down to."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
-    return make_part(
-        FOUND,
-        chunk,
-        window=(start, start + len(hit.text)),
-        lines=(hit.start_line, hit.end_line),
-        score=hit.score,
-    )
+    shown = make_part(FOUND, chunk, window=(start, start + len(hit.text)), score=hit.score)
+    return shown._replace(cuts=tuple(_cuts(hit)))
+
+
+def _cuts(hit: Hit) -> Iterator[tuple[int, int]]:
+    """Take lines off a passage, those farthest from what it was found by first."""
+    parts, run = hit.candidate.parts, Run(hit.first, hit.last)
+    while run.first < run.last:
+        chars = parts[run.last].end - parts[run.first].start
+        narrower = narrowed(hit.candidate, run, hit.best, partial(_is_shorter, chars))
+        if narrower == run:
+            return
+        run = narrower
+        yield parts[run.first].start, parts[run.last].end
+
+
+def _is_shorter(chars: int, text: str) -> bool:
+    return len(text) < chars
 
 
 def _hops(
@@ -172,7 +233,7 @@ def _hops(
     )
     if not links:
         return []
-    taken = fixed.chunk_ids | {part.excerpt.about.chunk_id for part in parents}
+    taken = fixed.chunk_ids | fixed.cut_ids
     return hops.hops(links, _targets(snapshot, links, roots), taken)
 
 

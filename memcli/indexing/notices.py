@@ -5,15 +5,17 @@ Reasons are data: how they are shown is left to whoever shows them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from memcli.embedding.models import model_name
 from memcli.errors import Reason
-from memcli.types import Skip, shown
+from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.embedding.opener import Opened
     from memcli.indexing.look import Standing
+    from memcli.store.records import Key
 
 # By name in `Facts`, what all that is stored depends on.
 SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for the sources"}
@@ -28,6 +30,40 @@ def unlisted(skip: Skip) -> Reason:
 def unread(skip: Skip) -> Reason:
     """Say that a file was left as the index knows it."""
     return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
+
+
+def unmatched(
+    sources: Iterable[Source], documents: Callable[[], Collection[Key]]
+) -> tuple[Reason, ...]:
+    """Say which globs of `always` and `soft` match none of the documents.
+
+    The documents are asked for only where there are such globs.
+    """
+    from memcli.workspace.globs import matcher
+    from memcli.workspace.locate import named
+
+    marks = [
+        (source, mark, glob)
+        for source in sources
+        for mark, globs in (("always", source.always), ("soft", source.soft))
+        for glob in named(globs)
+    ]
+    if not marks:
+        return ()
+    known = documents()
+
+    def matches_any(source: Source, glob: str) -> bool:
+        matches = matcher((glob,))
+        return any(name == source.name and matches(path) for name, path in known)
+
+    return tuple(_unmatched(*mark) for mark in marks if not matches_any(mark[0], mark[2]))
+
+
+def _unmatched(source: Source, mark: str, glob: str) -> Reason:
+    is_own = source.name == MEMORY_SOURCE
+    setting = f"files.{mark}" if is_own else f"{mark} of the source {source.name}"
+    hint = "memcli config files" if is_own else "memcli config"
+    return Reason("unmatched", f"{setting}: {glob} matches no document", hint)
 
 
 def settings_changed(standing: Standing) -> Reason | None:

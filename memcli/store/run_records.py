@@ -75,5 +75,6 @@ class Described(Record):
     """Where a store is, and what is to be said of it."""
 
     address: str  # as messages name it
+    vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
     bytes: int
     set_aside: str  # a damaged store that was kept; empty where there is none

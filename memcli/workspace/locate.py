@@ -59,7 +59,9 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
     if joined and os.path.isdir(joined):
         return os.path.realpath(joined)
     if joined and os.path.exists(joined):
-        hint = f"memcli status -w {os.path.dirname(joined)}"
+        from shlex import quote  # a hint is pasted
+
+        hint = f"memcli status -w {quote(os.path.dirname(joined))}"
         raise NotFoundError(f"{origin}: {path} is a file, not a folder", hint=hint)
     raise NotFoundError(f"{origin}: there is no folder {path!r}", hint=_HINT)
 
@@ -82,7 +84,10 @@ def default_source(
     always: Sequence[str] = (),
     soft: Sequence[str] = (),
 ) -> Source:
-    """Give the source `memory` of a workspace; without a folder `memory/` it is searched whole."""
+    """Give the source `memory` of a workspace; without a folder `memory/` it is searched whole.
+
+    What is marked by the globs of `always` and `soft` is a document of it.
+    """
     if os.path.isdir(os.path.join(root, MEMORY_FOLDER)):
         include = _MEMORY_INCLUDE
     else:
@@ -90,12 +95,17 @@ def default_source(
     return Source(
         name=MEMORY_SOURCE,
         root=root,
-        include=(*include, *include_extra),
+        include=(*include, *include_extra, *named(always), *named(soft)),
         exclude=tuple(exclude),
         evergreen=tuple(evergreen),
         always=tuple(always),
         soft=tuple(soft),
     )
+
+
+def named(globs: Iterable[str]) -> tuple[str, ...]:
+    """Give the globs that name documents, and not those that take some back."""
+    return tuple(glob for glob in globs if not glob.startswith("!"))
 
 
 def keep_memory_folder(source: Source, known: Iterable[tuple[str, str]]) -> Source | None:

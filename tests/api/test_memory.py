@@ -141,7 +141,7 @@ def test_it_keeps_in_step_and_says_what_is_behind(folder: Path, tmp_path: Path) 
     [
         (lambda memory: memory.search(""), UsageError),
         (lambda memory: memory.get("memory/none.md"), NotFoundError),
-        (lambda memory: memory.context("pool", budget=1), BudgetError),
+        (lambda memory: memory.context(budget=1), BudgetError),
     ],
 )
 def test_what_cannot_be_answered_is_an_error(

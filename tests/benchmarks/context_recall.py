@@ -4,7 +4,8 @@
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. Recall is the share of the
 judged line ranges with a line in the answer, within the budget: of `search --budget` its passages,
-of `context` its parts with fences and citations paid for. Then the price of a tail.
+of `context` its parts with fences and citations paid for; evidence is the share of the questions
+with any judged line in it. Then the defaults by budget: how much a small block still holds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from memcli.bench.metrics import Range
 from memcli.bench.queries import Query
 from memcli.context.assemble import Sharing, assemble
 from memcli.context.retrieve import find, fixed_of
-from memcli.errors import BudgetError
 from memcli.search.dates import find_dates
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, Vector, search
@@ -31,13 +31,14 @@ from memcli.types import Filters
 from memcli.workspace.dating import age_days
 from tests.benchmarks.compaction_recall import Workspace
 
-TAILS = (1, 2, 3, 4, 6)
+BUDGETS = (300, 500, 1000, 2000)
 
 
 class Row(NamedTuple):
     """Averages over the questions of a workspace."""
 
     recall: float
+    evidence: float
     tokens: float
     parts: float
 
@@ -49,6 +50,11 @@ def recall(query: Query, shown: Iterable[Range]) -> float:
         for r in query.relevant
     )
     return found / len(query.relevant)
+
+
+def row(query: Query, places: list[Range], tokens: float) -> Row:
+    found = recall(query, places)
+    return Row(found, found > 0, tokens, len(places))
 
 
 class Asker:
@@ -67,7 +73,7 @@ class Asker:
             answer = self._search(query, options)
             places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits]
             tokens = sum(len(hit.text) / 4 for hit in answer.hits)
-            rows.append(Row(recall(query, places), tokens, len(places)))
+            rows.append(row(query, places, tokens))
         return mean(rows)
 
     def _search(self, query: Query, options: SearchOptions) -> Answer:
@@ -103,7 +109,7 @@ class Asker:
                 Range(p.excerpt.about.path, p.excerpt.about.start_line, p.excerpt.about.end_line)
                 for p in made.parts
             ]
-            rows.append(Row(recall(query, places), made.tokens, len(places)))
+            rows.append(row(query, places, made.tokens))
         return mean(rows)
 
 
@@ -112,33 +118,32 @@ def mean(rows: list[Row]) -> Row:
 
 
 def show(name: str, row: Row) -> None:
-    print(f"  {name:<42} recall {row.recall:.3f}  {row.tokens:6.0f} tokens  {row.parts:5.1f} parts")
+    print(
+        f"  {name:<34} recall {row.recall:.3f}  evidence {row.evidence:.3f}"
+        f"  {row.tokens:6.0f} tokens  {row.parts:5.1f} parts"
+    )
 
 
-def compare(asker: Asker, budget: int, tails: Sequence[int]) -> None:
+def compare(asker: Asker, budget: int, budgets: Sequence[int]) -> None:
     """Print a row for each way to ask."""
     for limit in (10, 100):
         options = asker.options("default", limit)._replace(budget=budget)
         show(f"search --limit {limit}", asker.search(options))
-    none = Sharing(budget, 0, 0.3, 0.1, 0.2)
+    defaults = Sharing(budget, 1, 0.3, 0.1, 0.2, is_asked=True)
+    none = defaults._replace(tail=0)
     for profile in ("default", "two-pass"):
         row = asker.context(asker.options(profile, 100), none)
         show(f"context --tail 0 --profile {profile}", row)
-    for tail in tails:
-        wanted = none._replace(tail=tail, tail_share=0.0)
-        try:
-            row = asker.context(asker.options("default", 100), wanted)
-        except BudgetError as error:
-            print(f"  context --tail {tail}: {error.message}")
-            break
-        show(f"context --tail {tail}, context.tail_share 0", row)
+    for each in budgets:
+        row = asker.context(asker.options("default", 100), defaults._replace(budget=each))
+        show(f"context --budget {each}", row)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--budget", type=int, default=2000)
-    parser.add_argument("--tails", type=int, nargs="*", default=list(TAILS))
+    parser.add_argument("--budgets", type=int, nargs="*", default=list(BUDGETS))
     given = parser.parse_args()
     for folder in given.folders:
         with tempfile.TemporaryDirectory() as place:
@@ -146,7 +151,7 @@ def main() -> None:
             workspace.index()
             print(f"{folder.name}: {len(workspace.queries)} questions, budget {given.budget}")
             with workspace.store.snapshot() as snapshot:
-                compare(Asker(workspace, snapshot), given.budget, given.tails)
+                compare(Asker(workspace, snapshot), given.budget, given.budgets)
 
 
 if __name__ == "__main__":

@@ -292,7 +292,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     root = put(tmp_path / "repo", {
-        "memory/2026-02-18.md": "# Day\n\nTalked about the queue.\n",
+        "memory/2026-02-18.md": "# Day\n\nA queue was chosen.\n",
         "docs/DECISIONS/2024-01-05-queue.md": "# Queue\n\nWe chose Kestrel as the queue.\n",
         "docs/DECISIONS/2023-01-05-cache.md": "# Cache\n\nWe chose no cache.\n",
         "docs/ROADMAP-2026.md": "# Roadmap\n\nReplace the queue in autumn.\n",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcli.context.assemble import Assembled, Fixed, Sharing, assemble, fix, tokens
+from memcli.context.assemble import Assembled, Fixed, Retrieved, Sharing, assemble, fix, tokens
 from memcli.context.hops import ETA, LEAST, Hop, Link, hops, strong
-from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown
+from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
 from memcli.markdown.tokens import estimate
@@ -59,42 +59,45 @@ def made(
 ) -> tuple[Fixed, Assembled, list[Excerpt]]:
     soft = [chunk for chunks in memory[SOFT] for chunk in chunks]
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
-    fixed = fix(memory[ALWAYS], soft, reversed(logs), wanted)
+    records = [(whole(chunk),) for chunk in reversed(logs)]
+    fixed = fix(memory[ALWAYS], soft, records, wanted)
     everything = [chunk for section in memory.values() for chunks in section for chunk in chunks]
     # Retrieval may offer what is shown already, and twice.
     ranked = [make_part(FOUND, chunk, score=1 / (1 + n)) for n, chunk in enumerate(everything)]
-    return fixed, assemble(fixed, [*ranked, *ranked[:2]], wanted), everything
+    return fixed, assemble(fixed, Retrieved([*ranked, *ranked[:2]]), wanted), everything
 
 
-@given(memories(), BUDGETS, st.integers(0, 4), SHARES)
+@given(memories(), BUDGETS, st.integers(0, 4), SHARES, st.booleans())
 @settings(max_examples=120, deadline=None)
 def test_the_invariants_of_a_context(
     memory: dict[str, list[list[Excerpt]]],
     budget: int,
     tail: int,
     shares: tuple[float, float, float],
+    is_asked: bool,
 ) -> None:
-    wanted = Sharing(budget, tail, *shares)
+    wanted = Sharing(budget, tail, *shares, is_asked=is_asked)
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
-    rules = [part for chunks in memory[ALWAYS] for part in joined(ALWAYS, chunks)]
-    base = joined(RECENT, logs[len(logs) - min(tail, len(logs)) :])
+    rules = [part for chunks in memory[ALWAYS] for part in joined(ALWAYS, map(whole, chunks))]
+    least = 0 if is_asked else min(tail, len(logs))
+    base = joined(RECENT, map(whole, logs[len(logs) - least :]))
     needed = tokens([*rules, *base])
     if needed > budget:
         with pytest.raises(BudgetError, match=f"of {budget}"):
             made(memory, wanted)
         return
-    fixed, whole, everything = made(memory, wanted)
-    by_section = {s: [p for p in whole.parts if p.section == s] for s in memory}
-    shown = [chunk for part in whole.parts for chunk in part.chunk_ids]
+    fixed, block, everything = made(memory, wanted)
+    by_section = {s: [p for p in block.parts if p.section == s] for s in memory}
+    shown = [chunk for part in block.parts for chunk in part.chunk_ids]
 
     # The budget is kept, by the very text that is printed.
-    assert estimate(markdown(whole.parts)) <= whole.tokens <= budget
+    assert estimate(markdown(block.parts)) <= block.tokens <= budget
     # I1 is there whole, each line of it.
     assert by_section[ALWAYS] == rules
     for chunks, part in zip(memory[ALWAYS], rules, strict=True):
         assert part.text == "\n\n".join(chunk.text for chunk in chunks).strip("\n")
     # A partition: nothing is shown twice, and what is not shown is left out by name.
-    left = [chunk for part in whole.left_out for chunk in part.chunk_ids]
+    left = [chunk for part in block.left_out for chunk in part.chunk_ids]
     assert len(shown) == len(set(shown))
     assert sorted({*shown, *left}) == [chunk.about.chunk_id for chunk in everything]
     # I2 is cut only to a prefix, within its share.
@@ -105,20 +108,21 @@ def test_the_invariants_of_a_context(
     # The tail is a suffix of the logs, as they stand, with at least the records asked for.
     recent = [chunk for part in by_section[RECENT] for chunk in part.chunk_ids]
     assert recent == [chunk.about.chunk_id for chunk in logs[len(logs) - len(recent) :]]
-    assert len(recent) >= min(tail, len(logs))
+    assert len(recent) >= least
+    assert len(recent) <= tail or not is_asked
     assert tail or not recent
     text = "".join(part.text for part in by_section[RECENT])
     assert all(chunk.text.strip("\n") in text for chunk in logs[len(logs) - len(recent) :])
-    # More than the base tail only within its share.
-    if len(recent) > tail:
+    # More than the base tail, and with a question any, only within its share.
+    if len(recent) > least:
         assert sum(part.cost for part in by_section[RECENT]) <= shares[2] * budget + 1e-6
     # What is found is shown in the order of its rank.
     scores = [part.score or 0.0 for part in by_section[FOUND]]
     assert scores == sorted(scores, reverse=True)
     # Sections stand in order.
-    order = [part.section for part in whole.parts]
+    order = [part.section for part in block.parts]
     assert order == sorted(order, key=(ALWAYS, SOFT, RECENT, FOUND).index)
-    assert fixed.parts == whole.parts[: len(fixed.parts)]
+    assert fixed.parts == block.parts[: len(fixed.parts)]
 
 
 @given(memories(), st.integers(1, 3000))
@@ -127,9 +131,9 @@ def test_the_best_of_what_is_found_come_before_all_others(
     memory: dict[str, list[list[Excerpt]]], budget: int
 ) -> None:
     memory = {**memory, ALWAYS: [], SOFT: [], RECENT: []}
-    whole = made(memory, Sharing(budget, 0, 0.3, 0.1, 0.2))[1]
-    for left in whole.left_out:
-        better = [part for part in whole.parts if (part.score or 0) > (left.score or 0)]
+    block = made(memory, Sharing(budget, 0, 0.3, 0.1, 0.2))[1]
+    for left in block.left_out:
+        better = [part for part in block.parts if (part.score or 0) > (left.score or 0)]
         assert tokens([*better, left]) > budget
 
 
@@ -169,25 +173,36 @@ def test_hops_end_after_one_step_and_reach_nothing_that_is_taken(
 
 
 @given(st.lists(st.floats(0, 1), max_size=20), st.lists(st.floats(0, 1), max_size=4), st.data())
-def test_hops_move_nothing_else(
+def test_a_target_comes_whole_before_what_scores_less(
     scores: list[float], hopped: list[float], data: st.DataObject
 ) -> None:
     found = [
-        make_part(FOUND, document(f"{n}.md", ["x"], n)[0], score=score)
+        make_part(FOUND, document(f"{n}.md", ["x\ny"], n)[0], window=(0, 1), score=score)
         for n, score in enumerate(scores)
     ]
+    via = found[0].excerpt.about.citation if found else "p.md:1-1"
+    numbers = st.lists(st.integers(0, 30), min_size=len(hopped), max_size=len(hopped), unique=True)
     linked = [
-        Hop(document(f"{n}.md", ["x"], n)[0], score, "p.md:1-1")
-        for n, score in zip(
-            data.draw(st.lists(st.integers(8, 30), min_size=len(hopped), max_size=len(hopped),
-                               unique=True)),
-            hopped,
-            strict=True,
-        )
-    ]  # fmt: skip
+        Hop(document(f"{n}.md", ["x\ny"], n)[0], score, via)
+        for n, score in zip(data.draw(numbers), hopped, strict=True)
+    ]
     ranked = with_hops(found, linked)
-    assert ranked[:8] == found[:8] or len(found) < 8
+    # The others keep their order, and nobody is lost or doubled.
     assert [part for part in ranked if part.via is None] == [p for p in found if p in ranked]
-    assert {part.chunk_ids for part in ranked} == {
+    chunks = [part.chunk_ids for part in ranked]
+    assert len(set(chunks)) == len(chunks)
+    assert set(chunks) == {
         *(part.chunk_ids for part in found), *((hop.excerpt.about.chunk_id,) for hop in linked)
     }  # fmt: skip
+    own = {part.chunk_ids: part.score or 0.0 for part in found}
+    for hop in linked:
+        at = chunks.index((hop.excerpt.about.chunk_id,))
+        part = ranked[at]
+        if own.get(part.chunk_ids, -1.0) >= hop.score:
+            assert part in found
+            continue
+        assert (part.score, part.text, part.via) == (hop.score, "x\ny", via)
+        is_behind = bool(found) and found[0] in ranked
+        before = ranked[: ranked.index(found[0]) + 1] if is_behind else []
+        assert at >= len(before)
+        assert all((p.score or 0.0) >= hop.score for p in ranked[len(before) : at] if not p.via)

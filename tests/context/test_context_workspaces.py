@@ -14,8 +14,13 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from memcli.cli.main import run
+from memcli.context.assemble import UNSURE_PARTS
+from memcli.context.parts import UNSURE
+from memcli.markdown.lineage import citations
 from memcli.markdown.tokens import estimate
 from memcli.search.authority import authority
+from memcli.types import SUMMARY
 from memcli.workspace.dating import age_days
 from tests.context.makers import NOW, context, put
 
@@ -116,6 +121,7 @@ def solid(text: str) -> list[str]:
     BUDGETS,
     st.integers(0, 3),
     st.sampled_from(("default", "two-pass")),
+    st.booleans(),
 )
 @settings(
     max_examples=30,
@@ -124,13 +130,16 @@ def solid(text: str) -> list[str]:
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a run is whole indexes: no shrinking
 )
 def test_the_invariants_hold_from_files_to_output(
-    notes: dict[str, Note], query: str, budget: int, tail: int, profile: str
+    notes: dict[str, Note], query: str, budget: int, tail: int, profile: str, is_compacted: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = put(Path(folder) / "notes", {
             "memory/.keep": "", "memcli.toml": SOURCES,
             **{path: note.text for path, note in notes.items()},
         })  # fmt: skip
+        if is_compacted:
+            notes = {**notes, **compacted(root)}
+            event(f"{len(list(root.glob('memory/summaries/*')))} summaries")
         arguments = (query, "--budget", str(budget), "--tail", str(tail), "--profile", profile)
         made = ask(root, *arguments, "--sync")
         event(f"exit {made.code}, {'a' if query else 'no'} query")
@@ -145,9 +154,30 @@ def test_the_invariants_hold_from_files_to_output(
         within_budget(made, budget)
         fenced(made)
         verbatim(parts, notes)
+        told_once(parts)
         rules(parts, notes)
-        recent(parts, notes, tail)
+        recent(parts, notes, tail, budget if query else 0)
         weighed(made.record, notes, query, profile)
+
+
+def compacted(root: Path) -> dict[str, Note]:
+    """Compact what can be, and give the summaries."""
+    wanted = ("--tail", "0", "--tail-tokens", "0", "--cluster", "2", "--ratio", "0.9")
+    assert run(["compact", "--apply", *wanted, "-q", "-w", str(root), "--now", NOW]) == 0
+    files = root.glob("memory/summaries/*.md")
+    return {str(file.relative_to(root)): Note({}, file.read_text("utf-8")) for file in files}
+
+
+def told_once(parts: list[dict[str, Any]]) -> None:
+    """No line is told by two parts: neither as it stands nor by summaries that cite it."""
+    seen: dict[tuple[str, int], str] = {}
+    for part in parts:
+        places = [(key(part), part["start_line"], part["end_line"])]
+        if part["kind"] == SUMMARY:
+            places += citations(part["text"])
+        for path, first, last in places:
+            for line in range(first, last + 1):
+                assert seen.setdefault((path, line), key(part)) == key(part)
 
 
 def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> None:
@@ -166,7 +196,8 @@ def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> N
 def within_budget(made: Run, budget: int) -> None:
     """What is printed costs no more than is said, and that no more than is allowed."""
     assert estimate(made.markdown) <= made.record["tokens"] <= budget
-    assert bool(made.markdown) is bool(made.record["parts"])
+    assert bool(made.markdown) or not made.record["parts"]
+    assert made.record["tokens"] + made.record["saved"] <= budget
     plan = made.record["plan"]
     assert sum(row["tokens"] for row in plan.values()) <= made.record["tokens"] + len(plan)
     assert made.record["left_out"] >= len(made.record["without_room"])
@@ -185,9 +216,16 @@ def fenced(made: Run) -> None:
         assert fence.info.split(" ")[:2] == [word, part["citation"]]
         assert fence.content == part["text"].replace("\0", "\ufffd") + "\n"
     inline = [token.content for token in tokens if token.type == "inline"]
+    unsure = inline[:1] == [UNSURE.strip()]
+    inline = inline[unsure:]
+    assert not unsure or made.record["verdict"] == "none"
     assert all(x in ("Rules", "Recent", "Found") or x.startswith("Memory: quo") for x in inline)
     assert len(inline) == (1 + len({p["section"].replace("soft", "always") for p in parts})
                            if parts else 0)  # fmt: skip
+    if unsure:
+        found = [part for part in parts if part["section"] in ("recent", "found")]
+        recent = [part for part in found if part["section"] == "recent"]
+        assert len(found) <= max(UNSURE_PARTS, len(recent))
 
 
 def verbatim(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
@@ -219,8 +257,8 @@ def rules(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
         assert text == solid(notes[key(part)].body)[: len(text)]
 
 
-def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int) -> None:
-    """The tail is the newest lines of own dated logs, oldest first."""
+def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, budget: int) -> None:
+    """The tail is the newest lines of own dated logs, oldest first; of a question in its share."""
     shown = [part for part in parts if part["section"] == "recent"]
     logs = sorted(
         path
@@ -230,7 +268,11 @@ def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int) -> No
         and note.metadata.get("scope", "session") == "session"
         and not (note.metadata.get("always") or note.metadata.get("soft"))
     )
-    assert bool(shown) is bool(tail and logs)
+    if budget:
+        assert sum(part["tokens"] - 1 for part in shown) <= 0.2 * budget
+        assert tail or not shown
+    else:
+        assert bool(shown) is bool(tail and logs)
     assert [key(part) for part in shown] == logs[len(logs) - len(shown) :]
     for at, part in enumerate(shown):
         text, body = solid(part["text"]), solid(notes[key(part)].body)
@@ -247,6 +289,8 @@ def weighed(made: dict[str, Any], notes: dict[str, Note], query: str, profile: s
         assert 0 <= part["score"] <= 1
         if part.get("via"):
             assert part["score"] <= 0.5
+        elif part["kind"] == SUMMARY:
+            continue  # its date is that of the newest line it tells
         elif not query:
             assert part["score"] == pytest.approx(omega)
         elif profile == "two-pass":

@@ -121,19 +121,16 @@ def command(
     from memcli.api.ask import ask
     from memcli.cli import search_output
     from memcli.search.options import options_of
+    from memcli.search.question import Question
 
     has_question = bool(query) or many
     if (query and many) or not (has_question or since or until or on):
-        raise _without_question(many=many)
+        raise _no_question(many)
     form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
     check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    if budget is not None and budget < 1:
-        raise UsageError(
-            f"--budget counts tokens from 1, not {budget}",
-            hint="memcli search QUERY --budget 800",
-        )
+    _check_budget(budget, query)
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -166,17 +163,39 @@ def command(
     shape = search_output.Shape(form, full, explain, sort != "score", bounds, has_question)
     if many:
         return _each_line(wanted, skin, shape, expand=expand, sync=wanted_sync)
-    question = _question(" ".join(query) if query else _all_records(first, last), skin)
+    text = " ".join(query) if query else _all_records(first, last)
+    question = Question.read(text, skin.today, day_first=skin.has_day_first)
     if why_not is not None:
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
     if receipt is not None:
-        _write_receipt(receipt, found, wanted, skin)
+        _write_receipt(receipt, found, skin, wanted)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     search_output.write(found, skin, shape)
-    is_found = bool(found.answer.hits) and not found.is_unsure
-    return ExitCode.NEGATIVE if exit_code and not is_found else ExitCode.OK
+    return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
+
+
+def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions) -> None:
+    from memcli.cli import search_receipt
+
+    search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
+
+
+def _check_budget(budget: int | None, query: list[str] | None) -> None:
+    if budget is not None and budget < 1:
+        from shlex import quote  # a hint is pasted
+
+        asked = quote(" ".join(query)) if query else "--stdin"
+        raise UsageError(
+            f"--budget counts tokens from 1, not {budget}",
+            hint=f"memcli search {asked} --budget 800",
+        )
+
+
+def _no_question(many: bool) -> UsageError:
+    what = "--stdin reads the questions" if many else "there is no question"
+    return UsageError(what, hint='memcli search "some words"')
 
 
 def _each_line(
@@ -187,11 +206,13 @@ def _each_line(
 
     from memcli.api.ask import ask
     from memcli.cli import search_output
+    from memcli.search.question import Question
 
     questions = []
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
-            questions.append(_question(line.decode("utf-8", "replace").strip(), skin))
+            text = line.decode("utf-8", "replace").strip()
+            questions.append(Question.read(text, skin.today, day_first=skin.has_day_first))
         except UsageError as error:
             text = f"line {number} of stdin: {error.message}"
             raise UsageError(text, hint="leave out what is no question") from None
@@ -200,18 +221,6 @@ def _each_line(
         search_output.write(found, skin, shape)
         sync = False
     return ExitCode.OK
-
-
-def _write_receipt(path: str, found: Answered, wanted: SearchOptions, skin: Skin) -> None:
-    from memcli.cli import search_receipt
-
-    search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
-
-
-def _without_question(*, many: bool) -> UsageError:
-    """Say that there is no question, or one too many."""
-    what = "--stdin reads the questions" if many else "there is no question"
-    return UsageError(what, hint='memcli search "some words"')
 
 
 def _without_dense(dense: Leg) -> LegMissingError:
@@ -280,12 +289,6 @@ def _span(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
             hint=f"--since {last} --until {first}",
         )
     return first, last
-
-
-def _question(text: str, skin: Skin) -> Question:
-    from memcli.search.question import Question
-
-    return Question.read(text, skin.today, day_first=skin.has_day_first)
 
 
 def _all_records(first: str | None, last: str | None) -> str:

@@ -44,7 +44,7 @@ class SqliteStore:
         files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
         size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
         aside = self.path + DAMAGED_SUFFIX
-        return Described(self.path, size, aside if os.path.exists(aside) else "")
+        return Described(self.path, "sqlite-vec", size, aside if os.path.exists(aside) else "")
 
     def exists(self) -> bool:
         """Tell whether the file is there."""

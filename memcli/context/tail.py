@@ -1,0 +1,107 @@
+"""Cut the newest documents into the records that a context shows, as compaction cuts them; pure.
+
+A record holds whole bundles: a list with its lead-in, a question and its answer. A list too
+long for a record, such as the talk of a whole day, is cut between its items, and never behind one
+that asks or leads on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from memcli.compaction.records import RECORD_TOKENS, DatedLog, LogRecord, cut, leads_on
+from memcli.context.parts import ChunkSpan
+from memcli.markdown.comments import visible
+from memcli.markdown.tokens import estimate
+from memcli.types import Excerpt
+
+# A document is parsed as far back as this many characters reach, some 50 times a tail.
+MOST_CHARS = 1 << 18
+
+# Items of such a list stand together up to this size: a tail grows by so much at a time.
+ITEMS_TOKENS = 200
+
+Lines = tuple[int, int]  # first and last, from 1
+TailRecord = tuple[ChunkSpan, ...]  # in the order of the document
+
+
+def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
+    """Give the records of documents, the newest first.
+
+    `newest` gives their chunks document by document, each from its end.
+    """
+    for _, run in groupby(newest, lambda chunk: chunk.about.document):
+        chunks = _last(run)
+        lines = _lines(chunks)
+        about = chunks[0].about
+        found = cut(DatedLog(about.path, about.title, about.date or "", lines))
+        places = [place for record in found for place in _pieces(record, lines)]
+        for first, last in reversed(places):
+            spans = tuple(_spans(chunks, first, last))
+            if spans:
+                yield spans
+
+
+def _last(run: Iterable[Excerpt]) -> list[Excerpt]:
+    """Take the end of a document, in order."""
+    kept: list[Excerpt] = []
+    chars = 0
+    for chunk in run:
+        if kept and chars + len(chunk.text) > MOST_CHARS:
+            break
+        kept.append(chunk)
+        chars += len(chunk.text)
+    return kept[::-1]
+
+
+def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
+    """Write the lines of a document as far as its chunks hold them; the others are blank."""
+    lines = [""] * max(chunk.about.end_line for chunk in chunks)
+    end_line, end_byte = 0, 0
+    for chunk in chunks:
+        text, at = chunk.text, chunk.about.start_line - 1
+        if chunk.start_byte < end_byte:  # the beginning is that of the chunk before
+            encoded = text.encode("utf-8", "surrogatepass")[end_byte - chunk.start_byte :]
+            text, at = encoded.decode("utf-8", "surrogatepass"), end_line - 1
+        for number, line in enumerate(text.split("\n"), start=at):
+            lines[number] += line
+        end_line, end_byte = chunk.about.end_line, chunk.end_byte
+    return tuple(lines)
+
+
+def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
+    """Give the lines of a record, or those of the runs of items of one too long, in order."""
+    if record.tokens <= RECORD_TOKENS:
+        return [(record.start_line, record.end_line)]
+    pieces: list[Lines] = []
+    last = record.end_line
+    for before, block in zip(record.blocks[-2::-1], record.blocks[:0:-1], strict=True):
+        is_large = estimate("\n".join(lines[before.start : last])) > ITEMS_TOKENS
+        are_items = before.kind == block.kind == "item"
+        if is_large and are_items and not leads_on(before, lines):
+            pieces.append((block.start + 1, last))
+            last = before.end
+    pieces.append((record.start_line, last))
+    return pieces[::-1]
+
+
+def _spans(chunks: Sequence[Excerpt], first: int, last: int) -> Iterator[ChunkSpan]:
+    """Take some lines out of chunks, as far as something of them is visible."""
+    for chunk in chunks:
+        top, bottom = chunk.about.start_line, chunk.about.end_line
+        if top > last or bottom < first:
+            continue
+        starts = _starts(chunk.text)
+        start = starts[first - top] if first > top else 0
+        end = starts[last - top + 1] - 1 if last < bottom else len(chunk.text)
+        if visible(chunk.text[start:end]).strip():
+            yield ChunkSpan(chunk, start, end)
+
+
+def _starts(text: str) -> list[int]:
+    """Give where each line of a text begins."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts

@@ -1,0 +1,136 @@
+"""What answers a question goes before what is new, and a block says when it knows nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.context.assemble import Retrieved, Sharing, assemble, fix
+from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
+from memcli.context.retrieve import above_floor
+from memcli.markdown.tokens import estimate
+from tests.context.makers import context, put, record
+from tests.records import make_excerpt
+
+UNKNOWN = "what is the capital of Mongolia, say the herons"
+RULES = "---\nalways: true\n---\nNever deploy on Fridays.\n"
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    day = "# Day\n\n" + "The keeper walked around the pond and wrote it all down. " * 10 + "\n"
+    return put(tmp_path / "notes", {
+        "MEMORY.md": "# Memory\n\nHerons eat fish, frogs and the odd duckling.\n",
+        **{f"memory/bird-{n}.md": f"Herons of the pond, group {n}, are grey.\n" for n in range(8)},
+        "memory/2026-02-19.md": day,
+    })  # fmt: skip
+
+
+def sections(found: dict[str, Any]) -> list[str]:
+    return [part["section"] for part in found["parts"]]
+
+
+def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -> None:
+    put(notes, {"memory/rules.md": RULES})
+    found = record(notes, UNKNOWN, "--budget", "800")
+    assert found["verdict"] == "none"
+    assert sections(found) == ["always", "recent", "found", "found"]
+    code, out, err = context(notes, UNKNOWN, "--budget", "800")
+    assert (code, out.startswith(UNSURE)) == (0, True)
+    assert "No sure match" in err
+    assert estimate(out) <= found["tokens"] < 400
+    assert found["saved"] > 50
+    sure = record(notes, "what do herons eat, frogs", "--budget", "800")
+    assert sure["verdict"] != "none"
+    assert not context(notes, "what do herons eat, frogs")[1].startswith(UNSURE)
+
+
+def test_the_newest_records_count_among_the_few_of_an_unsure_block(notes: Path) -> None:
+    found = record(notes, UNKNOWN, "--budget", "1500")
+    assert sections(found) == ["recent", "found", "found"]
+    found = record(notes, UNKNOWN, "--budget", "1500", "--tail", "0")
+    assert sections(found) == ["found", "found", "found"]
+
+
+def test_rules_are_whole_where_the_sentence_has_no_room(notes: Path) -> None:
+    put(notes, {"memory/rules.md": RULES})
+    needed = record(notes, "--tail", "0", "--budget", "60")["tokens"]
+    for budget in range(needed, needed + 30):
+        found = record(notes, UNKNOWN, "--tail", "0", "--budget", str(budget))
+        out = context(notes, UNKNOWN, "--tail", "0", "--budget", str(budget))[1]
+        assert "Never deploy on Fridays." in out
+        assert estimate(out) <= found["tokens"] <= budget
+    assert out.startswith(UNSURE)
+
+
+def test_a_block_of_nothing_says_that_nothing_is_sure(notes: Path) -> None:
+    assert context(notes, "zebrafish", "--tail", "0")[1] == UNSURE.rstrip() + "\n"
+    assert context(notes, "zebrafish", "--tail", "0", "--budget", "3")[1] == ""
+
+
+def test_with_a_question_the_tail_keeps_to_its_share(notes: Path) -> None:
+    asked = record(notes, "what do herons eat", "--budget", "300")
+    assert "recent" not in sections(asked)
+    assert asked["parts"][0]["path"] == "MEMORY.md"
+    assert sections(record(notes, "what do herons eat", "--budget", "1500"))[0] == "recent"
+    # At the start of a session the newest record has to be there.
+    assert sections(record(notes, "--budget", "300"))[0] == "recent"
+
+
+def test_the_best_passage_is_cut_down_where_it_does_not_fit(notes: Path) -> None:
+    lines = [f"- On day {n} the keeper saw otters and voles near the weir." for n in range(12)]
+    lines[7] = "- On day 7 the heron swallowed the keeper's lost ring."
+    put(notes, {"memory/ring.md": "\n".join(lines) + "\n"})
+    question = "who swallowed the lost ring of the keeper"
+    (wide, *_) = record(notes, question, "--budget", "800", "--tail", "0")["parts"]
+    assert wide["start_line"] < 8 < wide["end_line"]
+    (narrow,) = record(notes, question, "--budget", "75", "--tail", "0")["parts"]
+    assert narrow["start_line"] <= 8 <= narrow["end_line"]
+    assert narrow["tokens"] < wide["tokens"]
+    cited = lines[narrow["start_line"] - 1 : narrow["end_line"]]
+    assert narrow["text"] == "\n".join(cited)
+
+
+def part(number: int, score: float, size: int = 1) -> ContextPart:
+    chunk = make_excerpt(chunk_id=number, path=f"{number}.md", text="A line of words.\n" * size)
+    return make_part(FOUND, chunk, score=score)
+
+
+def test_what_scores_nothing_or_far_below_the_best_is_under_the_floor() -> None:
+    found = [part(1, 0.9), part(2, 0.1), part(3, 0.0), part(4, 0.26), part(5, 0.28)]
+    kept, below = above_floor(found)
+    assert [p.score for p in kept] == [0.9, 0.1, 0.28]
+    assert [p.score for p in below] == [0.0, 0.26]
+
+
+def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:
+    scores = (0.9, 0.8, 0.7, 0.6, 0.58, 0.3)
+    found = [part(n, score, 40 if score == 0.6 else 1) for n, score in enumerate(scores)]
+    asked = Sharing(200, 0, 0.3, 0.1, 0.2, is_asked=True)
+    made = assemble(fix([], [], [], asked), Retrieved(found), asked)
+    assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58]
+    assert [p.score for p in made.left_out] == [0.6, 0.3]
+    assert 0 < made.saved <= 200 - made.tokens
+    # Where nothing is asked, worth is a matter of age, and the room is used.
+    free = asked._replace(is_asked=False)
+    made = assemble(fix([], [], [], free), Retrieved(found), free)
+    assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58, 0.3]
+
+
+def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
+    chunks = [
+        make_excerpt(
+            chunk_id=n, path="memory/2026-02-01.md", text="word " * 20, start_line=2 * n + 1,
+            end_line=2 * n + 1, start_byte=200 * n, end_byte=200 * n + 100, ordinal=n,
+        )
+        for n in range(9)
+    ]  # fmt: skip
+    newest = [(whole(chunk),) for chunk in reversed(chunks)]
+    for budget in (100, 300, 600):
+        asked = Sharing(budget, 3, 0.3, 0.1, 0.2, is_asked=True)
+        fixed = fix([], [], newest, asked)
+        assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
+    assert fixed.chunk_ids == {6, 7, 8}

@@ -1,0 +1,55 @@
+"""A link leads to the chunk it names, in a memory of any size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.context.hops import ETA, LEAST
+from tests.context.makers import put, record
+
+RUNBOOK = "# Runbook\n\nOf the night shift.\n\n## Restart\n\nPress the red button twice.\n\n{}\n"
+QUESTION = "kestrel deployment failed"
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    return put(tmp_path / "notes", {
+        "memory/note.md": "# Note\n\nThe kestrel deployment failed: [it](runbook.md#restart).\n",
+        **{f"memory/n{n}.md": f"Bread number {n} is baked at noon.\n" for n in range(8)},
+    })  # fmt: skip
+
+
+def found(notes: Path, budget: int = 1000) -> list[dict[str, Any]]:
+    parts = record(notes, QUESTION, "--tail", "0", "--budget", str(budget), "--sync")["parts"]
+    assert isinstance(parts, list)
+    return parts
+
+
+def test_links_are_followed_in_a_memory_of_ten_notes(notes: Path) -> None:
+    put(notes, {"memory/runbook.md": RUNBOOK.format("Then wait.")})
+    note, runbook, *_ = found(notes, 130)
+    assert note["path"] == "memory/note.md"
+    assert (runbook["citation"], runbook["via"]) == ("memory/runbook.md:5-9", note["citation"])
+    assert runbook["score"] == pytest.approx(ETA * note["score"])
+    assert "Press the red button twice." in runbook["text"]
+
+
+def test_a_link_shows_the_chunk_and_not_the_line_of_it_that_was_found(notes: Path) -> None:
+    filler = "\n\n".join(f"Step {n}: turn valve {n} and write the time down." for n in range(6))
+    put(notes, {"memory/runbook.md": RUNBOOK.format(f"{filler}\n\nA deployment ends here.")})
+    (runbook,) = (part for part in found(notes) if part["path"] == "memory/runbook.md")
+    assert runbook["via"] == "memory/note.md:1-3"
+    assert runbook["start_line"] == 5
+    assert "Press the red button twice." in runbook["text"]
+    assert "A deployment ends here." in runbook["text"]
+
+
+def test_nothing_is_followed_from_what_scores_next_to_nothing(notes: Path) -> None:
+    put(notes, {"memory/n7.md": "Bread is baked, see [x](far.md).\n", "memory/far.md": "Far.\n"})
+    followed = [part for part in found(notes) if "via" in part]
+    assert "memory/far.md" not in {part["path"] for part in followed}
+    assert all(part["score"] > LEAST for part in followed)

@@ -1,0 +1,123 @@
+"""A context shows whole records, and tells no line twice: raw lines, summaries, soft rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.compaction.records import DatedLog, cut
+from memcli.context.tail import records
+from memcli.markdown.lineage import citations
+from tests.context.makers import context, put, record
+from tests.records import make_excerpt
+
+BIRDS = ("herons", "geese", "swans")
+SOFT = (
+    "---\nsoft: true\n---\n# Manners\n\nGreet people.\n\n## Thanks\n\n" + "Say thanks often. " * 30
+)
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    return put(tmp_path / "notes", {"memory/.keep": ""})
+
+
+def test_the_tail_holds_a_question_with_its_answer(notes: Path) -> None:
+    put(notes, {
+        "memcli.toml": "[chunk]\ntokens = 32\n",
+        "memory/2026-02-01.md": "# Day\n\nWe walked around the pond again, as every day.\n\n"
+        "What do the herons of the upper pond eat in a winter that is as hard as the last one?\n\n"
+        "Fish from the carp tank, and bread that visitors throw from the new bridge.\n",
+    })  # fmt: skip
+    (recent,) = record(notes, "--budget", "200", "--tail", "1")["parts"][:1]
+    assert recent["section"] == "recent"
+    assert "What do the herons" in recent["text"]
+    assert "Fish from the carp tank" in recent["text"]
+
+
+def test_a_record_is_cut_out_of_a_chunk_and_the_rest_is_found(notes: Path) -> None:
+    day = f"# Day\n\n{'The heron came. ' * 80}\n\n{'The heron left. ' * 80}\n"
+    put(notes, {"memory/2026-02-01.md": day, "memcli.toml": "[chunk]\ntokens = 2000\n"})
+    cuts = [r.start_line for r in cut(DatedLog("", "", "", tuple(day.split("\n"))))]
+    assert cuts == [1, 5]
+    found = record(notes, "--budget", "1000", "--tail", "1")["parts"]
+    assert [(p["section"], p["start_line"], p["end_line"]) for p in found] == [
+        ("recent", 5, 5),
+        ("found", 1, 3),
+    ]
+
+
+def test_a_list_larger_than_a_record_is_cut_between_its_items() -> None:
+    items = [f"- Item {n} is about {'herons and carps ' * 5}" for n in range(60)]
+    items[55] = "- What does the heron eat?"
+    chunks = [
+        make_excerpt(
+            chunk_id=at, path="memory/2026-02-01.md", text="\n".join(items[first : first + 20]),
+            start_line=first + 1, end_line=first + 20, ordinal=at, start_byte=10000 * at,
+            end_byte=10000 * at + 9000,
+        )
+        for at, first in enumerate(range(0, 60, 20))
+    ]  # fmt: skip
+    places = [(found[0].lines[0], found[-1].lines[1]) for found in records(reversed(chunks))]
+    assert places[0][1] == 60
+    assert [last for _, last in places[1:]] == [first - 1 for first, _ in places[:-1]]
+    assert places[-1][0] == 1
+    assert 57 not in [first for first, _ in places]  # the answer is not without its question
+    assert all(last - first < 20 for first, last in places)
+
+
+@pytest.mark.parametrize("question", ["", "the carp of herons"])
+def test_raw_lines_and_their_summary_never_both_appear(notes: Path, question: str) -> None:
+    walk = "The keeper walked around pond {0} and counted {1}; the weather was {2} all day long."
+    put(notes, {
+        f"memory/2026-01-{day:02}.md": f"# Day {day}\n\nWe decided to feed herons carp {day}.\n\n"
+        + "\n\n".join(walk.format(day, bird, sky) for bird in BIRDS for sky in ("grey", "fine"))
+        + "\n"
+        for day in range(1, 9)
+    })  # fmt: skip
+    folder = ("-w", str(notes), "--now", "2026-02-20")
+    assert (
+        run(
+            [
+                "compact",
+                "--apply",
+                "--tail",
+                "0",
+                "--tail-tokens",
+                "0",
+                "--cluster",
+                "2",
+                "-q",
+                *folder,
+            ]
+        )
+        == 0
+    )
+    for tail in ("0", "1", "3"):
+        found = record(notes, question, "--budget", "3000", "--tail", tail)["parts"]
+        raw = {(p["path"], n) for p in found for n in range(p["start_line"], p["end_line"] + 1)}
+        summed = {place for p in found for place in cited_lines(p["text"])}
+        assert summed.isdisjoint(raw)
+        assert summed or question
+        days = {path for path, _ in summed | raw}
+        assert days >= {f"memory/2026-01-{day:02}.md" for day in range(1, 9)} or question
+
+
+def cited_lines(text: str) -> set[tuple[str, int]]:
+    return {
+        (path, line) for path, first, last in citations(text) for line in range(first, last + 1)
+    }
+
+
+def test_soft_rules_that_were_cut_come_back_only_where_they_are_asked_for(notes: Path) -> None:
+    put(notes, {"memory/soft.md": SOFT, "MEMORY.md": "# Memory\n\nHerons eat fish, people say.\n"})
+    for question in ("", "what do herons eat, people"):
+        found = record(notes, question, "--budget", "300")
+        places = [(part["section"], part["path"]) for part in found["parts"]]
+        assert places == [("soft", "memory/soft.md"), ("found", "MEMORY.md")]
+        assert "files marked soft are cut" in context(notes, question, "--budget", "300")[2]
+    asked = record(notes, "say thanks often", "--budget", "300")["parts"]
+    assert ("found", "memory/soft.md") in [(part["section"], part["path"]) for part in asked]
