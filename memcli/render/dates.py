@@ -9,12 +9,12 @@ from typing import Any
 from memcli.search.dates import DateSpan
 
 _ORDERS = {"newest": "newest first", "oldest": "oldest first"}
-# Nothing is to be said of a day that is written as it is meant.
-_ISO = r"(?:--[a-z]+ )?\d{4}-\d\d-\d\d"
+# Nothing is to be said of a day or month that is written as it is meant.
+_ISO = r"(?:--[a-z]+ )?\d{4}-\d\d(?:-\d\d)?"
 
 
 def line(dates: Sequence[DateSpan]) -> str:
-    """Say how dates were read; "" where all are ISO days.
+    """Say how dates were read; "" where all are ISO days and months.
 
     Example: `Read "last week" as 2026-02-02 to 2026-02-08.`
     """

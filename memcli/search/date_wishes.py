@@ -14,29 +14,36 @@ from itertools import pairwise
 from memcli.search.date_words import MONTHS
 from memcli.search.dates import DateSpan
 
+# A text without any of these is one clause, and costs no pattern.
+_BREAKS = frozenset(".!?\n。！？，,;；、")
+# The patterns are matched against small letters.
 # Where a sentence ends: not behind an abbreviation or the day of a German date.
 _SENTENCE_END = r"[。！？!?\n]+|(?<=[^\W\d]{3})\.+(?=\s)"
-_CLAUSE_END = r"[，,；;、]|(?<=[^\x00-\u2fff])\s+(?=[^\x00-\u2fff])"
+_CLAUSE_END = r"[，,；;、]|(?<=[^\x00-\xff])\s+(?=[^\x00-\xff])"
 _ASKS = (
-    r"(?i)\b(?:who|whom|whose|what|when|where|why|which|how|wer|wen|wem|was|wann|wo|warum|welche\w?"
+    r"\b(?:who|whom|whose|what|when|where|why|which|how|wer|wen|wem|was|wann|wo|warum|welche\w?"
     r"|wie)\b|什么|什麼|[谁誰哪吗嗎几幾]|怎[么麼样樣]|多少|多[大高久长]|何|いつ|どこ|どの|どう|ですか"
 )
 # A question that looks back at what was told before it.
 _LOOKS_BACK = (
-    r"(?i)\b(?:he|she|they|him|them|it|there|then|that|this|er|sie|ihn|ihm|dort|da|damals|dabei)\b"
+    r"\b(?:he|she|they|him|them|it|there|then|that|this|er|sie|ihn|ihm|dort|da|damals|dabei)\b"
     r"|[他她它]|当时|當時|那时|那時|那天|そこ|その"
 )
 _SMALL_TALK = (
-    r"(?i)\b(?:weather|sunny|rain(?:s|ed|ing|y)?|snow(?:s|ed|ing)?|(?:lovely|nice|beautiful|long)"
+    r"\b(?:weather|sunny|rain(?:s|ed|ing|y)?|snow(?:s|ed|ing)?|(?:lovely|nice|beautiful|long)"
     r" day|what a day|mood|tired|wetter|sonnig|regnet|schneit|müde|laune)\b"
     r"|天[气氣気]|心情|[真太][^正实實的]|好[累忙热熱冷困开開高]|疲れ|暑い|寒い"
 )
-_BIRTH = r"(?i)\b(?:born|birthday|geboren|geburtstag)\b|生日|出生|[诞誕]生"
+_BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕生")
 _YEAR = r"\d{4}|\d[/.]\d|年"
 
 
 def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
     """Keep the dates that the answer should be of."""
+    text = text.lower() if len(text.lower()) == len(text) else text
+    is_spaced = text.isascii() or " " not in text
+    if is_spaced and _BREAKS.isdisjoint(text.rstrip(" .!?。！？")):
+        return tuple(span for span in dates if not _is_birthday(text, span))
     sentences = _pieces(text, _SENTENCE_END, dates)
     asking = [piece for piece in sentences if _ends_in_question(text, piece)]
     asking = asking or [piece for piece in sentences if re.search(_ASKS, text[slice(*piece)])]
@@ -56,13 +63,19 @@ def _is_wish(
     clauses = _pieces(text, _CLAUSE_END, dates, sentence)
     clause = next(text[a:b] for a, b in clauses if a <= span.at < b)
     if _names_month(span):
-        return bool(re.search(_YEAR, span.text)) or not re.search(_BIRTH, clause)
+        return not _is_birthday(clause, span)
     if re.search(_YEAR, span.text) or not asking:
         return True
     if sentence not in asking:
         return any(re.search(_LOOKS_BACK, text[slice(*piece)]) for piece in asking)
     is_talk = re.search(_SMALL_TALK, clause) and not re.search(_ASKS, clause)
     return not (is_talk and len(clauses) > 1)
+
+
+def _is_birthday(clause: str, span: DateSpan) -> bool:
+    """Tell a day of the year on which someone was born."""
+    is_told = any(word in clause for word in _BIRTH)
+    return is_told and _names_month(span) and not re.search(_YEAR, span.text)
 
 
 def _names_month(span: DateSpan) -> bool:

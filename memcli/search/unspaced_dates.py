@@ -78,21 +78,31 @@ _DATE = (
     r"|(?<![每毎])(?<![每毎][周週])(?P<曜>[月火水木金土日])曜日?"
     rf"|(?P<word>{'|'.join(_WORDS)})"
 )
-_TO = r"\s*(?:到|至|~|〜|～|–|—|-|から)\s*"
-_AND = r"\s*(?:和|与|與|と)\s*"
-_AND_END = r"(?:之?[间間]|の間)"
-_RANGE_END = r"まで|为止|為止|之?[间間]|の間|期[间間]"
-# What bounds a stretch of time, behind the date; 前面, 后来 and 起床 are other words.
-_BOUNDS = (
-    ("before", r"[的の]?(?:之前|以前|より前|前(?![面往后後端任台天年日]))"),
-    ("until", r"まで|为止|為止"),
-    ("since", r"以来|以來|至今|以降|开始|開始|から|起(?![床来來初])"),
-    ("after", r"[的の]?(?:之后|之後|以后|以後|より後|[后後](?![来來天面端悔]))"),
-)
+# What stands between two dates, behind them, and before them. Plain words: a pattern with many
+# of these signs takes a millisecond to compile.
+_TO = ("到", "至", "~", "〜", "～", "–", "—", "-", "から")
+_AND = ("和", "与", "與", "と")
+_AND_ENDS = ("之间", "之間", "间", "間", "の間")
+_RANGE_ENDS = ("まで", "为止", "為止", *_AND_ENDS, "期间", "期間")
 _SINCE_LEADS = ("从", "從", "自", "自从", "自從")
 _UNTIL_LEADS = ("截至", "截止", "直到")
-_NEWEST = r"最新|最近的?一次|上一?次|上回|前回|最后一次|最後一次|最後に"
-_OLDEST = r"第一次(?!世界|工业)|首次|最早|最初|初めて"
+_LINKS = ("", "的", "の")
+# What bounds a stretch of time, and the signs behind a single one of which it is another word:
+# 前面, 后来, 起床.
+_BOUNDS = (
+    ("before", ("之前", "以前", "より前", "前"), "面往后後端任台天年日"),
+    ("until", ("まで", "为止", "為止"), ""),
+    ("since", ("以来", "以來", "至今", "以降", "开始", "開始", "から", "起"), "床来來初"),
+    ("after", ("之后", "之後", "以后", "以後", "より後", "后", "後"), "来來天面端悔"),
+)
+_ORDERS = {
+    "newest": (
+        "最新", "最近一次", "最近的一次", "上一次", "上次", "上回", "前回", "最后一次", "最後一次",
+        "最後に",
+    ),
+    "oldest": ("第一次", "首次", "最早", "最初", "初めて"),
+}  # fmt: skip
+_NO_ORDER = ("第一次世界", "第一次工业")
 
 
 class _Atom(Record):
@@ -112,9 +122,11 @@ def read(text: str, today: date) -> Iterator[tuple[int, int, Reading]]:
         found = _joined(text, atoms[at : at + 2]) or (1, *_bounded(text, atoms[at]))
         yield found[1:]
         at += found[0]
-    for pattern, order in ((_NEWEST, "newest"), (_OLDEST, "oldest")):
-        for match in re.finditer(pattern, text):
-            yield match.start(), match.end(), Reading(order=order)
+    for order, words in _ORDERS.items():
+        for word in words:
+            start = text.find(word)
+            if start >= 0 and not text.startswith(_NO_ORDER, start):
+                yield start, start + len(word), Reading(order=order)
 
 
 def as_number(sign: str) -> int:
@@ -207,26 +219,36 @@ def _without_year(match: re.Match[str], today: date) -> Days | None:
 def _joined(text: str, atoms: list[_Atom]) -> tuple[int, int, int, Reading] | None:
     """Read two dates and what joins them: 5月3日到7日, 从5月到7月, 5月と7月の間."""
     one = atoms[0]
+    to = _joint(text, one.end, _TO)
     start = one.start - len(_lead(text, one.start, _SINCE_LEADS))
-    day = re.compile(rf"{_TO}({_NUMBER}){_DAY_SIGN}").match(text, one.end)
-    if day and one.days[0] == one.days[1]:
-        last = one.days[0].day if (number := as_number(day[1])) > 31 else number
-        if one.days[0].day < last <= month_days(*one.days[0].timetuple()[:2])[1].day:
-            end = _after(text, day.end(), _RANGE_END)
-            return 1, start, end, Reading(one.days[0], one.days[0].replace(day=last))
+    if to > one.end and (until := _day_behind(text, to, one)):
+        return 1, start, _behind(text, until[0], _RANGE_ENDS), Reading(one.days[0], until[1])
     if len(atoms) < 2:
         return None
     two = atoms[1]
-    gap = text[one.end : two.start]
-    end = _after(text, two.end, _RANGE_END)
-    is_pair = re.fullmatch(_AND, gap) and _after(text, two.end, _AND_END) > two.end
-    if not re.fullmatch(_TO, gap) and not is_pair:
+    end = _behind(text, two.end, _RANGE_ENDS)
+    is_pair = _behind(text, two.end, _AND_ENDS) > two.end
+    if two.start != to and not (is_pair and two.start == _joint(text, one.end, _AND)):
+        return None
+    if two.start == one.end:
         return None
     try:
-        first, last_day = _in_order(one, two)
+        return 2, start, end, Reading(*_in_order(one, two))
     except ValueError:  # not in the calendar
         return None
-    return 2, start, end, Reading(first, last_day)
+
+
+def _day_behind(text: str, at: int, one: _Atom) -> tuple[int, date] | None:
+    """Read the 7日 of 5月3日到7日: where it ends, and which day it is."""
+    match = re.compile(f"({_NUMBER}){_DAY_SIGN}").match(text, at)
+    first, last = one.days
+    if not match or first != last:
+        return None
+    try:
+        day = first.replace(day=as_number(match[1]))
+    except ValueError:  # not in the calendar
+        return None
+    return (match.end(), day) if day >= first else None
 
 
 def _in_order(one: _Atom, two: _Atom) -> Days:
@@ -247,8 +269,8 @@ def _bounded(text: str, atom: _Atom) -> tuple[int, int, Reading]:
     """Read what makes a date the beginning or the end of a stretch: 5月4日以后, 从昨天起."""
     first, last = atom.days
     day = timedelta(1)
-    for name, pattern in _BOUNDS:
-        end = _after(text, atom.end, pattern)
+    for name, words, unlike in _BOUNDS:
+        end = _bound_end(text, atom.end, words, unlike)
         if end == atom.end:
             continue
         if name == "before" and first > date.min:
@@ -271,7 +293,29 @@ def _lead(text: str, at: int, words: tuple[str, ...]) -> str:
     return max((word for word in words if text.endswith(word, 0, at)), key=len, default="")
 
 
-def _after(text: str, at: int, pattern: str) -> int:
-    """Tell where a pattern ends that begins at a place; the place itself where it does not."""
-    match = re.compile(pattern).match(text, at)
-    return match.end() if match else at
+def _behind(text: str, at: int, words: tuple[str, ...]) -> int:
+    """Tell where one of the words ends that stands at a place; the place itself for none."""
+    return at + max((len(word) for word in words if text.startswith(word, at)), default=0)
+
+
+def _joint(text: str, at: int, words: tuple[str, ...]) -> int:
+    """Tell where the next date would begin behind one of the words, with spaces around it."""
+    first = at + _spaces(text, at)
+    end = _behind(text, first, words)
+    return end + _spaces(text, end) if end > first else at
+
+
+def _spaces(text: str, at: int) -> int:
+    near = text[at : at + 10]
+    return len(near) - len(near.lstrip())
+
+
+def _bound_end(text: str, at: int, words: tuple[str, ...], unlike: str) -> int:
+    """Tell where a bound ends behind the date that ends at a place; the place itself for none."""
+    for word in words:
+        for link in _LINKS:
+            end = at + len(link) + len(word)
+            is_other = len(word) == 1 and text[end : end + 1] in tuple(unlike)
+            if text.startswith(link + word, at) and not is_other:
+                return end
+    return at

@@ -212,3 +212,33 @@ def test_threads_ask_while_the_files_change(tmp_path: Path) -> None:
                 (tmp_path / "written").replace(log)
                 assert set(asked) == {1}
         assert memory.search("heron").results[0].snippet == "heron 5"
+
+
+def test_a_date_in_slashes_is_read_as_the_memory_is_set(folder: Path) -> None:
+    text = "the pool on 12/6/2025"
+    for order, day in (("mdy", "2025-12-06"), ("dmy", "2025-06-12")):
+        memory = _opened(folder, **{"search.date_order": order})
+        (span,) = memory.search(text, now=NOW, sync=False).dates
+        assert (span.start, span.end, span.text) == (day, day, "12/6/2025")
+
+
+def test_a_question_that_is_only_a_date_is_answered_by_that_day(folder: Path) -> None:
+    found = _opened(folder).search("what happened on 12 June 2025?", now=NOW, sync=False)
+    assert found.verdict == "good"
+    assert {each.date for each in found.results} == {"2025-06-12"}
+    assert [each.start_line for each in found.results] == sorted(
+        each.start_line for each in found.results
+    )
+    nothing = _opened(folder).search("14 June 2025", now=NOW, sync=False)
+    assert nothing.verdict != "good"
+
+
+def test_what_is_sorted_is_what_ranks_best(folder: Path) -> None:
+    ranked = _printed(folder, "search", "pool of the tracker", "-n", "6", "--json")["results"]
+    for how, is_newest in (("date", False), ("newest", True)):
+        placed = _printed(
+            folder, "search", "pool of the tracker", "-n", "6", "--json", "--sort", how
+        )
+        days = [each["date"] for each in placed["results"] if each["date"]]
+        assert days == sorted(days, reverse=is_newest)
+        assert {each["ref"] for each in placed["results"]} == {each["ref"] for each in ranked}

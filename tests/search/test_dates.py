@@ -340,6 +340,13 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
     assert find_dates(text, TODAY) == ()
 
 
+def test_two_dates_that_nothing_joins_are_two() -> None:
+    for text in ("5月3日 5月7日", "5月3日5月7日", "5月3日和5月7日", "3 May 7 May", "3 May, 7 May"):
+        assert [span.start for span in find_dates(text, TODAY)] == ["2025-05-03", "2025-05-07"]
+    (span,) = find_dates("5月3日 ~ 5月7日 まで", TODAY)
+    assert (span.start, span.end, span.text) == ("2025-05-03", "2025-05-07", "5月3日 ~ 5月7日")
+
+
 def test_dates_come_in_order_and_apart() -> None:
     text = "昨天 or last week, 2026-02-01 und im Mai 2023"
     found = find_dates(text, TODAY)

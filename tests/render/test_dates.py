@@ -1,0 +1,42 @@
+"""What people are told of the dates that were read, seen from Wednesday, 11 February 2026."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memcli.render.dates import line, record
+from memcli.search.dates import find_dates
+
+TODAY = date(2026, 2, 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("last week", 'Read "last week" as 2026-02-02 to 2026-02-08.'),
+        ("yesterday", 'Read "yesterday" as 2026-02-10.'),
+        ("before August 2023", 'Read "before August 2023" as up to 2023-07-31.'),
+        ("since September", 'Read "since September" as 2025-09-01 and later.'),
+        ("7/12/2023", 'Read "7/12/2023" as 2023-07-12 (month first; search.date_order).'),
+        ("13/12/2023", 'Read "13/12/2023" as 2023-12-13.'),
+        (
+            "the latest since June",
+            'Read "latest" as newest first, "since June" as 2025-06-01 and later.',
+        ),
+        ("前天 and 前天", 'Read "前天" as 2026-02-09.'),
+        ("2026-02-10 or 2026-02", ""),
+        ("nothing of the kind", ""),
+    ],
+)
+def test_one_line_says_how_dates_were_read(text: str, told: str) -> None:
+    assert line(find_dates(text, TODAY)) == told
+
+
+def test_a_program_is_told_the_same() -> None:
+    found = find_dates("the first session since 7/12/2023", TODAY, day_first=True)
+    assert [record(span) for span in found] == [
+        {"text": "first", "start": None, "end": None, "order": "oldest"},
+        {"text": "since 7/12/2023", "start": "2023-12-07", "end": None, "read": "day first"},
+    ]
