@@ -33,6 +33,11 @@ class Reason(Record):
     hint: str = ""  # the next command to run
 
 
+# What is said of limits of the process, and the hints.
+NO_MEMORY, MORE_MEMORY = "memory is short", "ulimit -v unlimited, then the same command"
+MORE_FILES = "ulimit -n 1024, then the same command"
+
+
 class MemcliError(Exception):
     """Base of every expected failure."""
 

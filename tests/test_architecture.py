@@ -22,7 +22,7 @@ ROWS = (
     "store",
     "config",
     "embedding markdown workspace",
-    "types errors",
+    "types errors room",
     "record",
 )
 MOST_LINES = 60  # of a function, without its signature and its docstring

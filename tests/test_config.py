@@ -263,7 +263,8 @@ def test_a_source_takes_its_keys(place: Place) -> None:
     )
     source = config.sources[1]
     assert source._replace(kinds=source.kinds[:1]) == (
-        "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec", (("A/**", "decision"),),
+        "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec",
+        (("A/**", "decision"),),
         "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",),
     )  # fmt: skip
     assert ("DECISIONS/**", "decision") in source.kinds

@@ -41,6 +41,11 @@ class Answered(Record):
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
     @property
+    def is_sure(self) -> bool:
+        """Tell that something was found, and that it deserves trust as far as that is known."""
+        return bool(self.answer.hits) and not self.is_unsure
+
+    @property
     def is_unsure(self) -> bool:
         """Tell that no hit deserves trust, as far as confidence is known at all."""
         known = any(hit.confidence is not None for hit in self.answer.hits)

@@ -135,27 +135,24 @@ def sync(
     """Bring the index in step as its one writer; `sleep` waits for another one."""
     settings, before = memory.index_settings(), vectors.made
     report: Report | None = None
-    notices: list[str] = []
 
     def work(change: Change) -> Done:
         nonlocal report
         goes_on = report is not None
-        try:
-            if report is None:
-                report = _bring_in(change, settings, job, vectors, on_progress)
-                if vectors.patience.is_asked:
-                    raise AskedToWaitError
-            if goes_on or (job.texts != 0 and not job.full):
-                vectors.make(change, None if job.full else job.texts)
-            pruned = change.prune(unused_days=0) if job.prune else 0
-        finally:
-            notices.extend(change.notices)
+        if report is None:
+            report = _bring_in(change, settings, job, vectors, on_progress)
+            if vectors.patience.is_asked:
+                raise AskedToWaitError
+        if goes_on or (job.texts != 0 and not job.full):
+            vectors.make(change, None if job.full else job.texts)
+        pruned = change.prune(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
-        told = (*notices, *report.notices)
         warnings = unmatched(settings.sources, change.known)
-        return Done(report, chunks, vectors.made - before, pending, pruned, told, warnings)
+        made = vectors.made - before
+        return Done(report, chunks, made, pending, pruned, report.notices, warnings)
 
-    return _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
+    done, notices = _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
+    return done._replace(notices=(*notices, *done.notices))
 
 
 def embed_next(
@@ -167,7 +164,7 @@ def embed_next(
         vectors.make(change, job.texts)
         return vectors.pending(change) if vectors.can_embed else 0
 
-    return _as_writer(memory, job, vectors.patience, sleep, work)
+    return _as_writer(memory, job, vectors.patience, sleep, work)[0]
 
 
 def _bring_in(
@@ -197,12 +194,20 @@ def _as_writer(
     patience: Patience,
     sleep: Callable[[float], None],
     work: Callable[[Change], Made],
-) -> Made:
-    """Do work as the one writer, again after each wait for a server."""
+) -> tuple[Made, list[str]]:
+    """Do work as the one writer, again after each wait for a server.
+
+    Gives what was made, and what had to be mended or could not be until the index was closed.
+    """
+    notices: list[str] = []
     while True:
+        made = None
         with (
-            suppress(AskedToWaitError),
             memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
+            suppress(AskedToWaitError),
         ):
-            return work(change)
+            made = work(change)
+        notices += change.notices
+        if made is not None:
+            return made, notices
         patience.wait()

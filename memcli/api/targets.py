@@ -79,6 +79,13 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
         if reading.document in skipped:
             why = skipped[reading.document]
             raise NotFoundError(f"{reading.name} is not a document: {why}", hint="memcli status")
+    if listing.unlisted:
+        hidden = listing.unlisted[0]
+        folder = shown(hidden.source, hidden.path or ".")
+        raise NotFoundError(
+            f"{target} was not found, and {folder} cannot be listed: {hidden.detail}",
+            hint="memcli status",
+        )
     raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
 
 

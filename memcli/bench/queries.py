@@ -67,7 +67,7 @@ def read_queries(
         ids.add(query.id)
         queries.append(query)
     if not queries:
-        raise UsageError(f"{name} holds no queries", hint="memcli bench init")
+        raise UsageError(f"{name} holds no queries", hint="delete it, then run memcli bench init")
     return queries
 
 

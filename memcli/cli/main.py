@@ -22,7 +22,7 @@ from memcli.cli.program import (
     terminal,
     write_help,
 )
-from memcli.errors import ExitCode, MemcliError
+from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,8 @@ REFUSED = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE, errno.EBUSY,
 }  # fmt: skip
+
+LIBRARIES = (".so", ".dylib", ".pyd")  # compiled modules: the system loads them
 
 # Imports make many objects and few cycles; looking for those costs a search 3 % (callgrind).
 GC_THRESHOLD = 50_000
@@ -86,6 +88,8 @@ def run(arguments: Sequence[str]) -> int:
         return _run_command(arguments)
     except BrokenPipeError:
         return _silenced()
+    except MemoryError:
+        pass  # what has filled the memory goes with the error; then there is room for a report
     except KeyboardInterrupt:
         message = "interrupted; what was done is kept"
         return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
@@ -100,24 +104,33 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the one place: whatever nobody expected is said to be a bug
         if debug:
             raise
-        if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
-            _silenced()
-            return _cannot_write(error, as_json=as_json)
-        if isinstance(error, OSError) and error.errno in REFUSED:
-            what = f"{error.filename}: " if error.filename else ""
-            return _report(
-                f"the system refuses: {what}{error.strerror}",
-                code="system",
-                exit_code=ExitCode.USAGE,
-                as_json=as_json,
-            )
-        return _report(
-            f"internal error: {type(error).__name__}: {error}",
-            code="bug",
-            hint="the same command with --debug, and report what it prints; this is a bug",
-            exit_code=ExitCode.BUG,
-            as_json=as_json,
-        )
+        return _unexpected(error, as_json=as_json)
+    return _short_of_memory(as_json=as_json)
+
+
+def _unexpected(error: Exception, *, as_json: bool) -> int:
+    """Report what is the system's doing, and else a bug."""
+    if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
+        _silenced()
+        return _cannot_write(error, as_json=as_json)
+    if isinstance(error, OSError) and error.errno in REFUSED:
+        what = f"{error.filename}: " if error.filename else ""
+        hint = MORE_FILES if error.errno in (errno.EMFILE, errno.ENFILE) else ""
+        return _refused(f"{what}{error.strerror}", hint=hint, as_json=as_json)
+    if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
+        hint = f"{MORE_MEMORY}; or pip install --force-reinstall memcli"
+        return _refused(str(error), hint=hint, as_json=as_json)
+    from memcli import room
+
+    if room.is_short():
+        return _short_of_memory(as_json=as_json)
+    return _report(
+        f"internal error: {type(error).__name__}: {error}",
+        code="bug",
+        hint="the same command with --debug, and report what it prints; this is a bug",
+        exit_code=ExitCode.BUG,
+        as_json=as_json,
+    )
 
 
 def build(command: str | None = None) -> Any:  # noqa: ANN401
@@ -151,6 +164,11 @@ def _run_command(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
         raise _no_command(name)
+
+    from memcli import room
+
+    if room.is_short():
+        raise MemoryError
 
     import typer
 
@@ -210,6 +228,11 @@ def _cannot_write(error: OSError, *, as_json: bool) -> int:
     return _report(message, code="write", exit_code=ExitCode.USAGE, as_json=as_json)
 
 
+def _refused(why: str, *, as_json: bool, hint: str = "") -> int:
+    message = f"the system refuses: {why}"
+    return _report(message, code="system", hint=hint, exit_code=ExitCode.USAGE, as_json=as_json)
+
+
 def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
     """Write an error to stderr: two lines, or one JSON object."""
     if as_json:
@@ -223,6 +246,17 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
         tail = f"\nTry: {visible_line(hint)}" if hint else ""
         _say(f"memcli: {visible_line(message)}{tail}\n")
     return int(exit_code)
+
+
+def _short_of_memory(*, as_json: bool) -> int:
+    """Report that, importing nothing: even that may fail now."""
+    text = f"memcli: the system refuses: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
+    if as_json:
+        told = f'"message": "the system refuses: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
+        text = f'{{"code": "system", {told}}}\n'
+    with suppress(MemoryError):
+        _say(text)
+    return ExitCode.USAGE
 
 
 def _say(text: str) -> None:

@@ -1,11 +1,13 @@
-"""Turn the signals that end a process into an end between two steps."""
+"""Turn the signals that end a process into an end between two steps, or into one that tidies up."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+
+Handler = Callable[[int, FrameType | None], object]
 
 
 class Stopped(Exception):
@@ -36,13 +38,42 @@ class Stop:
 @contextmanager
 def stopped_by_signals(stop: Stop) -> Iterator[None]:
     """Handle Ctrl-C, SIGTERM and SIGHUP, except those that the caller wants ignored (nohup)."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    with _handled(("SIGINT", "SIGTERM", "SIGHUP"), stop):
+        yield
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP has come: what was begun is undone on the way out, as after Ctrl-C."""
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP leave the block by an exception, and end the process after it."""
+    came = 0
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        if not came:  # a second one finds the tidying up begun
+            came = number
+            raise Terminated
+
+    try:
+        with _handled(("SIGTERM", "SIGHUP"), leave):
+            yield
+    finally:
+        if came:
+            signal.raise_signal(came)
+
+
+@contextmanager
+def _handled(names: Sequence[str], handler: Handler) -> Iterator[None]:
+    """Handle those signals that are not ignored, and in the end as before."""
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
     for number in before:
-        signal.signal(number, stop)
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -152,10 +152,12 @@ def _explained(root: str, place: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        path = os.path.join(root, place)
+        from shlex import quote  # a hint is pasted
+
+        path, look = os.path.join(root, place), f"memcli compact --verify -w {quote(root)}"
         raise UsageError(
             f"{path} cannot be written: {openat.reason(error)}",
-            hint=f"make it writable, and look what is done: memcli compact --verify -w {root}",
+            hint=f"make it writable, and look what is done: {look}",
         ) from error
 
 

@@ -12,11 +12,16 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TypeVar
 
+from memcli.errors import MORE_MEMORY, LegMissingError
+
 Made = TypeVar("Made")
 
 
 def within(seconds: float, work: Callable[[], Made]) -> Made:
-    """Give what `work` gives or raise what it raises; TimeoutError where it takes longer."""
+    """Give what `work` gives or raise what it raises; TimeoutError where it takes longer.
+
+    LegMissingError where the system gives no thread.
+    """
     made: SimpleQueue[Made] = SimpleQueue()
     failed: list[BaseException] = []
 
@@ -27,7 +32,12 @@ def within(seconds: float, work: Callable[[], Made]) -> Made:
             failed.append(error)
             made.put(None)  # type: ignore[arg-type]
 
-    Thread(target=run, daemon=True).start()
+    try:
+        Thread(target=run, daemon=True).start()
+    except RuntimeError as error:
+        raise LegMissingError(
+            f"no thread can be started for the endpoint: {error}", hint=MORE_MEMORY
+        ) from error
     try:
         found = made.get(timeout=seconds)
     except Empty:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
+from memcli.embedding.session import require_room, silence
 from memcli.errors import LegMissingError
 from memcli.record import Record
 
@@ -229,6 +230,8 @@ def _open_tokenizer(path: str) -> Tokenizer:
 
 
 def _open_model(path: str, threads: int) -> InferenceSession:
+    require_room(os.path.getsize(path))
+    silence()
     try:
         import onnxruntime
     except ImportError as error:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embedding.models import MODEL_PACKAGE, Located, fingerprint, read_graph, verify
-from memcli.embedding.session import settings
+from memcli.embedding.session import require_room, settings, silence
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
 
@@ -109,6 +109,8 @@ class OnnxEncoder:
 
 
 def _open(located: Located, exact: bool | None) -> InferenceSession:
+    require_room(located.size)
+    silence()
     try:
         import onnxruntime
     except ImportError as error:

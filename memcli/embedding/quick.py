@@ -19,7 +19,7 @@ from typing import Any
 
 from memcli.embedding.models import Located, fingerprint, package_folders, read_graph
 from memcli.embedding.opener import QuickError
-from memcli.embedding.session import FATAL, settings
+from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
@@ -52,6 +52,7 @@ class _Runtime:
     """The function table of one library, and its environment, which lasts as the process."""
 
     def __init__(self, path: str) -> None:
+        silence()
         library = ctypes.CDLL(path)
         library.OrtGetApiBase.restype = POINTER(_ApiBase)
         base = library.OrtGetApiBase().contents
@@ -129,6 +130,8 @@ class QuickModel:
         path = library or find_library()
         if path is None:
             raise QuickError("the library of onnxruntime was not found")
+        if why := lacking(QUICK_ROOM + located.size):
+            raise QuickError(why)
         self._model = located.model
         self._words = QueryWords()
         self._session: c_void_p | None = None

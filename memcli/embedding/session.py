@@ -1,4 +1,4 @@
-"""What both ways into the runtime set on a session, so that their vectors agree.
+"""What both ways into the runtime set on a session, so that their vectors agree, and heed before.
 
 Depends on no runtime; `onnx` and `quick` each pass these settings on in their own way.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from memcli import room
+from memcli.errors import MORE_MEMORY, LegMissingError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -17,6 +19,16 @@ if TYPE_CHECKING:
 # that x64quantprecision is itself a rewriting of level 2.
 _NO_REWRITING, _EXTENDED = 0, 2
 FATAL = 4  # log severity; a failure is raised, not printed
+
+# The runtime, 1.31 for one, tells its makers of its use unless this is set when it starts: it
+# leaves a file in TMPDIR at once and connects some seconds later.
+_SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
+
+# Bytes of address space that a way takes beside its model: below 110 MB the library failed now and
+# then, with the heap of its thread and the search beside it; the package with numpy was seen to
+# take 96 MB, and the BLAS behind it 42 a processor.
+QUICK_ROOM = 128 << 20
+PACKAGE_ROOM, ROOM_A_PROCESSOR = 112 << 20, 45 << 20
 
 _CPU_INFO = "/proc/cpuinfo"
 _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
@@ -33,6 +45,25 @@ class SessionSettings(Record):
     level: int  # of graph rewriting
     severity: int  # of the log
     entries: tuple[tuple[str, str], ...]  # configuration keys of the runtime
+
+
+def silence() -> None:
+    """Keep the runtime from connecting to anything; to be called before it is loaded."""
+    os.putenv(*_SILENCE)
+
+
+def lacking(needed: int) -> str:
+    """Tell why so many bytes of memory cannot be had for a model; empty where they can."""
+    left = room.left()
+    if left is None or left >= needed:
+        return ""
+    return f"the model takes {needed >> 20} MB of memory, and the limit leaves {left >> 20}"
+
+
+def require_room(model: int) -> None:
+    """Raise LegMissingError where the package cannot be loaded for a model of so many bytes."""
+    if why := lacking(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
+        raise LegMissingError(why, hint=MORE_MEMORY)
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:

@@ -109,8 +109,8 @@ def _as_it_is(store: Store, settings: Settings, files: int, why: Reason) -> Fres
     try:
         found = look(store, settings)
     except (IndexMissingError, IncompleteError):
-        text = f"nothing is indexed yet ({why.text})"
-        return Freshness("not_indexed", files, Reason(why.code, text, "memcli search --sync"), ())
+        reason = why._replace(text=f"nothing is indexed yet ({why.text})")
+        return Freshness("not_indexed", files, reason, ())
     return found._replace(reason=why) if found.pending else found
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
 from memcli.search.pipeline import Vector
 
 if TYPE_CHECKING:
@@ -47,15 +48,17 @@ class QueryVector:
         self._vector = Vector(None, "", Reason("no-vector", FAILED), 1.0)
 
     def start(self) -> None:
-        """Begin embedding."""
-        self._thread = Thread(target=self._embed, daemon=True)
-        self._thread.start()
+        """Begin embedding, if the system gives a thread for it."""
+        thread = Thread(target=self._embed, daemon=True)
+        with suppress(RuntimeError, MemoryError):
+            thread.start()
+            self._thread = thread
 
     def result(self) -> Vector:
         """Wait for the vector, or for the reason why there is none."""
         if self._thread is None:
-            self.start()
-        if self._thread is not None:
+            self._embed()
+        else:
             self._thread.join()
         return self._vector
 
@@ -64,6 +67,9 @@ class QueryVector:
         try:
             found = self._encoder().encode_query(self._text, self._index)
             cut = _fertility(found.fingerprint, found.tokens, self._text)
+        except MemoryError:
+            self._vector = self._vector._replace(reason=Reason("memory", NO_MEMORY, MORE_MEMORY))
+            return
         except Exception as error:
             reason = Reason("no-vector", f"{FAILED}: {type(error).__name__}: {error}")
             self._vector = self._vector._replace(reason=reason)

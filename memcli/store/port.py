@@ -86,18 +86,22 @@ class Snapshot(Protocol):
         ...
 
     def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
-        """List the best matches by BM25, best first; ties by chunk."""
+        """List the best matches by BM25, best first; ties by source, path and place."""
         ...
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
         """Begin to look for the texts nearest to a vector, and give what waits for them.
 
+        The nearest come first; texts that are equally near go by the place of their first chunk.
         Without a vector, or before anything is embedded, there are none.
         """
         ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks whose ISO date lies in a span, ends included: the newest of each span."""
+        """List chunks whose ISO date lies in a span, ends included: the newest of each span.
+
+        Those of one day go by source, path and place.
+        """
         ...
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
@@ -120,7 +124,10 @@ class Snapshot(Protocol):
         ...
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
+        """Read the dated documents that are not marked, chunk by chunk, the newest first.
+
+        It is the order of date, path, source and place, from its end.
+        """
         ...
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
@@ -128,7 +135,7 @@ class Snapshot(Protocol):
         ...
 
     def rated(self, reach: Reach) -> Sequence[Rated]:
-        """List every document that has a chunk within reach."""
+        """List every document that has a chunk within reach, by source and path."""
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:

@@ -51,7 +51,7 @@ class Near(Record):
 
     hash: bytes
     cosine: float
-    chunk_ids: tuple[int, ...]  # ascending
+    chunk_ids: tuple[int, ...]  # by source, path and place
 
 
 class Legs(Record):

@@ -59,7 +59,9 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
     if joined and os.path.isdir(joined):
         return os.path.realpath(joined)
     if joined and os.path.exists(joined):
-        hint = f"memcli status -w {os.path.dirname(joined)}"
+        from shlex import quote  # a hint is pasted
+
+        hint = f"memcli status -w {quote(os.path.dirname(joined))}"
         raise NotFoundError(f"{origin}: {path} is a file, not a folder", hint=hint)
     raise NotFoundError(f"{origin}: there is no folder {path!r}", hint=_HINT)
 

@@ -1,9 +1,10 @@
 """Damage every cell and every page of a small index and show what commands make of it.
 
-    python -m tests.benchmarks.damage [EVERY] [NAME]
+    python -m tests.benchmarks.damage [EVERY] [FIRST] [NAME]
 
-EVERY n-th case whose name holds NAME is tried; all of some 6,000 take an hour. Findings are grouped
-by command, exit code and message, each with the first damage that led there.
+Every EVERY-th case whose name holds NAME is tried, from the FIRST on, which counts from 0; so
+damage 4 0 to damage 4 3 try each once. Findings are grouped by command, exit code and message, each
+with the first damage that led there.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from tests.store.damage import AFTER, Finding, cases, findings, make_index, resu
 def main() -> None:
     """Print a table."""
     register()
-    every, name = ([*sys.argv[1:], "1", ""] if len(sys.argv) < 3 else sys.argv[1:])[:2]
+    defaults = ("1", "0", "")
+    every, first, name = (*sys.argv[1:], *defaults[len(sys.argv) - 1 :])
     os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = folder
         root = Path(folder) / "ws"
         store = make_index(root)
         right = results(told(f"{AFTER} -w {root}")[1])
-        wanted = [damage for damage in cases(store) if name in damage.name][:: int(every)]
+        named = [damage for damage in cases(store) if name in damage.name]
+        wanted = named[int(first) :: int(every)]
         seen: dict[tuple[str, int, str], Finding] = {}
         count, tried, bad, began = Counter[tuple[str, int, str]](), 0, 0, time.monotonic()
         for damage in wanted:
@@ -42,7 +45,10 @@ def main() -> None:
                 kind = (each.command, each.code, message)
                 count[kind] += 1
                 seen.setdefault(kind, each)
-        print(f"{tried} cases in {time.monotonic() - began:.0f} s, {bad} with findings")
+        print(
+            f"{tried} of {len(wanted)} cases were possible, {time.monotonic() - began:.0f} s,"
+            f" {bad} with findings"
+        )
         for kind, number in count.most_common():
             print(f"{number:5} {kind[0]:<24}{kind[1]:>4}  {kind[2]}  e.g. {seen[kind].damage}")
 

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from memcli.store.sqlite.store import SqliteStore
 from tests.cli.processes import run
 from tests.support import write
 
@@ -166,4 +168,24 @@ def test_half_a_full_run_keeps_nothing_that_is_deleted_later(notes: Path, tmp_pa
     assert Path(f"{store}.next").exists()
     forget(notes)
     do(notes, store, "search", "keptword")
+    assert left(store) == set()
+
+
+@pytest.mark.parametrize("next_run", ["search keptword", "index"])
+def test_what_a_reader_kept_is_said_and_leaves_with_the_next_search(
+    notes: Path, tmp_path: Path, next_run: str
+) -> None:
+    store = tmp_path / "store" / "index.sqlite"
+    do(notes, store, "index")
+    forget(notes)
+    with SqliteStore(str(store), time.time_ns).snapshot() as reader:
+        assert reader.counts().documents == 22
+        told = do(notes, store, "index")
+        assert left(store) == {*PLACES.values(), *OTHERS}
+    assert told == (
+        f"memcli: another process is reading {store}: what was deleted leaves the file"
+        " with the next search or run\n"
+        "Indexed: 2 removed, 20 unchanged; 20 chunks, 0 texts embedded.\n"
+    )
+    do(notes, store, *next_run.split())
     assert left(store) == set()

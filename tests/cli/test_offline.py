@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,31 @@ def test_no_command_connects_to_anything(notes: str) -> None:
         done = run(*words, *where)
         assert "reached out" not in done.stderr, (line, done.stderr)
         assert done.returncode in (0, 1), (line, done.returncode, done.stderr)
+
+
+# What the runtime would tell its makers begins with a file in TMPDIR; its connections are beyond
+# what Python sees.
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "memory.query_encoder.encode_query('pool', Remembered(None, None))",
+        "memory.open_encoder()",
+        "_open_model(locate()[0].path, 1)",
+    ],
+)
+def test_the_model_runtime_reports_nothing(
+    notes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: str
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    program = (
+        "import contextlib, memcli\n"
+        "from memcli.embedding.choice import Remembered\n"
+        "from memcli.embedding.local import _open_model\n"
+        "from memcli.embedding.models import locate\n"
+        f"memory = memcli.Memory.open({notes!r})\n"
+        "with contextlib.suppress(memcli.errors.LegMissingError):\n"
+        f"    {opened}\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert [*(tmp_path / "tmp").iterdir()] == []

@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,7 +90,7 @@ def told(line: str) -> tuple[int, str, str]:
     """Run a command line in this process: its exit code, answer and messages."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(line.split())
+        code = run(shlex.split(line))
     return code, out.getvalue(), err.getvalue()
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.vectors import EXACT_LIMIT, nearest
-from memcli.store.sqlite.writer import Writer
+from memcli.store.sqlite.vectors import EXACT_LIMIT, create_table, nearest, refresh_slots
+from memcli.store.sqlite.writer import Writer, open_migrated
 from memcli.types import Chunk, Document, FileStat, Part
 from tests.store_check import assert_sound, open_writer
 
@@ -137,6 +139,38 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
     writer.close()
     assert_sound(large[0])
     assert is_exact(large[0])
+
+
+def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
+    """Search a table of codes, and one of vectors, that were filled in an order."""
+    connection = open_migrated(path).connection
+    tables = [create_table(connection, at, DIMENSION, is_coarse=not at) for at in (0, 1)]
+    connection.executemany(
+        "INSERT INTO vectors (fingerprint, hash, vector) VALUES (?, ?, ?)",
+        [(FINGERPRINT, hash_, made[hash_]) for hash_ in order],
+    )
+    found = []
+    for table in tables:
+        connection.execute("DELETE FROM slots")
+        refresh_slots(connection, table, FINGERPRINT, gone=(), living=order, now=0)
+        for query in [*made.values()][::500]:
+            for limit in (1, 7, 60, 300):
+                near = nearest(connection, table, Asked(FINGERPRINT, query, limit))
+                assert limit <= len(near)
+                found.append(sorted(near))
+    connection.close()
+    return found
+
+
+def test_what_is_found_does_not_depend_on_what_lies_first(tmp_path: Path) -> None:
+    places = units(150, 5)
+    random = np.random.default_rng(6)
+    names = hashes("m", 3000)
+    # Many lie in one place, so that ties lie on every edge.
+    made = {name: places[random.integers(0, 150) ** 2 // 150].tobytes() for name in names}
+    one = searched(str(tmp_path / "one.sqlite"), made, names)
+    shuffled = [names[at] for at in random.permutation(len(names))]
+    assert searched(str(tmp_path / "other.sqlite"), made, shuffled) == one
 
 
 @pytest.mark.parametrize(("dimension", "planes"), [(384, 2), (4096, 2), (4104, 1), (8192, 1)])

@@ -15,6 +15,7 @@ from memcli.types import SCOPES, TRUSTS, Filters
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from memcli.api.ask import Answered
     from memcli.cli.search_output import Shape
     from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
@@ -124,17 +125,12 @@ def command(
 
     has_question = bool(query) or many
     if (query and many) or not (has_question or since or until or on):
-        what = "--stdin reads the questions" if many else "there is no question"
-        raise UsageError(what, hint='memcli search "some words"')
+        raise _no_question(many)
     form = "json" if as_json or many else form or "text"
     check("--format", [form], SEARCH_FORMATS)
     check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    if budget is not None and budget < 1:
-        raise UsageError(
-            f"--budget counts tokens from 1, not {budget}",
-            hint="memcli search QUERY --budget 800",
-        )
+    _check_budget(budget, query)
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -173,14 +169,33 @@ def command(
         return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
     found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
     if receipt is not None:
-        from memcli.cli import search_receipt
-
-        search_receipt.write(receipt, search_receipt.make(found, skin, wanted), skin)
+        _write_receipt(receipt, found, skin, wanted)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     search_output.write(found, skin, shape)
-    is_found = bool(found.answer.hits) and not found.is_unsure
-    return ExitCode.NEGATIVE if exit_code and not is_found else ExitCode.OK
+    return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
+
+
+def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions) -> None:
+    from memcli.cli import search_receipt
+
+    search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
+
+
+def _check_budget(budget: int | None, query: list[str] | None) -> None:
+    if budget is not None and budget < 1:
+        from shlex import quote  # a hint is pasted
+
+        asked = quote(" ".join(query)) if query else "--stdin"
+        raise UsageError(
+            f"--budget counts tokens from 1, not {budget}",
+            hint=f"memcli search {asked} --budget 800",
+        )
+
+
+def _no_question(many: bool) -> UsageError:
+    what = "--stdin reads the questions" if many else "there is no question"
+    return UsageError(what, hint='memcli search "some words"')
 
 
 def _each_line(

@@ -26,12 +26,16 @@ class Aside:
         """Begin to answer from the index at `path`, if that is at this revision."""
         self._path, self._revision, self._ask = path, revision, ask
         self._found: Nearest | None = None
-        self._thread = Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._thread: Thread | None = Thread(target=self._run, daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # the system gives no thread
+            self._thread = None
 
     def result(self) -> Nearest | None:
         """Wait for the answer; None where the index was not in that state or gave none."""
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
         return self._found
 
     def _run(self) -> None:

@@ -9,10 +9,15 @@ the new file's write-ahead log for its own, and Windows renames nothing that is 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from memcli.store.sqlite.driver import NEXT_SUFFIX, remove_files, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
 
@@ -37,12 +42,17 @@ def sweep(store: str) -> None:
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
     """Copy the embedding cache; give the texts of `side` whose vectors are not searched yet.
 
-    `now` is in seconds since 1970.
+    `now` is in seconds since 1970. What is of no encoder's name is left behind.
     """
     side.executemany(
         "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
         " VALUES (?, ?, ?, ?)",
-        main.execute("SELECT fingerprint, hash, vector, unused_since FROM vectors ORDER BY id"),
+        _named(
+            main.execute(
+                "SELECT CAST(fingerprint AS BLOB), hash, vector, unused_since FROM vectors"
+                " ORDER BY id"
+            )
+        ),
     )
     side.execute(
         "UPDATE vectors SET unused_since = ?"
@@ -55,6 +65,13 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
         " LEFT JOIN slots s ON s.hash = p.hash WHERE s.id IS NULL",
     )
     return [hash_ for (hash_,) in waiting]
+
+
+def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Give rows whose first value is the name of an encoder, read as text."""
+    for name, *row in found:
+        with suppress(UnicodeDecodeError):
+            yield name.decode(), *row
 
 
 def put_in_place(side: apsw.Connection, main: apsw.Connection) -> None:

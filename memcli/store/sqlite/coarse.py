@@ -27,6 +27,7 @@ MOST_BITS = 8192  # of a vec0 column
 THRESHOLD = 0.5
 OVERSAMPLING = 1  # codes that are rescored for each neighbour wanted: recall@50 0.96
 LEAST_CODES = 200
+MOST_NEIGHBOURS = 4096  # that vec0 gives
 SAMPLE_CHUNKS = 8  # vec0 chunks that are looked at for the bound
 SAMPLE_STEP = 16  # of their rows, each so many
 SAFETY = 4  # rows within the bound for each that is wanted
@@ -72,35 +73,63 @@ def _thresholds(dimension: int) -> tuple[float, ...]:
     return (-THRESHOLD, THRESHOLD) if 2 * dimension <= MOST_BITS else (0.0,)
 
 
-def nearest(connection: apsw.Connection, table: str, asked: Asked) -> list[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of nearly the nearest, best first; ties by slot.
+def nearest(connection: apsw.Connection, table: str, asked: Asked) -> Sequence[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of nearly the nearest, and what ties with the last.
 
-    What is asked is asked within slots.
+    What is asked is asked within slots. Codes of one distance are all rescored or none, so that
+    the answer does not depend on which of them lie in the table first.
     """
     dimension = len(asked.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (asked.vector,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
-    bound = _bound(connection, table, code, wanted)
-    found = _rescored(connection, table, asked, code=code, wanted=wanted, bound=bound)
-    if len(found) < wanted:
-        bound = bits(dimension)
-        found = _rescored(connection, table, asked, code=code, wanted=wanted, bound=bound)
-    return found[: asked.limit]
+    bound, most = _bound(connection, table, code, wanted), min(2 * wanted, MOST_NEIGHBOURS)
+    while True:
+        found = _coded(connection, table, asked, code=code, most=most, bound=bound)
+        kept = with_ties(found, wanted)
+        if len(found) < wanted and bound < bits(dimension):
+            bound = bits(dimension)
+        elif len(kept) < most or most == MOST_NEIGHBOURS:
+            break
+        else:
+            most = min(2 * most, MOST_NEIGHBOURS)
+    return with_ties(_rescored(connection, asked, [slot for slot, _ in kept]), asked.limit)
 
 
-def _rescored(
-    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, wanted: int, bound: int
-) -> list[tuple[bytes, float]]:
+def with_ties(found: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
+    """Cut a list that is sorted by distance, behind all that tie with the last one wanted."""
+    if len(found) <= limit:
+        return found
+    end = limit
+    while end < len(found) and found[end][1] == found[limit - 1][1]:
+        end += 1
+    return found[:end]
+
+
+def _coded(
+    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, most: int, bound: int
+) -> list[tuple[int, float]]:
+    """List the (slot, hamming distance) of the nearest codes."""
     select, values = asked.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
     found = rows(
         connection,
-        f"WITH n AS MATERIALIZED (SELECT id FROM {table}"
-        f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within})"
-        " SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance FROM n"
-        " JOIN slots s ON s.id = n.id"
-        " JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ? ORDER BY distance, n.id",
-        (code, wanted, bound, *values, asked.vector, asked.fingerprint),
+        f"SELECT id, distance FROM {table}"
+        f" WHERE embedding MATCH vec_bit(?) AND k = ? AND distance <= ?{within} ORDER BY distance",
+        (code, most, bound, *values),
+    )
+    return [(slot, distance) for slot, distance in found]
+
+
+def _rescored(
+    connection: apsw.Connection, asked: Asked, slots: Sequence[int]
+) -> list[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of some slots, best first."""
+    found = rows(
+        connection,
+        "SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance FROM slots s"
+        " CROSS JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ?"
+        f" WHERE s.id IN ({','.join('?' * len(slots))}) ORDER BY distance",
+        (asked.vector, asked.fingerprint, *slots),
     )
     return [(hash_, distance) for hash_, distance in found]
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import apsw
 
-from memcli.errors import BusyError, DamagedError, StoreError
+from memcli import room
+from memcli.errors import MORE_FILES, BusyError, DamagedError, StoreError
 from memcli.record import Record
 from memcli.store.sqlite.network import MOUNTS, is_network
 
@@ -29,6 +30,8 @@ NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
+# What says that a read has failed, and not a write.
+_READING = (apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS)
 # No trigger and no view is ours, and no function of a schema need reach outside.
 _DEFENCES = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
@@ -122,23 +125,42 @@ def translated(path: str) -> Iterator[None]:
             f"the index {path} is damaged: {error}", hint="memcli index --full"
         ) from error
     except apsw.SQLError as error:  # what memcli asks is right: what is asked is not its own
+        if room.is_short():  # sqlite-vec has no other word for that
+            raise MemoryError from error
         raise _foreign(path, error) from error
+    except apsw.NoMemError as error:
+        raise MemoryError from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise BusyError(
             f"the index {path} is in use by another process", hint="run the command again"
         ) from error
     except apsw.CantOpenError as error:
-        raise StoreError(f"the index {path} cannot be opened", hint="memcli index") from error
+        raise _unopened(path) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise StoreError(
             f"the index {path} cannot be written: {error}",
             hint="set MEMCLI_STORE to a file in a folder that can be written",
         ) from error
     except (apsw.FullError, apsw.IOError) as error:
+        if getattr(error, "extendedresult", 0) in _READING:
+            raise StoreError(
+                f"the index {path} cannot be read: {error}",
+                hint="run the command again, and memcli index --full if that does not help",
+            ) from error
         raise StoreError(
             f"the index {path} cannot be written: {error}",
             hint="free some space, then run memcli index",
         ) from error
+
+
+def _unopened(path: str) -> StoreError:
+    """Say why SQLite cannot open a file, as far as another one tells: SQLite does not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        why = f"the index {path} cannot be opened: {error.strerror}"
+        return StoreError(why, hint=MORE_FILES)
+    return StoreError(f"the index {path} cannot be opened", hint="memcli index")
 
 
 @contextmanager
@@ -253,7 +275,7 @@ def typed_rows(
                 raise ValueError(f"{column.sql} is of type {held.__name__}")
     for at, column in enumerate(columns):
         if column.check is not None:
-            for text in {row[at] for row in found if row[at]}:
+            for text in {row[at] for row in found} - {None}:
                 column.check(text)
     return found
 

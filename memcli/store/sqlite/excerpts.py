@@ -61,6 +61,14 @@ _RATED = {
     "importance": Column("d.importance", MAYBE_REAL),
     "chunks": Column("n.chunks", WHOLE),
 }
+
+
+def _check_object(text: str) -> None:
+    if type(json.loads(text)) is not dict:
+        raise ValueError("front matter is no object")
+
+
+_FRONT_MATTER = Column("d.front_matter", TEXT, _check_object)
 _HEADINGS = tuple(ABOUT).index("heading_path")
 CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
@@ -98,7 +106,7 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
         connection,
         "SELECT d.id FROM documents d WHERE d.date IS NOT NULL AND NOT d.always AND NOT d.soft"
         f" AND EXISTS (SELECT 1 FROM chunks c WHERE c.document_id = d.id{tested})"
-        " ORDER BY d.date DESC, d.path DESC",
+        " ORDER BY d.date DESC, d.path DESC, d.source DESC",
         values,
     )
     for document in documents:
@@ -112,12 +120,9 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     from memcli.store.context_records import Marked
 
     which = "soft AND NOT always" if soft else "always"
-    authorities = {
-        (source, path): authority
-        for source, path, authority in rows(
-            connection, f"SELECT source, path, authority FROM documents WHERE {which}"
-        )
-    }
+    columns = (_RATED["source"], _RATED["path"], _RATED["authority"])
+    weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
+    authorities = {(source, path): authority for source, path, authority in weights}
     # The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
     found = _read(
         connection,
@@ -138,7 +143,7 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
         connection,
         tuple(_RATED.values()),
         f"FROM (SELECT c.document_id, count(*) AS chunks {chunks} GROUP BY c.document_id) n"
-        " JOIN documents d ON d.id = n.document_id",
+        " JOIN documents d ON d.id = n.document_id ORDER BY d.source, d.path",
         values,
     )
     return [Rated._make(row) for row in found]
@@ -168,7 +173,7 @@ def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Li
         chunk_id: Linking(strings(targets), front_matter)
         for chunk_id, targets, front_matter in typed_rows(
             connection,
-            (Column("c.id", WHOLE), Column("c.links", TEXT), Column("d.front_matter", TEXT)),
+            (Column("c.id", WHOLE), Column("c.links", TEXT), _FRONT_MATTER),
             f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
             chunk_ids,
         )

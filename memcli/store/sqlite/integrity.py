@@ -22,7 +22,8 @@ _ODD = {
     "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
     " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
     " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",
-    "vectors": "typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
+    "vectors": "typeof(fingerprint) <> 'text'"
+    " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
     f" OR (fingerprint = {_FINGERPRINT} AND length(vector) <> 4 * {_DIMENSION})",
 }
 

@@ -17,7 +17,8 @@ def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> l
         " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
         " JOIN documents d ON d.id = c.document_id"
         " LEFT JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ?"
-        " WHERE v.id IS NULL ORDER BY d.date IS NOT NULL, d.date DESC, d.path, p.id LIMIT ?",
+        " WHERE v.id IS NULL"
+        " ORDER BY d.date IS NOT NULL, d.date DESC, d.path, d.source, p.id LIMIT ?",
         (fingerprint, limit),
     )
     texts = {

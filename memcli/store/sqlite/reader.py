@@ -91,7 +91,8 @@ class Reader:
                 rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
                 yield self
             finally:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a fault may have ended it
+                    self._connection.execute("ROLLBACK")
 
     @property
     def facts(self) -> Facts:
@@ -138,6 +139,8 @@ class Reader:
         """Give the text of every chunk."""
         with understood(self.path):
             for (text,) in self._connection.execute("SELECT text FROM chunks"):
+                if type(text) is not str:
+                    raise ValueError("chunks.text is no text")
                 yield text
 
     def integrity(self) -> str:
@@ -180,7 +183,7 @@ class Reader:
             return frozenset(keywords.held(self._connection, match, chunk_ids)[1])
 
     def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> list[Ranked]:
-        """List the best matches by BM25, best first; ties by chunk."""
+        """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
         if match is None:
             return []
@@ -210,20 +213,22 @@ class Reader:
             with understood(self.path):
                 found = ask(self._connection) if found is None else found
                 owners = vectors.owners(self._connection, [hash_ for hash_, _ in found], reach)
-            return [Near(hash_, cosine, owners.get(hash_, ())) for hash_, cosine in found]
+            cosines = dict(found)
+            placed = [Near(hash_, cosines[hash_], chunks) for hash_, chunks in owners.items()]
+            return sorted(placed, key=lambda text: -text.cosine)[:limit]
 
         return near
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
         """List chunks whose ISO date lies in a span: the newest of each span."""
         select, values = select_chunks(reach) or ("", [])
-        within = f" AND id IN ({select})" if select else ""
+        within = f" AND c.id IN ({select})" if select else ""
         found: list[int] = []
         for start, end in spans:
             with understood(self.path):
                 newest = self._rows(
-                    f"SELECT id FROM chunks WHERE date BETWEEN ? AND ?{within}"
-                    " ORDER BY date DESC, id LIMIT ?",
+                    f"SELECT c.id {excerpts.CHUNKS} WHERE c.date BETWEEN ? AND ?{within}"
+                    " ORDER BY c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
                     (start, end, *values, limit),
                 )
             found += [chunk_id for (chunk_id,) in newest]

@@ -163,7 +163,10 @@ def _count(connection: apsw.Connection) -> int:
 
 
 def nearest(connection: apsw.Connection, table: str | None, asked: Asked) -> Nearest:
-    """List the hashes nearest to a query; ties by slot. What is asked is asked within chunks."""
+    """List the hashes nearest to a query, and behind these the ones that tie with the last.
+
+    What is asked is asked within chunks. Which of equals comes first, the caller decides.
+    """
     if asked.within is not None:
         select, values = asked.within
         slots = (
@@ -175,17 +178,30 @@ def nearest(connection: apsw.Connection, table: str | None, asked: Asked) -> Nea
         return _scan(connection, asked)
     if coarse.is_coarse(table):
         near = coarse.nearest(connection, table, asked)
-        return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
+    else:
+        near = _by_table(connection, table, asked)
+    return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
+
+
+def _by_table(
+    connection: apsw.Connection, table: str, asked: Asked
+) -> Sequence[tuple[bytes, float]]:
+    """Search exactly, for more and more neighbours until all that tie with the last are there."""
     select, values = asked.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
-    found = rows(
-        connection,
-        f"WITH n AS MATERIALIZED (SELECT id, distance FROM {table} "
-        f"WHERE embedding MATCH ? AND k = ?{within}) "
-        "SELECT s.hash, n.distance FROM n JOIN slots s ON s.id = n.id ORDER BY n.distance, n.id",
-        (asked.vector, asked.limit, *values),
-    )
-    return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in found]
+    most = min(asked.limit + 1, coarse.MOST_NEIGHBOURS)
+    while True:
+        found = rows(
+            connection,
+            f"WITH n AS MATERIALIZED (SELECT id, distance FROM {table} "
+            f"WHERE embedding MATCH ? AND k = ?{within}) "
+            "SELECT s.hash, n.distance FROM n JOIN slots s ON s.id = n.id ORDER BY n.distance",
+            (asked.vector, most, *values),
+        )
+        kept = coarse.with_ties(found, asked.limit)
+        if len(kept) < most or most == coarse.MOST_NEIGHBOURS:
+            return kept
+        most = min(2 * most, coarse.MOST_NEIGHBOURS)
 
 
 def _scan(connection: apsw.Connection, asked: Asked) -> Nearest:
@@ -203,28 +219,35 @@ def _scan(connection: apsw.Connection, asked: Asked) -> Nearest:
     if not found:
         return []
     matrix = np.frombuffer(b"".join(r[1] for r in found), "<f4").reshape(len(found), -1)
-    cosines = matrix @ np.frombuffer(asked.vector, "<f4")
-    order = np.argsort(-cosines, kind="stable")[: asked.limit]
-    return [(found[i][0], float(cosines[i])) for i in order]
+    # Row by row: a product of matrices sums a row by its place.
+    cosines = (matrix * np.frombuffer(asked.vector, "<f4")).sum(axis=1)
+    order = np.argsort(-cosines, kind="stable")
+    ranked = [(found[i][0], -float(cosines[i])) for i in order]
+    return [(hash_, -cosine) for hash_, cosine in coarse.with_ties(ranked, asked.limit)]
 
 
 def owners(
     connection: apsw.Connection, hashes: Sequence[bytes], reach: Reach
 ) -> dict[bytes, tuple[int, ...]]:
-    """List the chunks within reach that hold each of some texts."""
+    """List the chunks within reach that hold each of some texts, all in the order of their places.
+
+    Places are ordered by source, path and line; a text stands where the first of its chunks does.
+    """
     if not hashes:
         return {}
     select, values = select_chunks(reach) or ("", [])
-    within = f" AND chunk_id IN ({select})" if select else ""
+    within = f" AND p.chunk_id IN ({select})" if select else ""
     marks = ",".join("?" * len(hashes))
     found: dict[bytes, list[int]] = {}
     for hash_, chunk_id in rows(
         connection,
-        f"SELECT hash, chunk_id FROM parts WHERE hash IN ({marks}){within} ORDER BY chunk_id",
+        "SELECT p.hash, c.id FROM parts p LEFT JOIN chunks c ON c.id = p.chunk_id"
+        f" LEFT JOIN documents d ON d.id = c.document_id WHERE p.hash IN ({marks}){within}"
+        " ORDER BY d.source, d.path, c.ordinal",
         (*hashes, *values),
     ):
-        if type(chunk_id) is not int:
-            raise ValueError("parts.chunk_id is no number")
+        if chunk_id is None:
+            raise ValueError("parts.chunk_id is that of no chunk")
         found.setdefault(hash_, []).append(chunk_id)
     return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in found.items()}
 

@@ -267,13 +267,7 @@ class Writer:
         """Merge the keyword index after a batch of changes until deleted words are gone."""
         if self.meta(WORDS_LEFT) != "1":
             return
-        beside = self.path + driver.NEXT_SUFFIX  # it may hold what is deleted now
-        try:
-            driver.remove_files(beside)
-        except OSError as error:
-            self.notices.append(
-                f"{beside} cannot be removed: {error.strerror}; it may hold deleted text"
-            )
+        self._sweep()  # it may hold what is deleted now
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
                 self.put_meta(WORDS_LEFT, "0")
@@ -331,7 +325,17 @@ class Writer:
         """Remove a half-built index that nobody has gone on with for so long."""
         age = beside.age_ns(self.path, self.now_ns())
         if age is not None and age >= older_than_seconds * 1e9:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove the index beside this one, or say that it cannot be: it is in nobody's way."""
+        try:
             beside.sweep(self.path)
+        except OSError as error:
+            told = f"{beside.path_beside(self.path)} cannot be removed: {error.strerror}"
+            notice = f"{told}; it may hold deleted text"
+            if notice not in self.notices:
+                self.notices.append(notice)
 
     @property
     def now(self) -> int:

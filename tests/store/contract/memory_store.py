@@ -195,9 +195,9 @@ class MemorySnapshot:
 
     def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
         scores = self._words.scores(wanted)
-        within = [row.id for row in self._within(reach) if row.id in scores]
-        ranked = sorted(within, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
-        return [Ranked(chunk_id, scores[chunk_id]) for chunk_id in ranked[:limit]]
+        within = [row for row in self._within(reach) if row.id in scores]
+        ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
+        return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
         if vector is None:
@@ -242,8 +242,7 @@ class MemorySnapshot:
         return {row.id: row.excerpt for row in self._rows(chunk_ids)}
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
-        found = sorted(self._within(reach), key=lambda row: row.place)
-        return [row.excerpt for row in found if row.about.document in documents]
+        return [row.excerpt for row in self._within(reach) if row.about.document in documents]
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
         found = [
@@ -251,7 +250,7 @@ class MemorySnapshot:
             for row in self._within(reach)
             if row.document.date and not row.document.always and not row.document.soft
         ]
-        found.sort(key=lambda row: (row.document.date, row.document.path, row.chunk.ordinal))
+        found.sort(key=lambda row: (row.document.date, row.document.path, row.place))
         return iter([row.excerpt for row in reversed(found)])
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
@@ -264,7 +263,6 @@ class MemorySnapshot:
         return found
 
     def rated(self, reach: Reach) -> Sequence[Rated]:
-        rows = sorted(self._within(reach), key=lambda row: row.place)
         return [
             Rated(
                 d.source,
@@ -277,7 +275,7 @@ class MemorySnapshot:
                 d.importance,
                 len([*run]),
             )
-            for d, run in groupby(rows, lambda row: row.document)
+            for d, run in groupby(self._within(reach), lambda row: row.document)
         ]
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
@@ -328,7 +326,8 @@ class MemorySnapshot:
         return [row for row in self._state.rows if row.id in chunk_ids]
 
     def _within(self, reach: Reach) -> list[Row]:
-        return [row for row in self._state.rows if is_within(reach, row.about)]
+        rows = sorted(self._state.rows, key=lambda row: row.place)
+        return [row for row in rows if is_within(reach, row.about)]
 
     def _scored(self, part: Part, vector: bytes | None) -> PartScore:
         blob = self._state.own_vector(part.hash)
@@ -394,7 +393,7 @@ class MemoryChange:
 
     def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
         waiting = self._state.waiting(fingerprint)
-        waiting.sort(key=lambda found: found[0].document.path)
+        waiting.sort(key=lambda found: (found[0].document.path, found[0].place))
         waiting.sort(key=lambda found: found[0].document.date or "undated", reverse=True)
         texts = {
             part.hash: Pending(

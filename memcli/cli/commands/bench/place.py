@@ -23,6 +23,7 @@ NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
 class Place(Record):
     """A copy that may be changed: notes, their index, and the variables that lead there."""
 
+    lock: int  # of the folder that holds all this; the processes that work there inherit it
     notes: str
     store: str
     environ: Mapping[str, str]
@@ -33,12 +34,14 @@ class Place(Record):
 @contextmanager
 def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
     """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
-    from tempfile import TemporaryDirectory
-
     from memcli.bench import synthetic
+    from memcli.cli.commands.bench.temporary import sweep, temporary_folder
 
-    with TemporaryDirectory(prefix="memcli-bench-") as folder:
-        notes, store = os.path.join(folder, "notes"), os.path.join(folder, "index")
+    if left := sweep():
+        copies = "a copy" if left == 1 else f"{left} copies"
+        skin.terminal.warn(f"removed {copies} of notes that runs of bench speed left when killed")
+    with temporary_folder() as folder:
+        notes, store = os.path.join(folder.path, "notes"), os.path.join(folder.path, "index")
         os.makedirs(os.path.join(notes, "memory"))
         environ = {**os.environ, "MEMCLI_STORE": store, "MEMCLI_WORKSPACE": notes}
         environ.pop("_MEMCLI_COMPLETE", None)
@@ -53,7 +56,7 @@ def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
         else:
             paths = _copy(skin, notes, store)
             queries = _headings(notes, paths) or ["what was decided"]
-        yield Place(notes, store, environ, queries, paths[0])
+        yield Place(folder.lock, notes, store, environ, queries, paths[0])
 
 
 def _copy(skin: Skin, notes: str, store: str) -> list[str]:

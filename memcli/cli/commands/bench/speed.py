@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -97,7 +98,7 @@ def measure(skin: Skin, *, documents: int | None, runs: int) -> dict[str, Any]:
         found: dict[str, list[Process]] = {name: [] for name in programs}
         bare: list[Process] = []
         for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
-            bare += _launch([sys.executable, "-c", "pass"], place.environ, 1)
+            bare += _launch(place, [sys.executable, "-c", "pass"], 1)
             for name, arguments in programs.items():
                 found[name] += _run(place, 1, *arguments)
         plain = ("index", "-q", "--encoder", "none")
@@ -132,21 +133,30 @@ def _has_model(skin: Skin) -> bool:
     return configured_fingerprint(skin.memory.encoders()) is not None
 
 
-def _launch(command: Sequence[str], environ: Mapping[str, str], runs: int) -> list[Process]:
+def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
     from memcli.bench.speed import processes
     from memcli.cli import launch
 
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "-I", "-S", launch.__file__, str(runs), *command],
-        env=dict(environ),
+        env=dict(place.environ),
         stdout=subprocess.PIPE,
-        check=True,
-    )
-    return processes(json.loads(done.stdout))
+        pass_fds=(place.lock,),
+        process_group=0,
+    ) as launcher:
+        try:
+            told, _ = launcher.communicate()
+        except BaseException:
+            os.killpg(launcher.pid, signal.SIGKILL)  # what is measured too: it works in the copy
+            raise
+    if launcher.returncode:
+        raise subprocess.CalledProcessError(launcher.returncode, command)
+    return processes(json.loads(told))
 
 
 def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
-    done = _launch([sys.executable, "-c", MEMCLI, *arguments], place.environ, runs)
+    # -P: the current folder may be a stranger's, and no place to import from.
+    done = _launch(place, [sys.executable, "-P", "-c", MEMCLI, *arguments], runs)
     failed = [run.exit_code for run in done if run.exit_code]
     if failed:
         raise UsageError(

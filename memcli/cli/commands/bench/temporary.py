@@ -1,0 +1,89 @@
+"""A temporary folder for a copy of notes, which is removed however its process ends.
+
+SIGTERM and SIGHUP end a run as Ctrl-C does: what was laid out is removed first. What a kill that
+nobody can catch leaves is found by the next run: folders of our own, with our mark in them, that
+no process holds. A run holds its folder by a lock that the processes it starts inherit.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from memcli.cli.stopping import ended_by_signals
+from memcli.errors import UsageError
+from memcli.record import Record
+
+PREFIX = "memcli-bench-"
+MARK = "made-by-memcli-bench"  # an empty file: a folder of that name alone may be anybody's
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class HeldFolder(Record):
+    """A temporary folder that is in use."""
+
+    path: str
+    lock: int  # a descriptor: who inherits it uses the folder too
+
+
+@contextmanager
+def temporary_folder() -> Iterator[HeldFolder]:
+    """Make a folder that only we can read, and remove it at the end."""
+    with ended_by_signals():
+        try:
+            path = tempfile.mkdtemp(prefix=PREFIX)
+        except FileNotFoundError as error:  # nor does /tmp
+            raise UsageError(
+                f"no temporary folder can be written: {error.strerror}",
+                hint="set TMPDIR to a folder that can be written",
+            ) from error
+        held = os.open(path, _FOLDER)
+        try:
+            with suppress(OSError):  # a file system without locks: nobody will take it for left
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
+            yield HeldFolder(path, held)
+        finally:
+            _remove(path, held)
+            os.close(held)
+
+
+def sweep() -> int:
+    """Remove the folders that runs have left behind; give how many they were."""
+    found = 0
+    with suppress(OSError):
+        place = tempfile.gettempdir()
+        for name in os.listdir(place):
+            if name.startswith(PREFIX):
+                with suppress(OSError):  # not ours to remove, or just removed by another run
+                    found += _sweep(os.path.join(place, name))
+    return found
+
+
+def _sweep(path: str) -> bool:
+    held = os.open(path, _FOLDER)
+    try:
+        mark = os.stat(MARK, dir_fd=held, follow_symlinks=False)
+        if {os.fstat(held).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(mark.st_mode):
+            return False
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(path, held)
+        return True
+    finally:
+        os.close(held)
+
+
+def _remove(path: str, held: int) -> None:
+    """Remove a folder, its mark last: where this is killed too, the next run goes on."""
+    from shutil import rmtree
+
+    for name in sorted(os.listdir(held), key=MARK.__eq__):
+        if stat.S_ISDIR(os.stat(name, dir_fd=held, follow_symlinks=False).st_mode):
+            rmtree(name, dir_fd=held)
+        else:
+            os.unlink(name, dir_fd=held)
+    os.rmdir(path)

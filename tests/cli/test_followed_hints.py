@@ -1,0 +1,364 @@
+"""Each hint that is a command is followed: what was wrong is mended, and none leads in a circle."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+import pytest
+
+import memcli
+from memcli.store.sqlite.lock import writer_lock
+from tests.cli.processes import start
+from tests.store.damage import told
+from tests.support import write
+
+PACKAGE = Path(memcli.__file__).parent
+TRY = re.compile(r"Try: (.*?)(?:\.?$)", re.MULTILINE)
+
+
+class Place:
+    """A workspace that something is wrong with."""
+
+    def __init__(self, root: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root, self.store, self._monkeypatch = root, store, monkeypatch
+        for day in range(1, 6):
+            text = (
+                f"# A\n\n- We decided number {day}: the pool is dry.\n" + f"- padding {day}\n" * 30
+            )
+            write(root, f"memory/2025-01-0{day}.md", text)
+        write(root, "MEMORY.md", "---\nalways: true\n---\n# Rules\n\nKeep the pool full.\n")
+        self.set("MEMCLI_WORKSPACE", str(root))
+        self.set("MEMCLI_STORE", str(store))
+        self.set("MEMCLI_EMBEDDING_ENCODER", "hashing")
+
+    def set(self, name: str, value: str) -> None:
+        self._monkeypatch.setenv(name, value)
+
+    def index(self) -> None:
+        assert told("index -q")[0] == 0
+
+    def sql(self, *statements: str) -> None:
+        self.index()
+        connection = apsw.Connection(str(self.store))
+        for statement in statements:
+            connection.execute(statement)
+        connection.close()
+
+
+Prepare = Callable[[Place], object]
+
+
+class Case(NamedTuple):
+    """A state, a command that says so, and what it says to do."""
+
+    prepare: Prepare
+    command: str
+    code: int
+    hint: str
+    after: int = 0  # the code of the command once the hint was followed
+
+
+def as_new(place: Place) -> None:
+    pass
+
+
+def changed(place: Place) -> None:
+    place.index()
+    for number in range(3):
+        write(place.root, f"memory/new-{number}.md", f"# New\n\nA pool, number {number}.\n")
+
+
+def few_files(place: Place) -> None:
+    changed(place)
+    place.set("MEMCLI_SYNC_FILES", "1")
+
+
+def few_at_first(place: Place) -> None:
+    place.set("MEMCLI_SYNC_FIRST", "1")
+
+
+def cut_anew(place: Place) -> None:
+    place.index()
+    place.set("MEMCLI_CHUNK_TOKENS", "90")
+
+
+def without_vectors(place: Place) -> None:
+    assert told("index -q --encoder none")[0] == 0
+
+
+def few_vectors(place: Place) -> None:
+    place.set("MEMCLI_SYNC_PARTS", "1")
+    assert told("search pool -q")[0] == 0
+
+
+def some_vectors(place: Place) -> None:
+    place.set("MEMCLI_SYNC_PARTS", "4")
+    assert told("search pool -q")[0] == 0
+
+
+def other_model(place: Place) -> None:
+    place.index()
+    place.set("MEMCLI_EMBEDDING_ENCODER", "bundled")
+
+
+def garbage(place: Place) -> None:
+    place.index()
+    place.store.write_bytes(b"garbage " * 4096)
+
+
+def empty_file(place: Place) -> None:
+    place.store.parent.mkdir()
+    place.store.touch(0o600)
+
+
+def foreign_table(place: Place) -> None:
+    place.sql("CREATE TABLE theirs (a)")
+
+
+def foreign_meta(place: Place) -> None:
+    place.sql("UPDATE meta SET value = 'seven' WHERE key = 'revision'")
+
+
+def old_schema(place: Place) -> None:
+    place.sql("PRAGMA user_version = 1")
+
+
+def wrong_schema(place: Place) -> None:
+    place.sql("PRAGMA user_version = -5")
+
+
+def lost_rows(place: Place) -> None:
+    place.sql("UPDATE chunks SET heading_path = 'none'")
+
+
+def with_questions(place: Place) -> None:
+    place.set("MEMCLI_EMBEDDING_ENCODER", "none")
+    questions = '{"query": "pool", "relevant": [{"path": "MEMORY.md"}]}\n'
+    write(place.root, ".memcli/questions.jsonl", questions)
+
+
+def short_tail(place: Place) -> None:
+    for name, value in (("TAIL_RECORDS", "0"), ("TAIL_TOKENS", "0"), ("CLUSTER", "2")):
+        place.set(f"MEMCLI_COMPACT_{name}", value)
+
+
+MENDED = {
+    "no index": Case(as_new, "search pool --no-sync", 4, "memcli index"),
+    "no index, looked at": Case(as_new, "status --check", 1, "memcli index"),
+    "too many files for a search": Case(few_at_first, "search pool", 4, "memcli index"),
+    "changed files": Case(changed, "search pool --no-sync", 0, "memcli index"),
+    "changed files, looked at": Case(changed, "status --check", 1, "memcli index"),
+    "more changes than a search takes": Case(few_files, "search pool", 0, "memcli index"),
+    "other settings": Case(cut_anew, "search pool --no-sync", 0, "memcli index"),
+    "other settings, looked at": Case(cut_anew, "status --check", 1, "memcli index"),
+    "nothing embedded": Case(
+        without_vectors, "search pool --no-sync --require-dense", 6, "memcli index"
+    ),
+    "too little embedded": Case(
+        few_vectors, "search pool --no-sync --require-dense", 6, "memcli index"
+    ),
+    "some not embedded": Case(some_vectors, "search pool --no-sync", 0, "memcli index"),
+    "some not embedded, looked at": Case(some_vectors, "status --check", 1, "memcli index"),
+    "another model": Case(other_model, "search pool --require-dense", 6, "memcli index"),
+    "a file that is none": Case(garbage, "search pool --no-sync", 4, "memcli index --full"),
+    "a file that was begun": Case(empty_file, "search pool --no-sync", 4, "memcli index"),
+    "an index of before": Case(old_schema, "search pool --no-sync", 4, "memcli index"),
+    "an impossible schema": Case(wrong_schema, "index --dry-run", 4, "memcli index"),
+    "a table of others": Case(foreign_table, "search pool --no-sync", 4, "memcli index --full"),
+    "a fact of others": Case(foreign_meta, "search pool --no-sync", 4, "memcli index --full"),
+    "a row of others": Case(lost_rows, "search pool --no-sync", 4, "memcli index --full"),
+    "no questions": Case(as_new, "bench quality", 2, "memcli bench init", after=2),
+    "no run kept": Case(with_questions, "bench report", 3, "memcli bench lane"),
+    "logs to compact": Case(short_tail, "compact", 0, "memcli compact --apply"),
+}
+# Commands that cannot be used: what they say to do instead works.
+INSTEAD = {
+    "get memory/2025-01-1.md": "memcli get memory/2025-01-01.md",
+    "get memory/2025-01-01.md:3-2": "memcli get memory/2025-01-01.md:2-3",
+    "get memory/2025-01-01.md --from 0": "memcli get memory/2025-01-01.md --from 1 --lines 40",
+    "get memory/2025-01-01.md#nowhere": "memcli get memory/2025-01-01.md",
+    "get memory/2025-01-01.md --expand": "memcli get memory/2025-01-01.md",
+    "get nowhere.md": "memcli status",
+    "context --budget 3": "memcli context --budget [0-9]+",
+    "context --budget 3 --tail 0": "memcli context --budget [0-9]+ --tail 0",
+    "context *": "memcli context",
+    "search *": 'memcli search "some words"',
+    "search pool --since yesteryear": "memcli help query-syntax",
+    "search pool --on 2025 --since 2025": "memcli search --help",
+    "search '$HOME; pool' --budget 0": "memcli search '\\$HOME; pool' --budget 800",
+    "search pool --sync --no-sync": "memcli search --help",
+    "context pool --sync --no-sync": "memcli context --help",
+    "search": "memcli search --help",
+    "statsu": "memcli status",
+    "nothing": "memcli --help",
+    "config serach.limit": "memcli config search.limit",
+    "config zzz": "memcli config",
+    "config --user": "memcli config --init --user",
+    "help rankings": "memcli help ranking",
+    "help zzz": "memcli help",
+    "help --completions tcsh": "memcli help --completions bash",
+    "status -w FILE": "memcli status -w FOLDER",
+    "index --watch --prune": "memcli index --help",
+    "compact --apply --verify": "memcli compact --help",
+    "compact --depth 10": "memcli compact --help",
+    "bench init --limit 0": "memcli bench init --help",
+    "bench lane --max-drop -1": "memcli bench lane --help",
+    "bench quality --compare zzz": "memcli help ranking",
+    "bench quality --max-drop 1": "memcli bench quality --help",
+    "bench quality zzz.jsonl": "memcli bench quality --help",
+    "BROKEN search pool": "memcli help environment",
+    "WEIGHTS search pool": "memcli config search",
+    "SHARES context": "memcli config context",
+    "CONFIG config --init": "memcli config",
+    "EMPTY bench init": "memcli status",
+}
+# What is not followed here, and why.
+ELSEWHERE = {
+    "memcli index --wait 600": "below, beside a process that writes",
+    "memcli index --watch": "it stays",
+    "memcli bench speed --documents 1000": "half a minute",
+    "memcli bench quality": "said only where the system is not POSIX",
+    "memcli index, later": "a server has to come back",
+    "memcli status --deep": "a server has to answer",
+    "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
+    "memcli …": "what failed while it was measured; the same command",
+}
+# Names of what the reader puts in.
+STANDS_FOR = re.compile(r"\b(QUERY|FOLDER|FILE|QUERIES\.jsonl)\b")
+BROKEN = {
+    "BROKEN": "[search]\nlimit = no\n",
+    "WEIGHTS": "[search]\nvector_weight = 0.9\n",
+    "SHARES": "[context]\nalways_share = 0.9\n",
+    "CONFIG": "",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.chdir(tmp_path)
+    return Place(tmp_path / "ws", tmp_path / "store" / "index.sqlite", monkeypatch)
+
+
+def hints(*texts: str) -> list[str]:
+    return [found for text in texts for found in TRY.findall(text)]
+
+
+def follow(hint: str) -> tuple[int, str, str]:
+    """Run what a hint says."""
+    first, *rest = shlex.split(hint)
+    assert first == "memcli"
+    return told(shlex.join(rest))
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> None:
+    case = MENDED[name]
+    case.prepare(place)
+    code, out, err = told(case.command)
+    assert (code, hints(out, err)) == (case.code, [case.hint]), err
+    code, out, err = follow(case.hint)
+    assert (code, hints(out, err)) == (0, []), err
+    code, out, err = told(case.command)
+    assert code == case.after, err
+    assert case.hint not in hints(out, err), err
+    if case.after == 0:
+        assert hints(out, err) == []
+
+
+def test_who_sets_the_drafts_right_can_measure(place: Place) -> None:
+    assert follow("memcli bench init")[0] == 0
+    code, _, err = told("bench quality")
+    (hint,) = hints(err)
+    path = place.root / ".memcli" / "questions.jsonl"
+    assert hint == f'edit {path} and set "draft": false where question and lines are right'
+    path.write_text(path.read_text().replace('"draft": true', '"draft": false'))
+    assert (code, told("bench quality")[0]) == (2, 0)
+    path.write_text("")
+    code, _, err = told("bench quality")
+    assert (code, hints(err)) == (2, ["delete it, then run memcli bench init"])
+    path.unlink()
+    assert follow("memcli bench init")[0] == 0
+
+
+@pytest.mark.parametrize("command", INSTEAD)
+def test_what_is_said_instead_works(
+    place: Place, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.index()
+    file = write(tmp_path, "of mine; no others/file", "")
+    wanted = INSTEAD[command].replace("FOLDER", shlex.quote(str(file.parent)))
+    what, _, rest = command.partition(" ")
+    if what in BROKEN:
+        write(place.root, "memcli.toml", BROKEN[what])
+    if what == "EMPTY":
+        (tmp_path / "none" / "memory").mkdir(parents=True)
+        monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path / "none"))
+    line = rest if what.isupper() else command
+    code, out, err = told(line.replace("FILE", shlex.quote(str(file))))
+    (hint,) = hints(out, err)
+    assert code in (2, 3)
+    assert re.fullmatch(wanted, hint), hint
+    code, out, err = follow(hint)
+    assert (code, [each for each in hints(out, err) if each == hint]) == (0, []), err
+
+
+@pytest.mark.parametrize("command", ["index", "search pool --sync", "bench quality"])
+def test_who_waits_for_another_writer_comes_to_write(place: Place, command: str) -> None:
+    with_questions(place)
+    told("index -q")
+    place.set("MEMCLI_CHUNK_TOKENS", "90")
+    with writer_lock(str(place.store), wait_seconds=0, sleep=lambda _: None):
+        code, out, err = told("index --wait 0")
+        assert (code, hints(out, err)) == (5, ["memcli index --wait 600"])
+        waiting = start(*shlex.split(hints(err)[0])[1:])
+        assert waiting.poll() is None
+    told_then = waiting.communicate()[1]
+    assert (waiting.returncode, "Indexed: 6 changed" in told_then) == (0, True), told_then
+    code, out, err = told(command)
+    assert (code, hints(out, err)) == (0, [])
+
+
+def _texts(node: ast.AST | None) -> Iterator[str]:
+    """Give the texts that an expression may have; what is filled in is `…`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(str(v.value) if isinstance(v, ast.Constant) else "…" for v in node.values)
+    elif isinstance(node, ast.IfExp):
+        yield from (*_texts(node.body), *_texts(node.orelse))
+    elif isinstance(node, ast.BinOp):
+        ends = [*_texts(node.right)] or [""]
+        yield from (start + end for start in _texts(node.left) for end in ends)
+    elif isinstance(node, ast.BoolOp):
+        yield from (text for value in node.values for text in _texts(value))
+
+
+def _every_hint() -> Iterator[str]:
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.keyword):
+                yield from _texts(node.value if node.arg == "hint" else None)
+            elif isinstance(node, ast.Assign):
+                is_hint = ast.unparse(node.targets[0]).lower() == "hint"
+                yield from _texts(node.value if is_hint else None)
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Reason":
+                yield from _texts(node.args[2] if len(node.args) > 2 else None)
+
+
+def test_every_hint_that_is_a_command_is_followed() -> None:
+    followed = [*(case.hint for case in MENDED.values()), *INSTEAD.values()]
+    commands = {hint for hint in _every_hint() if hint.startswith("memcli")}
+    assert len(commands) > 40
+    left = {
+        hint for hint in commands - ELSEWHERE.keys()
+        if not STANDS_FOR.search(hint)
+        and not any(re.fullmatch(re.escape(hint).replace("…", ".+"), each) for each in followed)
+    }  # fmt: skip
+    assert left == set()
+    assert ELSEWHERE.keys() - commands == set()

@@ -1,0 +1,92 @@
+"""What passes is no damage: an index that is sound at a second look is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX
+from tests.store.damage import AFTER, make_index, results, told
+from tests.store.faulty_disk import FAULTS, FaultyDisk, faulty_disk
+
+# What apsw is told by a file in Python and SQLite passes over, it writes to stderr.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+SAMPLE = 12  # of the reads of a run
+NO_DAMAGE = {
+    "malformed": "is damaged: database disk image is malformed",
+    "unread": "cannot be read: disk I/O error",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_STORE", "")  # set by what makes the index, and put back
+    root = tmp_path / "ws"
+    make_index(root)
+    return root
+
+
+@pytest.fixture
+def disk() -> Iterator[FaultyDisk]:
+    with faulty_disk() as made:
+        yield made
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("command", ["index", "index --full", "search pool", "status --deep"])
+def test_one_read_that_fails_costs_no_index(
+    notes: Path, disk: FaultyDisk, command: str, fault: str
+) -> None:
+    store = Path(os.environ["MEMCLI_STORE"])
+    before, right = store.read_bytes(), results(told(f"{AFTER} -w {notes}")[1])
+    disk.fault, disk.reads = fault, 0
+    assert told(f"{command} -w {notes}")[0] == 0
+    reads = disk.reads
+    assert reads >= 10
+    seen = 0
+    for number in range(1, reads + 1, max(1, reads // SAMPLE)):
+        for file in store.parent.iterdir():
+            file.unlink()
+        store.write_bytes(before)
+        store.chmod(0o600)
+        disk.reads, disk.failing = 0, number
+        code, _, err = told(f"{command} -w {notes}")
+        disk.failing = 0
+        seen += NO_DAMAGE[fault] in err
+        assert code == 0 or (code, NO_DAMAGE[fault] in err) == (4, True), err
+        if fault == "malformed" and command == "index":
+            assert code == 0, err
+        assert not Path(f"{store}{DAMAGED_SUFFIX}").exists(), err
+        code, out, err = told(f"{AFTER} -w {notes}")
+        assert (code, results(out), err) == (0, right, "")
+        assert " 0 texts embedded" in told(f"index -w {notes}")[2]
+    assert seen
+
+
+def test_a_half_built_index_that_cannot_be_removed_is_named(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be one whose files nobody may remove."""
+    beside = f"{os.environ['MEMCLI_STORE']}.next"
+    real = os.remove
+
+    def refusing(path: str) -> None:
+        if path == beside:
+            raise PermissionError(13, "Permission denied", path)
+        real(path)
+
+    Path(beside).write_bytes(b"half of an index")
+    os.utime(beside, (1, 1))
+    (notes / "memory" / "pool.md").unlink()
+    monkeypatch.setattr("os.remove", refusing)
+    note = f"memcli: {beside} cannot be removed: Permission denied; it may hold deleted text\n"
+    code, out, err = told(f"search handles -w {notes}")
+    assert (code, "memory/pool.md" in out, err.count(note)) == (0, False, 1)
+    (notes / "memory" / "2025-01-01.md").unlink()
+    code, _, err = told(f"index -w {notes}")
+    assert (code, err.count(note)) == (0, 1)
+    assert "1 removed" in err
