@@ -98,14 +98,14 @@ def test_a_tail_has_the_records_of_compaction(lines: list[str]) -> None:
     ]  # fmt: skip
     found = [(spans[0].lines[0], spans[-1].lines[1]) for spans in records(reversed(excerpts))]
     cuts = cut(DatedLog("", "", "", tuple(text.split("\n"))))
-    shown = text.split("\n")
-    assert [_solid(shown, *place) for place in reversed(found)] == [
-        solid for r in cuts if (solid := _solid(shown, r.start_line, r.end_line))
-    ]
+    wanted = [_solid(text, record.start_line, record.end_line) for record in cuts]
+    shown = [_solid(text, *place) for place in reversed(found)]
+    assert [*filter(None, shown)] == [*filter(None, wanted)]
 
 
-def _solid(lines: list[str], first: int, last: int) -> list[int]:
+def _solid(text: str, first: int, last: int) -> list[int]:
     """Give the numbers of the lines that chunks hold: rules between paragraphs say nothing."""
+    lines = text.split("\n")
     return [n for n in range(first, last + 1) if lines[n - 1].strip(" -=")]
 
 
