@@ -1,7 +1,7 @@
 """Finds the dates that a text names in English, German, Chinese or Japanese; it reads no clock.
 
 A small grammar over tables, because a date library costs more than the search: importing one takes
-70 to 340 ms, and they read sentences no better. It is loaded only for a text that may name a date;
+70 to 340 ms, which a search would pay. It is loaded only for a text that may name a date;
 `question` tells. What a date is good for is left to the caller.
 """
 

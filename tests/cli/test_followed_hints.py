@@ -227,6 +227,7 @@ ELSEWHERE = {
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
+    "memcli config files": "a warning, tests/context/test_rules.py",
     "memcli …": "what failed while it was measured; the same command",
 }
 # Names of what the reader puts in.

@@ -71,7 +71,8 @@ def test_next_to_no_memory_is_no_bug(notes: Path, memory: int) -> None:
     run_here(["index", "-q"])
     for command in ("index --full", "search pool", "context", "search why --json"):
         done = start(LIMITED, str(memory), "99", *command.split())
-        told = done.stderr.splitlines()
+        # Python itself may say that it lacks the memory to tell of a thread that ended.
+        told = [line for line in done.stderr.splitlines() if "unraisablehook" not in line]
         assert done.returncode in (ExitCode.OK, ExitCode.USAGE), (command, told)
         assert len(told) <= 2, told
         if done.returncode == ExitCode.USAGE:

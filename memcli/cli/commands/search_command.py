@@ -195,7 +195,7 @@ def _check_budget(budget: int | None, query: list[str] | None) -> None:
 
 def _no_question(many: bool) -> UsageError:
     what = "--stdin reads the questions" if many else "there is no question"
-    return UsageError(what, hint='memcli search "some words"')
+    return UsageError(what, hint="memcli search --help")
 
 
 def _each_line(
