@@ -49,7 +49,8 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
         " VALUES (?, ?, ?, ?)",
         _named(
             main.execute(
-                "SELECT CAST(fingerprint AS BLOB), hash, vector, unused_since FROM vectors"
+                "SELECT CAST(fingerprint AS BLOB), hash, vector,"
+                " CASE WHEN typeof(unused_since) = 'integer' THEN unused_since END FROM vectors"
                 " ORDER BY id"
             )
         ),
