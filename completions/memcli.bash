@@ -58,6 +58,8 @@ _memcli() {
         "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
         "search:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "search:--heading") _memcli_values ''; return ;;
+        "search:--tag") _memcli_values ''; return ;;
+        "search:--where") _memcli_values ''; return ;;
         "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "search:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
@@ -141,7 +143,7 @@ _memcli() {
     if [[ $cur == -* ]]; then
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --json --full --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --json --full --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --tag --where --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
 from memcli.store.records import Reach
-from memcli.types import Filters
+from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -33,7 +33,23 @@ def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
         if not snapshot.rated(Reach(only)):
             text = f"no document passes {option} {', '.join(given)}"
             return Reason("filter", text, "memcli status")
-    return Reason("filter", "no document passes all of these filters together")
+    return _of_front_matter(snapshot, filters) or Reason(
+        "filter", "no document passes all of these filters together"
+    )
+
+
+def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
+    """Name the first tag or condition that no document meets."""
+    for tag in filters.tags:
+        if not snapshot.rated(Reach(Filters(tags=(tag,)))):
+            return Reason("filter", f"no document has the tag {tag}")
+    for where in filters.where:
+        if snapshot.rated(Reach(Filters(where=(where,)))):
+            continue
+        if snapshot.rated(Reach(Filters(where=(Where(where.key),)))):
+            return Reason("filter", f"no document passes --where {where}")
+        return Reason("filter", f"no document has a value for {where.key} in its front matter")
+    return None
 
 
 def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:

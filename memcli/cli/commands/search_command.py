@@ -73,6 +73,8 @@ def command(
     scope: Annotated[Words, typer.Option(metavar="SCOPE", help="Only these scopes.")] = None,
     trust: Annotated[Words, typer.Option(metavar="TRUST", help="Only this trust.")] = None,
     heading: Annotated[Words, typer.Option(metavar="TEXT", help="Only below headings.")] = None,
+    tag: options.Tags = None,
+    where: options.Wheres = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
     profile: Annotated[
@@ -154,6 +156,8 @@ def command(
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
+        tags=options.tags_of(tag),
+        where=options.where_of(where),
         undated=undated,
         view=skin.config("search.view"),
     )

@@ -65,6 +65,12 @@ def within(reach: Reach) -> tuple[str, list[Any]]:
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
+    if filters.tags or filters.where:
+        from memcli.store.sqlite.properties import tests_of
+
+        for test, compared in tests_of(filters):
+            tests.append(test)
+            values += compared
     if filters.within:
         tests.append(_TOUCHES)
         values.append(_as_json(filters.within))

@@ -337,7 +337,7 @@ class MemorySnapshot:
 
     def _within(self, reach: Reach) -> list[Row]:
         rows = sorted(self._state.rows, key=lambda row: row.place)
-        return [row for row in rows if is_within(reach, row.about)]
+        return [row for row in rows if is_within(reach, row.about, row.document.front_matter)]
 
     def _scored(self, part: Part, vector: bytes | None) -> PartScore:
         blob = self._state.own_vector(part.hash)
