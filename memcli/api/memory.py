@@ -17,7 +17,7 @@ from memcli.api.opened import OpenedWorkspace
 
 if TYPE_CHECKING:
     from memcli.api.read import Lines
-    from memcli.api.records import ContextBlock, SearchResults
+    from memcli.api.records import ContextBlock, DocumentList, SearchResults
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
     from memcli.types import Filters
@@ -76,6 +76,20 @@ class Memory(OpenedWorkspace):
             absent=answer.absent,
             nothing=found.nothing,
         )
+
+    def documents(
+        self, *, filters: Filters | None = None, order: str = "path", sync: bool | None = None
+    ) -> DocumentList:
+        """List documents with date, kind, tags and front matter, as `memcli ls` does.
+
+        `order` is path, date or newest; `sync` is that of `search`.
+        """
+        from memcli.api.listing import catalogue
+        from memcli.api.records import DocumentList, Fresh
+        from memcli.types import Filters
+
+        found = catalogue(self, filters or Filters(), order=order, sync=sync)
+        return DocumentList(Fresh(*found.freshness), found.documents, found.nothing)
 
     def context(
         self,

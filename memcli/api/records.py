@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.record import Record
 
@@ -70,3 +70,25 @@ class ContextBlock(Record):
     left_out: int  # parts that had no room
     saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]
+
+
+class DocumentEntry(Record):
+    """A document, and what filters can ask of it."""
+
+    source: str
+    path: str
+    title: str
+    date: str | None
+    kind: str
+    scope: str
+    trust: str
+    tags: tuple[str, ...]  # as they are written, without #
+    front_matter: dict[str, Any]
+
+
+class DocumentList(Record):
+    """The documents that filters let through: the record of `memcli.ls/1`."""
+
+    freshness: Fresh
+    documents: tuple[DocumentEntry, ...]
+    nothing: Reason | None = None  # which filter let nothing through

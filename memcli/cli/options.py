@@ -1,13 +1,19 @@
-"""The options that every command shares, declared once."""
+"""The options that commands share, declared once, and what those of filters mean."""
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from memcli.errors import UsageError
 from memcli.types import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memcli.cli.skin import Skin
+    from memcli.search.dates import DateSpan
 
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
@@ -29,13 +35,25 @@ Now = Annotated[
         "--now", metavar="TIME", help="Take this for the present.", show_default="the clock's"
     ),
 ]
-Tags = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option("--tag", metavar="TAG", help="Only with all these tags."),
-]
+Sync = Annotated[bool, typer.Option("--sync", help="Bring in everything first.")]
+NoSync = Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")]
+
+# Filters. Typer reads the annotations at run time.
+_Word = Optional[str]  # noqa: UP045
+_Words = Optional[list[str]]  # noqa: UP045
+Since = Annotated[_Word, typer.Option(metavar="DATE", help="Only records from then on.")]
+Until = Annotated[_Word, typer.Option(metavar="DATE", help="Only records up to then.")]
+On = Annotated[_Word, typer.Option(metavar="DATE", help="Only records of that time.")]
+Undated = Annotated[bool, typer.Option("--undated", help="Keep undated records too.")]
+Paths = Annotated[_Words, typer.Option(metavar="GLOB", help="Only these paths.")]
+Sources = Annotated[_Words, typer.Option(metavar="NAME", help="Only these sources.")]
+Kinds = Annotated[_Words, typer.Option(metavar="KIND", help="Only these kinds.")]
+Scopes = Annotated[_Words, typer.Option(metavar="SCOPE", help="Only these scopes.")]
+Trusts = Annotated[_Words, typer.Option(metavar="TRUST", help="Only this trust.")]
+Headings = Annotated[_Words, typer.Option(metavar="TEXT", help="Only below headings.")]
+Tags = Annotated[_Words, typer.Option(metavar="TAG", help="Only with all these tags.")]
 Wheres = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option("--where", metavar="KEY=VALUE", help="Only where front matter says so."),
+    _Words, typer.Option(metavar="KEY=VALUE", help="Only where the front matter says so.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
@@ -51,7 +69,7 @@ def tags_of(given: list[str] | None) -> tuple[str, ...]:
     """Take the tags of --tag; UsageError for one without a letter."""
     for tag in given or ():
         if not tag.strip(" #/"):
-            raise UsageError(f"--tag names no tag: {tag!r}", hint="memcli search QUERY --tag infra")
+            raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
     return tuple(given or ())
 
 
@@ -67,6 +85,45 @@ def _where(text: str) -> Where:
     if not key or bool(sign) != bool(value):
         raise UsageError(
             f"--where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}",
-            hint="memcli search QUERY --where status=open",
+            hint="--where status=open",
         )
     return Where(key, value if sign else None, negated)
+
+
+def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tuple[DateSpan, ...]:
+    """Read the dates of filters, by option: what each lets through."""
+    named = {option: text for option, text in given.items() if text is not None}
+    if not named:
+        return ()
+    if "--on" in named and len(named) > 1:
+        raise UsageError("--on goes without --since and --until", hint=f"memcli {command} --help")
+    from memcli.search.dates import parse_date
+
+    bounds = []
+    for option, text in named.items():
+        try:
+            span = parse_date(text, skin.today, day_first=skin.has_day_first)
+        except ValueError as error:
+            raise UsageError(str(error), hint="memcli help query-syntax") from None
+        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
+            missing = "first day" if option == "--since" else "last day"
+            raise UsageError(
+                f"{option} wants a day, and {text!r} has no {missing}",
+                hint="memcli help query-syntax",
+            )
+        if option != "--on":
+            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
+        bounds.append(span._replace(text=f"{option} {span.text}"))
+    return tuple(bounds)
+
+
+def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
+    """Give the first and the last day that filters let through, None where there is no bound."""
+    first = next((span.start for span in bounds if span.start), None)
+    last = next((span.end for span in bounds if span.end), None)
+    if first and last and first > last:
+        raise UsageError(
+            f"the span from {first} to {last} ends before it begins",
+            hint=f"--since {last} --until {first}",
+        )
+    return first, last

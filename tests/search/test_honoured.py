@@ -20,7 +20,7 @@ Told = Callable[..., tuple[int, str, str]]
 def notes(tmp_path: Path) -> Path:
     root = tmp_path / "notes"
     write(root, "MEMORY.md", "# Memory\n\nThe pool is kept at 20 handles.\n")
-    said = "---\ntags: [infra]\nstatus: open\n---\n# Log\n"
+    said = "---\ntags: [infra]\nstatus: [open, Done]\n---\n# Log\n"
     write(root, "memory/2025-06-12.md", "# Log\n\nThe pool ran dry at noon; we waited.\n")
     write(
         root,
@@ -85,13 +85,19 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
             "there is no record of 2025-06-14; 1 undated document is left out."
             " Try: the same with --undated",
         ),
-        (("--path", "nosuch/*"), "no document passes --path nosuch/*. Try: memcli status"),
+        (("--path", "nosuch/*"), "no path matches nosuch/*. Try: memcli ls"),
         (("--heading", "nosuch"), "no document passes --heading nosuch. Try: memcli status"),
         (("--trust", "untrusted"), "no document passes --trust untrusted. Try: memcli status"),
-        (("--tag", "nosuch"), "no document has the tag nosuch"),
-        (("--where", "nosuch=1"), "no document has a value for nosuch in its front matter"),
-        (("--where", "nosuch"), "no document has a value for nosuch in its front matter"),
-        (("--where", "status=closed"), "no document passes --where status=closed"),
+        (("--tag", "nosuch"), "no document has the tag nosuch. Try: memcli ls --count tag"),
+        (
+            ("--where", "nosuch=1"),
+            "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
+        ),
+        (
+            ("--where", "nosuch"),
+            "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
+        ),
+        (("--where", "status=closed"), "no document says status=closed; status is done, open"),
         (
             ("--tag", "infra", "--where", "status!=open"),
             "no document passes all of these filters together",
@@ -132,7 +138,7 @@ def test_a_condition_without_key_or_value_is_an_error(told: Told, text: str) -> 
         2,
         "",
         f"memcli: --where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}\n"
-        "Try: memcli search QUERY --where status=open\n",
+        "Try: --where status=open\n",
     )
     assert told("search", "pool", "--tag", "#")[0] == 2
 

@@ -31,7 +31,7 @@ from memcli.store.sqlite.match import expression, phrase
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
 
 # Columns of a candidate behind those of what is told of it.
@@ -289,6 +289,11 @@ class Reader:
         """List every document that has a chunk within reach."""
         with understood(self.path):
             return excerpts.rated(self._connection, reach)
+
+    def listed(self, reach: Reach) -> list[Listed]:
+        """List the documents within reach."""
+        with understood(self.path):
+            return excerpts.listed(self._connection, reach)
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
         """Tell of chunks whether they begin, and whether they end, within a line."""

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError
-from memcli.store.context_records import Linking, Marked, Rated, Titled
+from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
 from memcli.store.port import Sleep
 from memcli.store.records import (
     Counts,
@@ -136,6 +136,15 @@ class State(NamedTuple):
         """Give the hash of every file of the memory, by path."""
         own = MEMORY_SOURCE
         return {path: s.stamp.hash for (source, path), s in self.documents.items() if source == own}
+
+
+def _without_text(d: Document) -> About:
+    """Tell of a document that has no chunk."""
+    return About(
+        chunk_id=0, source=d.source, path=d.path, anchor="", heading_path=(), title=d.title,
+        start_line=1, end_line=0, date=d.date, document_date=d.date, kind=d.kind, scope=d.scope,
+        source_kind=d.source_kind, trust=d.trust,
+    )  # fmt: skip
 
 
 class MemorySnapshot:
@@ -281,6 +290,17 @@ class MemorySnapshot:
                 len([*run]),
             )
             for d, run in groupby(self._within(reach), lambda row: row.document)
+        ]
+
+    def listed(self, reach: Reach) -> Sequence[Listed]:
+        return [
+            Listed(d.source, d.path, d.title, d.date, d.kind, d.scope, d.trust, d.front_matter)
+            for _, (d, _, skip, rows) in sorted(self._state.documents.items())
+            if not skip
+            and any(
+                is_within(reach, about, d.front_matter)
+                for about in [row.about for row in rows] or [_without_text(d)]
+            )
         ]
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:

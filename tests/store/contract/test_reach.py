@@ -187,6 +187,9 @@ def test_whoever_asks_finds_what_is_within_reach(filled: Store, reach: Reach, na
         assert set(found(snapshot, any_of("fox"), reach=reach)) == expected
         assert set(near(snapshot, "fox", reach=reach)) == expected
         assert {document.path for document in snapshot.rated(reach)} == expected
+        assert [document.path for document in snapshot.listed(reach)] == sorted(
+            expected, key=lambda path: (path == PATHS["other"], path)
+        )
         every = list(snapshot.known())
         assert {e.about.path for e in snapshot.excerpts_of(every, reach)} == expected
         assert set(places(snapshot, snapshot.dated(ALWAYS, 99, reach))) == dated
