@@ -10,6 +10,7 @@ from memcli.record import Record
 from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
+from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
+    from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
+    from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
 
@@ -45,7 +48,7 @@ def write(found: Answered, skin: Skin, shape: Shape) -> None:
         _write_json(found, words, skin, shape, dates)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
-        for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
+        for name in dict.fromkeys(skin.name(*hit.about.document) for hit in found.answer.hits):
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     else:
         _write_text(found, words, skin, shape)
@@ -64,9 +67,10 @@ def _write_text(found: Answered, words: Sequence[str], skin: Skin, shape: Shape)
         from memcli.render.markdown import passage as markdown_passage
 
         for _, hit, snippet in shown:
-            terminal.write(terminal.safe(markdown_passage(hit, snippet)))
+            terminal.write(terminal.safe(markdown_passage(hit, snippet, skin.cite(hit))))
         for each in found.expanded:
-            terminal.write(terminal.safe(markdown_passage(each.hit, Snippet(each.hit.text, ()))))
+            whole = Snippet(each.hit.text, ())
+            terminal.write(terminal.safe(markdown_passage(each.hit, whole, skin.cite(each.hit))))
     elif terminal.out_is_terminal:
         _write_screen(found, shown, skin, shape)
     else:
@@ -78,12 +82,16 @@ def _write_text(found: Answered, words: Sequence[str], skin: Skin, shape: Shape)
                 day = hit.about.date
                 terminal.write(plain.day(day, terminal.style))
             terminal.write(
-                plain.passage(rank, hit, snippet, style=terminal.style, safe=terminal.safe)
+                plain.passage(
+                    rank, hit, snippet, skin.cite(hit), style=terminal.style, safe=terminal.safe
+                )
             )
             if shape.explain:
                 terminal.write(terminal.safe(plain.trace(hit.trace)))
         for each in found.expanded:
-            terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
+            where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
+            style, safe = terminal.style, terminal.safe
+            terminal.write(plain.behind(each.hit, where, summary, style=style, safe=safe))
 
 
 def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> None:
@@ -92,7 +100,9 @@ def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> No
     from memcli.render.text import trace
 
     terminal = skin.terminal
-    made = screen.Screen(terminal.width, terminal.style, terminal.safe, skin.age_days, _links(skin))
+    made = screen.Screen(
+        terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, _links(skin)
+    )
     day: str | None = ""
     for rank, hit, snippet in shown:
         if shape.in_days and hit.about.date != day:
@@ -132,9 +142,10 @@ def _write_json(
 
     passages = passages_of(found.answer.hits, words=words)
     results = [
-        jsonio.result(passage, full=shape.full, explain=shape.explain) for passage in passages
+        jsonio.result(passage, _file(passage, skin), full=shape.full, explain=shape.explain)
+        for passage in passages
     ]
-    expanded = [jsonio.lines(each) for each in found.expanded]
+    expanded = [jsonio.lines(each, _file(each.hit.about, skin)) for each in found.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
     else:
@@ -151,6 +162,12 @@ def _write_json(
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write(jsonio.dumps(record) + "\n")
+
+
+def _file(place: Passage | About, skin: Skin) -> str | None:
+    """Name the file from here; None for a source that is configured no longer."""
+    source, path = place.source, place.path
+    return None if skin.file_of(source, path) is None else skin.name(source, path)
 
 
 def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: bool) -> None:
