@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
+from memcli.search.passages import Passage
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from memcli.indexing.look import Standing
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Step
-    from memcli.search.passages import Passage
     from memcli.search.pipeline import Answer, Leg
     from memcli.search.views import Expanded
+
+
+# What `result` may tell of a passage.
+RESULT_KEYS = (*Passage._fields, "file")
 
 
 def dumps(record: Mapping[str, Any]) -> str:
