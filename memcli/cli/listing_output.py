@@ -22,7 +22,7 @@ def write(found: Catalogue, skin: Skin, *, form: str, count: str | None) -> None
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
         for document in found.documents:
-            name = shown(document.source, document.path)
+            name = skin.name(document.source, document.path)
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     elif count is not None:
         for value, documents in counts(found.documents, count):
@@ -40,7 +40,7 @@ def _write_text(found: Catalogue, skin: Skin) -> None:
     width = terminal.width if terminal.out_is_terminal else None
     kinds = max((len(document.kind) for document in found.documents), default=0)
     for d in found.documents:
-        row = listing.DocumentRow(d.date, d.kind, shown(d.source, d.path), d.title, d.tags)
+        row = listing.DocumentRow(d.date, d.kind, skin.name(d.source, d.path), d.title, d.tags)
         terminal.write(
             listing.line(row, kinds, width, style=terminal.style, safe=terminal.safe_line)
         )
@@ -49,7 +49,7 @@ def _write_text(found: Catalogue, skin: Skin) -> None:
 def _write_json(found: Catalogue, skin: Skin, *, form: str, count: str | None) -> None:
     from memcli.render import jsonio
 
-    documents = [_record(document) for document in found.documents]
+    documents = [_record(document, skin) for document in found.documents]
     counted: list[dict[str, Any]] = []
     if count is not None:
         counted = [{"value": value, "documents": n} for value, n in counts(found.documents, count)]
@@ -70,8 +70,10 @@ def _write_json(found: Catalogue, skin: Skin, *, form: str, count: str | None) -
         skin.terminal.write(jsonio.dumps(line) + "\n")
 
 
-def _record(document: DocumentEntry) -> dict[str, Any]:
-    return {"name": shown(document.source, document.path), **document._asdict()}
+def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
+    source, path = document.source, document.path
+    file = None if skin.file_of(source, path) is None else skin.name(source, path)
+    return {"name": shown(source, path), "file": file, **document._asdict()}
 
 
 def _say(found: Catalogue, skin: Skin) -> None:

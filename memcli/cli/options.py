@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from memcli.cli.skin import Skin
     from memcli.search.dates import DateSpan
 
+GENERAL = "Of every command"  # the group of their help
+FILTERS = "Filters"
+
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
     typer.Option(
@@ -23,39 +26,61 @@ Workspace = Annotated[
         metavar="FOLDER",
         help="The workspace.",
         show_default="MEMCLI_WORKSPACE, else at or above here",
+        rich_help_panel=GENERAL,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages, only data.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more: reasons, timings.")]
-Color = Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write one JSON object.", rich_help_panel=GENERAL)
+]
+Quiet = Annotated[
+    bool, typer.Option("-q", "--quiet", help="No messages, only data.", rich_help_panel=GENERAL)
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("-v", "--verbose", help="Say more: reasons, timings.", rich_help_panel=GENERAL),
+]
+Color = Annotated[
+    str,
+    typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=GENERAL),
+]
 Now = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(
-        "--now", metavar="TIME", help="Take this for the present.", show_default="the clock's"
+        "--now",
+        metavar="TIME",
+        help="Take this for the present.",
+        show_default="the clock's",
+        rich_help_panel=GENERAL,
     ),
 ]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
+
 Sync = Annotated[bool, typer.Option("--sync", help="Bring in everything first.")]
 NoSync = Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")]
 
-# Filters. Typer reads the annotations at run time.
+# Typer reads the annotations at run time.
 _Word = Optional[str]  # noqa: UP045
 _Words = Optional[list[str]]  # noqa: UP045
-Since = Annotated[_Word, typer.Option(metavar="DATE", help="Only records from then on.")]
-Until = Annotated[_Word, typer.Option(metavar="DATE", help="Only records up to then.")]
-On = Annotated[_Word, typer.Option(metavar="DATE", help="Only records of that time.")]
-Undated = Annotated[bool, typer.Option("--undated", help="Keep undated records too.")]
-Paths = Annotated[_Words, typer.Option(metavar="GLOB", help="Only these paths.")]
-Sources = Annotated[_Words, typer.Option(metavar="NAME", help="Only these sources.")]
-Kinds = Annotated[_Words, typer.Option(metavar="KIND", help="Only these kinds.")]
-Scopes = Annotated[_Words, typer.Option(metavar="SCOPE", help="Only these scopes.")]
-Trusts = Annotated[_Words, typer.Option(metavar="TRUST", help="Only this trust.")]
-Headings = Annotated[_Words, typer.Option(metavar="TEXT", help="Only below headings.")]
-Tags = Annotated[_Words, typer.Option(metavar="TAG", help="Only with all these tags.")]
-Wheres = Annotated[
-    _Words, typer.Option(metavar="KEY=VALUE", help="Only where the front matter says so.")
+
+
+def _filter(metavar: str, text: str) -> Any:  # noqa: ANN401  (what Typer makes)
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=FILTERS)
+
+
+Since = Annotated[_Word, _filter("DATE", "Only records from then on.")]
+Until = Annotated[_Word, _filter("DATE", "Only records up to then.")]
+On = Annotated[_Word, _filter("DATE", "Only records of that time.")]
+Undated = Annotated[
+    bool, typer.Option("--undated", help="Keep undated records too.", rich_help_panel=FILTERS)
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+Paths = Annotated[_Words, _filter("GLOB", "Only these paths.")]
+Sources = Annotated[_Words, _filter("NAME", "Only these sources.")]
+Kinds = Annotated[_Words, _filter("KIND", "Only these kinds.")]
+Scopes = Annotated[_Words, _filter("SCOPE", "Only these scopes.")]
+Trusts = Annotated[_Words, _filter("TRUST", "Only this trust.")]
+Headings = Annotated[_Words, _filter("TEXT", "Only below headings.")]
+Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
+Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter says so.")]
 
 
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:

@@ -199,7 +199,7 @@ INSTEAD = {
     "ls --on 2025 --since 2025": "memcli ls --help",
     "ls --sync --no-sync": "memcli ls --help",
     "statsu": "memcli status",
-    "nothing": "memcli --help",
+    "nothing": "memcli search nothing",
     "config serach.limit": "memcli config search.limit",
     "config zzz": "memcli config",
     "config --user": "memcli config --init --user",

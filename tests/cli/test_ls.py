@@ -66,8 +66,9 @@ def test_what_is_listed_is_what_discovery_finds(
     assert len(listed) == len(texts)
 
 
-def test_every_form_names_the_same_documents(notes: Path) -> None:
+def test_every_form_names_the_same_documents(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = ("-w", str(notes))
+    monkeypatch.chdir(notes)
     documents = json.loads(run("ls", "--json", *where).stdout)["documents"]
     names = [each["name"] for each in documents]
     assert names == ["MEMORY.md", "memory/2025-06-12.md", "memory/plan \x1b[31m\n.md"]
@@ -94,7 +95,10 @@ def test_a_terminal_sees_nothing_that_it_obeys(notes: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["path", "date", "newest"])
-def test_documents_come_in_the_order_that_was_asked_for(notes: Path, order: str) -> None:
+def test_documents_come_in_the_order_that_was_asked_for(
+    notes: Path, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
     for day in ("2024-01-01", "2026-01-01"):
         write(notes, f"memory/{day}.md", "x\n")
     listed = run("ls", "--sort", order, "-f", "paths", "-w", str(notes)).stdout.splitlines()
@@ -124,7 +128,9 @@ def test_documents_are_counted_by_what_they_say(notes: Path) -> None:
     }
 
 
-def test_filters_are_those_of_search(notes: Path) -> None:
+def test_filters_are_those_of_search(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(notes)
+
     def listed(*arguments: str) -> list[str]:
         return run("ls", "-f", "paths", *arguments, "-w", str(notes)).stdout.splitlines()
 
@@ -140,7 +146,37 @@ def test_filters_are_those_of_search(notes: Path) -> None:
     assert listed("nosuch") == []
 
 
-def test_a_changed_file_is_listed_as_it_is_now(notes: Path) -> None:
+def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(notes, "memory/deep/MEMORY.md", "x\n")
+    write(notes, "memory/deep/2026-01-01.md", "x\n")
+    monkeypatch.chdir(notes / "memory" / "deep")
+    where = ("-w", str(notes))
+
+    def listed(*places: str) -> list[str]:
+        return run("ls", *places, "-f", "paths", *where).stdout.splitlines()
+
+    own = ["2026-01-01.md", "./MEMORY.md"]
+    assert listed(".") == listed("./") == listed(str(notes / "memory/deep")) == own
+    assert listed("*.md")[:2] == ["../../MEMORY.md", "../2025-06-12.md"]  # the memory's, and these
+    assert listed("./*.md") == own
+    assert listed("MEMORY.md") == ["../../MEMORY.md", "./MEMORY.md"]
+    assert listed("./MEMORY.md") == ["./MEMORY.md"]
+    assert listed("..", "../../MEMORY.md")[0] == "../../MEMORY.md"
+    assert listed("memory/deep") == own
+    assert len(listed("../..")) == len(listed()) == 5
+    for name in run("ls", "-f", "paths0", *where).stdout.split("\0")[:-1]:
+        assert run("get", name, *where).returncode == 0
+    assert run("ls", "nosuch", *where).stderr == (
+        "No documents.\nmemcli: no path matches nosuch or memory/deep/nosuch. Try: memcli ls\n"
+    )
+    monkeypatch.chdir(notes.parent)
+    assert run("ls", ".", "-f", "paths", "-w", "notes").stdout.count("\n") == 5
+
+
+def test_a_changed_file_is_listed_as_it_is_now(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
     assert run("ls", "--tag", "new", "-w", str(notes)).stdout == ""
     write(notes, "memory/new.md", "---\ntags: new\n---\n")
     assert run("ls", "--tag", "new", "--no-sync", "-w", str(notes)).stdout == ""
@@ -161,7 +197,7 @@ def test_python_lists_the_same(notes: Path) -> None:
         found = memory.documents(filters=Filters(tags=("call",)), order="newest")
         told = json.loads(run("ls", "--tag", "call", "--json", "-w", str(notes)).stdout)
         assert [{**each._asdict(), "tags": [*each.tags]} for each in found.documents] == [
-            {key: value for key, value in each.items() if key != "name"}
+            {key: value for key, value in each.items() if key not in ("name", "file")}
             for each in told["documents"]
         ]
         none = memory.documents(filters=Filters(tags=("nosuch",)))

@@ -9,7 +9,7 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import SCOPES, TRUSTS, Filters
 
@@ -83,7 +83,7 @@ def command(
     filters = Filters(
         since=first,
         until=last,
-        paths=_globs(places or ()),
+        paths=_globs(places or (), skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
         scopes=tuple(scope or ()),
@@ -101,13 +101,20 @@ def command(
     return ExitCode.OK
 
 
-def _globs(places: Sequence[str]) -> tuple[str, ...]:
-    """Let a name stand for a file and for all below a folder."""
+def _globs(places: Sequence[str], skin: Skin) -> tuple[str, ...]:
+    """Let each name stand for a file and for all below a folder, from here or of the workspace.
+
+    One that begins with `./` or `../` is a path from here alone, where it leads into a source.
+    """
+    from memcli.workspace.here import documents_at
+
+    roots = {source.name: source.root for source in skin.config.sources}
     globs: list[str] = []
     for place in places:
-        name = place.rstrip("/")
-        if name == ".":
-            globs.append("*")
-        else:
-            globs += [place] if set("*?[") & set(place) else [name, f"{name}/"]
-    return tuple(globs)
+        name = place.rstrip("/") or "/"
+        found = [path for _, path in documents_at(skin.here, name, roots)]
+        below = [path[:-1] or "*" for _, path in documents_at(skin.here, f"{name}/*", roots)]
+        if not (below and name.startswith((".", "/"))):
+            globs += [name, f"{name}/" if name != "." else "*"]
+        globs += [*found, *below]
+    return tuple(dict.fromkeys(globs))
