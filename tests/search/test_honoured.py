@@ -32,8 +32,9 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(notes: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+def told(notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
     """Run a command on the notes and give exit code, stdout and stderr."""
+    monkeypatch.chdir(notes)
 
     def ask(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()

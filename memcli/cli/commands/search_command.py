@@ -14,6 +14,8 @@ from memcli.record import Record
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memcli.api.ask import Answered
     from memcli.cli.search_output import Shape
     from memcli.search.options import SearchOptions
