@@ -44,6 +44,16 @@ class SearchResults(Record):
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
+class RelatedPassages(Record):
+    """The passages most like a place: the record of `memcli.related/1`."""
+
+    place: str  # citation of the lines that they are compared with
+    freshness: Fresh
+    legs: LegsRun
+    results: tuple[Passage, ...]  # best first; a score of 1 is the same text
+    nothing: Reason | None = None  # which filter let nothing through
+
+
 class ContextPassage(Record):
     """Lines of one document as a context shows them."""
 

@@ -10,6 +10,7 @@ from memcli.cli.choices import (
     COUNTED,
     LIST_FORMATS,
     LIST_ORDERS,
+    RELATED_FORMATS,
     SEARCH_FORMATS,
     SHELLS,
     SUMMARIZERS,
@@ -34,6 +35,7 @@ _BY_METAVAR = {
     "SETTING": SETTINGS,
     "PATH[:FROM-TO]": DOCUMENTS,
     "PATH": DOCUMENTS,
+    "PATH[:LINE]": DOCUMENTS,
 }
 _BY_OPTION = {"--source": SOURCES, "--path": DOCUMENTS}
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -48,6 +50,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "search": {"--format": SEARCH_FORMATS},
     "context": {"--format": CONTEXT_FORMATS},
+    "related": {"--format": RELATED_FORMATS},
     "ls": {"--format": LIST_FORMATS, "--sort": LIST_ORDERS, "--count": COUNTED},
 }
 

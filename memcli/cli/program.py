@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 COMMANDS = (
-    "index", "search", "get", "ls", "context", "status", "compact", "bench", "config", "help",
+    "index", "search", "related", "get", "ls", "context", "status", "compact", "bench", "config",
+    "help",
 )  # fmt: skip
 
 # What other programs call these commands.
@@ -25,6 +26,7 @@ OTHER_NAMES = {
     **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
     **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
     **dict.fromkeys(("info", "stats", "doctor"), "status"),
+    **dict.fromkeys(("similar", "like", "find-related", "neighbors", "neighbours"), "related"),
     **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
     **dict.fromkeys(("init", "setup", "settings"), "config --init"),
@@ -47,6 +49,7 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
+  related  Find the passages most like the one at a place.
   get      Print lines of a document, by path, citation or record ref.
   ls       List the documents, with date, kind and tags.
   index    Bring the index in step with the files.

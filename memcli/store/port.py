@@ -115,6 +115,10 @@ class Snapshot(Protocol):
         """
         ...
 
+    def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
+        """Give the vectors of the parts of those chunks that have any, in their order."""
+        ...
+
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
         """Read chunks with the raw scores of both legs, ordered by source, path and place.
 

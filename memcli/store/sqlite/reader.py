@@ -234,6 +234,21 @@ class Reader:
             found += [chunk_id for (chunk_id,) in newest]
         return found
 
+    def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
+        """Give the vectors of the parts of some chunks, in their order."""
+        with understood(self.path):
+            rows_ = typed_rows(
+                self._connection,
+                (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
+                "FROM parts p JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ?"
+                f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.id",
+                (self.facts.fingerprint, *chunk_ids),
+            )
+        found: dict[int, list[bytes]] = {}
+        for chunk_id, vector in rows_:
+            found.setdefault(chunk_id, []).append(vector)
+        return found
+
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
         """Read chunks with the raw scores of both legs, ordered by source, path and place."""
         if not chunk_ids:

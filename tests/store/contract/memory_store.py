@@ -236,6 +236,14 @@ class MemorySnapshot:
             found += inside[:limit]
         return found
 
+    def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
+        found = {
+            row.id: [self._state.own_vector(part.hash) for part in row.chunk.parts]
+            for row in self._rows(chunk_ids)
+        }
+        known = {chunk: [each for each in vectors if each] for chunk, vectors in found.items()}
+        return {chunk: vectors for chunk, vectors in known.items() if vectors}
+
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
         scores = self._words.scores(legs.wanted)
         return [
