@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memcli.api.ask import Answered
-    from memcli.cli.search_output import Shape
+    from memcli.cli.search_form import Shape
     from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
@@ -60,6 +60,16 @@ def command(
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
+    brief: Annotated[
+        bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")
+    ] = False,
+    around: Annotated[
+        int,
+        typer.Option("-C", "--context", metavar="N", help="Show N lines of the file around each."),
+    ] = 0,
+    more: Annotated[
+        bool, typer.Option("--more", help="Show what does not fit the screen too.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how scores came about.")] = False,
     why_not: Annotated[
         Word, typer.Option(metavar="REF", help="Say where these lines fell out instead.")
@@ -164,7 +174,8 @@ def command(
     )
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=has_question,
+        has_question=has_question, brief=brief, around=around,
+        is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
     asked = Asking(skin, wanted, shape, expand, wanted_sync)
     if many:
@@ -207,7 +218,7 @@ class Asking(Record):
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
     """Read the form of the answer; keys of JSON alone ask for JSON."""
-    from memcli.cli.search_output import Shape
+    from memcli.cli.search_form import Shape
 
     if as_json and form not in (None, "json"):
         raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
