@@ -145,23 +145,25 @@ def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> No
         terminal.write(screen.behind(each, made))
 
 
-def _links(skin: Skin) -> Callable[[str, str], str]:
-    """Name the URL of a document where the terminal opens links.
+def _links(skin: Skin) -> Callable[[str, str, int], str]:
+    """Name the URL of a line of a document where the terminal opens links.
 
-    A source that is no longer configured has no folder, and what the index holds of it no URL.
+    A source that is configured no longer has no folder, and what the index holds of it no URL.
     """
-    if not skin.terminal.has_links:
-        return lambda source, path: ""
-    import os
+    template = skin.config("terminal.hyperlink")
+    if template == "none" or not skin.terminal.has_links:
+        return lambda source, path, line: ""
     import socket
 
     from memcli.render.screen import file_url
 
-    roots = {source.name: source.root for source in skin.config.sources}
     host = socket.gethostname()
-    return lambda source, path: (
-        file_url(host, os.path.join(roots[source], path)) if source in roots else ""
-    )
+
+    def link(source: str, path: str, line: int) -> str:
+        file = skin.file_of(source, path)
+        return file_url(template, host=host, path=file, line=line) if file else ""
+
+    return link
 
 
 def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
