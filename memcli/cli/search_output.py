@@ -47,7 +47,7 @@ def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
     WRITERS[shape.form](found, skin, shape)
     skin.terminal.flush()
-    _say(found, skin, _dates(found, shape), explain=shape.explain)
+    say(found, skin, shape)
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
@@ -225,7 +225,7 @@ def _file(place: Passage | About, skin: Skin) -> str | None:
     return None if skin.file_of(source, path) is None else skin.name(source, path)
 
 
-def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: bool) -> None:
+def say(found: Answered, skin: Skin, shape: Shape) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
@@ -233,7 +233,7 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
-    _say_dates(dates, terminal)
+    _say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passages found.")
         if found.nothing is not None:
@@ -246,7 +246,7 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
     if answer.dropped:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
-    if (explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
+    if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if terminal.verbose:
         terminal.say(

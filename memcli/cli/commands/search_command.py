@@ -127,9 +127,9 @@ def command(
     from memcli.search.question import Question
 
     has_question = bool(query) or many
-    if (query and many) or not (has_question or since or until or on):
-        raise _no_question(many)
-    shape = _shape("json" if as_json or many else form, fields)
+    shape = _shape(form, fields, as_json=as_json or many)
+    if (query and many) or query == ["-"] or not (has_question or since or until or on):
+        raise _no_question(query)
     check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_budget(budget, query)
@@ -205,11 +205,13 @@ class Asking(Record):
         search_output.write(found, self.skin, self.shape)
 
 
-def _shape(form: str | None, fields: list[str] | None) -> Shape:
+def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
     """Read the form of the answer; keys of JSON alone ask for JSON."""
     from memcli.cli.search_output import Shape
 
-    form = form or ("json" if fields else "text")
+    if as_json and form not in (None, "json"):
+        raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
+    form = form or ("json" if fields or as_json else "text")
     if form in SEARCH_FORMATS and not fields:
         return Shape(form)
     from memcli.cli.search_form import shape_of
@@ -234,9 +236,11 @@ def _check_budget(budget: int | None, query: list[str] | None) -> None:
         )
 
 
-def _no_question(many: bool) -> UsageError:
-    what = "--stdin reads the questions" if many else "there is no question"
-    return UsageError(what, hint="memcli search --help")
+def _no_question(query: Sequence[str] | None) -> UsageError:
+    if query:
+        text = "--stdin reads the questions, a line each, and takes no other"
+        return UsageError(text, hint="memcli search --stdin")
+    return UsageError("there is no question", hint='memcli search "some words"')
 
 
 def _each_line(asked: Asking) -> int:
