@@ -8,8 +8,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.api.ask import Answered
+    from memcli.cli.skin import Skin
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
@@ -18,11 +23,32 @@ _PLUS = frozenset((
     "vi", "vim", "nvim", "gvim", "mvim", "view", "ex", "nano", "pico", "emacs", "emacsclient",
     "micro", "kak", "joe", "jed", "mg", "ne", "gedit", "xed", "pluma",
 ))  # fmt: skip
-_GOTO = frozenset(
-    ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron")
-)
+_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"))
 _COLON = frozenset(("hx", "helix", "zed", "zeditor", "subl", "sublime_text", "lite-xl"))
 _LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
+
+
+def open_passage(found: Answered, number: int, skin: Skin) -> None:
+    """Open one of the passages that were found, the best being 1, at the line that matches best.
+
+    NotFoundError where there are fewer, or its source is configured no longer; see `open_at`.
+    """
+    from memcli.search.landing import landing
+
+    hits = found.answer.hits
+    if number > len(hits):
+        count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
+        raise NotFoundError(
+            f"there is no passage {number} to open: {count} found",
+            hint=f"--open {len(hits)}" if hits else "memcli status",
+        )
+    hit = hits[number - 1]
+    file = skin.file_of(*hit.about.document)
+    if file is None:
+        raise NotFoundError(
+            f"the source {hit.about.source} is configured no longer", hint="memcli config"
+        )
+    open_at(file, landing(hit, found.question.words).line, os.environ)
 
 
 def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
