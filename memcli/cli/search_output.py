@@ -29,7 +29,7 @@ def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
     WRITERS[shape.form](found, skin, shape)
     skin.terminal.flush()
-    _say(found, skin, _dates(found, shape), explain=shape.explain)
+    say(found, skin, shape)
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
@@ -79,23 +79,25 @@ def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
     write_text(found, skin, shape, _links(skin))
 
 
-def _links(skin: Skin) -> Callable[[str, str], str]:
-    """Name the URL of a document where the terminal opens links.
+def _links(skin: Skin) -> Callable[[str, str, int], str]:
+    """Name the URL of a line of a document where the terminal opens links.
 
-    A source that is no longer configured has no folder, and what the index holds of it no URL.
+    A source that is configured no longer has no folder, and what the index holds of it no URL.
     """
-    if not skin.terminal.has_links:
-        return lambda source, path: ""
-    import os
+    template = skin.config("terminal.hyperlink")
+    if template == "none" or not skin.terminal.has_links:
+        return lambda source, path, line: ""
     import socket
 
     from memcli.render.screen import file_url
 
-    roots = {source.name: source.root for source in skin.config.sources}
     host = socket.gethostname()
-    return lambda source, path: (
-        file_url(host, os.path.join(roots[source], path)) if source in roots else ""
-    )
+
+    def link(source: str, path: str, line: int) -> str:
+        file = skin.file_of(source, path)
+        return file_url(template, host=host, path=file, line=line) if file else ""
+
+    return link
 
 
 def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
@@ -157,7 +159,7 @@ def _file(place: Passage | About, skin: Skin) -> str | None:
     return None if skin.file_of(source, path) is None else skin.name(source, path)
 
 
-def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: bool) -> None:
+def say(found: Answered, skin: Skin, shape: Shape) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
@@ -165,7 +167,7 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
-    _say_dates(dates, terminal)
+    _say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passages found.")
         if found.nothing is not None:
@@ -178,7 +180,7 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
     if answer.dropped:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
-    if (explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
+    if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if terminal.verbose:
         terminal.say(

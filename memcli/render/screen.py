@@ -27,6 +27,17 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
+# By the names and in the forms of ripgrep's --hyperlink-format; a file: URL has no lines.
+LINKS = {
+    "file": "file://{host}{path}",
+    "vscode": "vscode://file{path}:{line}",
+    "cursor": "cursor://file{path}:{line}",
+    "zed": "zed://file{path}:{line}",
+    "kitty": "file://{host}{path}#{line}",
+}
+_KEY = re.compile(r"\{(path|host|line)\}")
+
+
 class Screen(Record):
     """What a passage has to fit: the terminal, and the world around it."""
 
@@ -35,7 +46,7 @@ class Screen(Record):
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
     name: Callable[[str, str], str]  # of a source and a path, from where the user stands
-    link: Callable[[str, str], str]  # of a source and a path; empty for no link
+    link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
 
 
 def passage(
@@ -141,17 +152,21 @@ def hyperlink(url: str, text: str) -> str:
     return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url else text
 
 
-def file_url(host: str, path: str) -> str:
-    """Name a file for a link; every byte that is not unreserved is escaped (RFC 3986, 8089)."""
+def file_url(template: str, *, host: str, path: str, line: int) -> str:
+    """Name a line of a file for a link by a template, or a name of `LINKS`.
+
+    Every byte of the path that is not unreserved is escaped (RFC 3986, 8089).
+    """
     shown = "".join(chr(b) if b in _UNRESERVED else f"%{b:02X}" for b in os.fsencode(path))
-    return f"file://{host}{shown}"
+    values = {"path": shown, "host": host, "line": str(line)}
+    return _KEY.sub(lambda key: values[key[1]], LINKS.get(template, template))
 
 
 def _where(hit: Hit, screen: Screen) -> str:
     document = hit.about.document
     cited = f"{screen.name(*document)}:{hit.start_line}-{hit.end_line}"
     citation = f"{screen.style.path}{_on_a_line(cited, screen)}{screen.style.end}"
-    return hyperlink(screen.link(*document), citation)
+    return hyperlink(screen.link(*document, hit.start_line), citation)
 
 
 def _on_a_line(text: str, screen: Screen) -> str:

@@ -226,7 +226,7 @@ ELSEWHERE = {
     "memcli bench quality": "said only where the system is not POSIX",
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
-    "memcli search --stdin": "it reads; tests/transcripts/wrong_usage.txt",
+    "memcli search --stdin": "it reads; tests/search/test_honoured.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli config files": "a warning, tests/context/test_rules.py",
     "memcli …": "what failed while it was measured; the same command",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+import typer.core
 
 from memcli.cli import options
 from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
@@ -54,6 +55,10 @@ def command(
             "or a template such as '{citation}'.",
             show_default="text",
         ),
+    ] = None,
+    opened: Annotated[
+        Count,
+        typer.Option("--open", metavar="[N]", help="Open passage N, or the first, in the editor."),
     ] = None,
     fields: Annotated[
         Words, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
@@ -137,6 +142,9 @@ def command(
     from memcli.search.question import Question
 
     has_question = bool(query) or many
+    if opened is not None:
+        _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
+                             "--stdin": many, "--why-not": why_not})  # fmt: skip
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query)
@@ -177,7 +185,7 @@ def command(
         has_question=has_question, brief=brief, around=around,
         is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
-    asked = Asking(skin, wanted, shape, expand, wanted_sync)
+    asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
     if many:
         return _each_line(asked)
     text = " ".join(query) if query else _all_records(first, last)
@@ -201,6 +209,7 @@ class Asking(Record):
     shape: Shape
     expand: bool
     sync: bool | None  # as `options.sync_of` says it
+    opened: int | None  # the passage to open instead of writing any
 
     def answer(self, question: Question) -> Answered:
         """Answer a question."""
@@ -210,10 +219,41 @@ class Asking(Record):
         return ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
 
     def write(self, found: Answered) -> None:
-        """Write the answer."""
+        """Write the answer, or open a passage of it."""
         from memcli.cli import search_output
 
-        search_output.write(found, self.skin, self.shape)
+        if self.opened is None:
+            search_output.write(found, self.skin, self.shape)
+            return
+        from memcli.cli.editor import open_passage
+
+        search_output.say(found, self.skin, self.shape)
+        open_passage(found, self.opened, self.skin)
+
+
+class WithOpen(typer.core.TyperCommand):
+    """Lets --open stand without its number, which options of Typer cannot do."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Parse with the number that was left out."""
+        end = args.index("--") if "--" in args else len(args)
+        for at, (word, after) in enumerate(zip(args[:end], [*args[1:end], ""], strict=True)):
+            if word == "--open" and not after.removeprefix("-").isdecimal():
+                args = [*args[:at], "--open=1", *args[at + 1 :]]
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
+KIND = WithOpen
+
+
+def _check_open(opened: int, others: Mapping[str, object]) -> None:
+    """Raise UsageError for a number that counts nothing, and for forms of output."""
+    if opened < 1:
+        raise UsageError(f"--open counts passages from 1, not {opened}", hint="--open 1")
+    for option, value in others.items():
+        if value:
+            raise UsageError(f"--open writes nothing and goes without {option}", hint="--open")
 
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
