@@ -9,7 +9,7 @@ from memcli.compaction.compose import Entry
 from memcli.compaction.keep import why_kept
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
-from memcli.markdown.evidence import CitedFile, weigh
+from memcli.markdown.evidence import CitedFile, unmarked, weigh
 from memcli.markdown.lineage import citations, cited
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
@@ -181,7 +181,9 @@ def entries_of(text: str) -> tuple[Entry, ...]:
             below = (line[4:],)
         elif cite:
             said, path, first, last = cite
-            sentence = Sentence(said, path, first, last, "", "", why_kept(said))
+            text, times, newer = unmarked(said)
+            where = path, first, last
+            sentence = Sentence(text, *where, "", "", why_kept(text), times, newer)
             entry = entries[-1] if entries else None
             if entry is None or (entry.headings, entry.path) != ((title, *below), path):
                 entries.append(Entry(day, (title, *below), path, first, last, (sentence,), ()))
