@@ -160,6 +160,7 @@ class Lineage(Record):
     source_tokens: int
     summary_tokens: int
     seal: str  # hash of the file without its line
+    run: int = 0  # which of the runs in the folder wrote it, from 1; 0 before runs were counted
 
 
 class Document(Record):

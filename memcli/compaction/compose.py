@@ -106,6 +106,7 @@ def document(lineage: Lineage, text: str) -> str:
         f'earliest: "{lineage.earliest}"',
         f'latest: "{lineage.latest}"',
         f'compacted: "{lineage.compacted}"',
+        f"run: {lineage.run}",
         f"method: {lineage.method}",
         f"confidence: {lineage.confidence}",
         f"level: {lineage.level}",

@@ -98,6 +98,7 @@ class Drafter:
         self.settings, self.weights, self.now, self.embed = settings, weights, now, embed
         self.logs, self.folder, self.rewrite = logs, folder, rewrite
         self.taken = {summary.path for summary in existing}
+        self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts = [(s.lineage.latest, s.path, s.text) for s in existing if s.is_valid]
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
@@ -146,6 +147,7 @@ class Drafter:
             source_tokens=total,
             summary_tokens=cost,
             seal="",
+            run=self.run,
         )
         path = self._path(first, last)
         draft = SummaryDraft(path, document(lineage, text), text, lineage, mode, len(items), unused)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import inf
 
 from memcli.compaction.compose import Entry
 from memcli.compaction.keep import why_kept
@@ -126,6 +128,24 @@ def _invented(line: str) -> str:
         return f"cites nothing: {line[:SHOWN_CHARS]}"
     at = f"{cite.path}:{cite.first}-{cite.last}"
     return f"does not stand in {at}: {cite.said[:SHOWN_CHARS]}"
+
+
+def last_run(summaries: Sequence[Summary]) -> list[Summary]:
+    """Give the summaries of the run that was made last, whatever time it was told it is.
+
+    Runs are counted; of those from before they were, the time of the run decides.
+    """
+    made = [(summary.lineage.run, _instant(summary.lineage.compacted)) for summary in summaries]
+    return [each for each, at in zip(summaries, made, strict=True) if at == max(made)]
+
+
+def _instant(time: str) -> float:
+    """Give an ISO time in seconds since 1970; without an offset it is UTC, and no time is first."""
+    try:
+        found = datetime.fromisoformat(time)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return -inf
 
 
 def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:

@@ -139,3 +139,24 @@ def test_plain_lines_that_nothing_shortens_are_declined_rather_than_told_by_noth
     plan = plan_of(logs, settings(cluster=2))
     assert plan.drafts == ()
     assert [d.reason for d in plan.declined] == ["a sentence of each record costs 53 of 33 tokens"]
+
+
+def test_expand_adds_what_the_question_asks_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    chatter = [
+        f"The {dish} class of the family was fun, and the kitchen smelled of {dish} for days."
+        for dish in ("pizza", "pasta", "risotto", "gnocchi", "focaccia", "lasagna", "tiramisu")
+    ]
+    lines = [*chatter, "John began the aikido class of Sensei Mori in March after a long break."]
+    for day, line in enumerate(lines, start=1):
+        rest = f"{EVENTS[day - 1]} {EVENTS[day + 7]}"
+        write(tmp_path, f"memory/2025-03-0{day}.md", f"{rest}\n\n{line}\n\n{rest}")
+    compact(tmp_path, "--cluster", "8", "--ratio", "0.1", "--apply")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        run(["search", "when did John begin the aikido class of Sensei Mori", "-w", str(tmp_path),
+             "--view", "active", "--expand", "--json"])  # fmt: skip
+    added = [each["text"] for each in json.loads(out.getvalue())["expanded"]]
+    assert ["aikido" in text for text in added] == [True]  # of eight logs
