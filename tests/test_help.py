@@ -16,6 +16,7 @@ from memcli.cli import generate
 from memcli.cli.command_tree import command_tree
 from memcli.cli.help_text import folded
 from memcli.cli.main import build, run
+from memcli.cli.options import GENERAL
 from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP
 from memcli.cli.topics import page, topics
 from memcli.config.settings import FLAGS, KEYS
@@ -171,23 +172,31 @@ def test_no_line_of_the_manual_is_an_unknown_request() -> None:
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_every_option_that_takes_a_value_shows_its_default(name: str) -> None:
-    shown = " ".join(_printed(*name.split(), "--help").split())
-    options = [each for each in LEAVES[name].params if each.param_type_name == "option"]
-    with_value = [each for each in options if not each.is_flag]
-    for option, after in zip(with_value, [*with_value[1:], None], strict=True):
-        entry = shown.partition(f"{option.opts[-1]} {option.metavar} ")[2]
-        end = f"{after.opts[-1]} {after.metavar} " if after else "What takes no value"
-        assert "[default: " in entry.partition(end)[0], option.opts
-    is_a_switch = any(getattr(parameter, "is_flag", False) for parameter in LEAVES[name].params)
-    assert ("What takes no value is off" in shown) == is_a_switch
+def test_the_options_of_every_command_stand_together_at_the_end(name: str) -> None:
+    own, _, shared = _printed(*name.split(), "--help").partition(f"{GENERAL}:\n")
+    flags = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", own.partition("Options:\n")[2], re.MULTILINE)
+    assert not set(flags) & {"--workspace", "--quiet", "--now", "--debug", "--help"}
+    assert shared.splitlines()[-1].split() == [
+        "-h,",
+        "--help",
+        "Show",
+        "this",
+        "message",
+        "and",
+        "exit.",
+    ]
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_examples_stand_on_lines_of_their_own(name: str) -> None:
+    shown = _printed(*name.split(), "--help").partition("Examples:\n")[2].split("\n\n")[0]
+    assert [line[:11] for line in shown.split("\n")] == ["    memcli "] * 2
 
 
 @pytest.mark.parametrize(
     ("command", "option", "default"),
     [
         ("search", "--limit", "10"),
-        ("search", "--budget", "none"),
         ("context", "--budget", "2000"),
         ("context", "--tail", "1"),
         ("compact", "--tail", "20"),
@@ -240,10 +249,10 @@ def test_a_list_hangs_below_its_second_column() -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["serch", "x"], "memcli search"),
-        (["recall", "x"], "memcli search"),
+        (["serch", "x"], "memcli search x"),
+        (["recall", "x"], "memcli search x"),
         (["watch"], "memcli index --watch"),
-        (["zzzzzz"], "memcli --help"),
+        (["zzzzzz"], "memcli search zzzzzz"),
         (["search", "x", "--mode", "lexcal"], "--mode lexical"),
         (["search", "x", "--format", "jsn"], "--format json"),
         (["search", "x", "--profile", "clasic"], "--profile classic"),

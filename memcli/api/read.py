@@ -46,14 +46,16 @@ def get(
     first: int | None = None,
     count: int | None = None,
     expand: bool = False,
+    here: str | None = None,
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
-    `first` and `count` choose other lines of it, the first being 1. NotFoundError where there is
-    no such document, UsageError for a range that ends before it begins.
+    `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
+    the first being 1. NotFoundError where there is no such document, UsageError for a range that
+    ends before it begins.
     """
     settings = memory.index_settings()
-    found = targets.resolve(target, settings)
+    found = targets.resolve(target, settings, here)
     file = targets.read(found, settings)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":

@@ -1,14 +1,15 @@
 """Read what a person points at: a name, a citation, `path#heading` or a record ref.
 
-What is printed is read back as it was meant (`types.shown`, `types.cite`, `About.ref`): a name
-that begins with a source and a colon is of that source, any other of the memory. Only where the
-memory has no such document may a bare path be another source's.
+What is printed is read back as it was meant (`types.shown`, `types.cite`, `About.ref`,
+`workspace.here`): a name that begins with a source and a colon is of that source, one that begins
+with `./` or `../` is a path from the current folder, any other is of the memory. Only where the
+memory has no such document may a bare path be one from here, or another source's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.errors import NotFoundError
@@ -50,10 +51,24 @@ class Target(Record):
         return cite(self.source, self.path, self.first, self.last)
 
 
-def resolve(target: str, settings: Settings) -> Target:
-    """Find the document that is meant; NotFoundError for what discovery would not accept."""
-    readings = _readings(target, [source.name for source in settings.sources])
+def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
+    """Find the document that is meant; NotFoundError for what discovery would not accept.
+
+    `here` is the folder that paths may be told from; without it they are the workspace's alone.
+    """
+    roots = {source.name: source.root for source in settings.sources}
+
+    def from_here(name: str) -> list[tuple[str, str]]:
+        from memcli.workspace.here import documents_at
+
+        return documents_at(here, name, roots)
+
+    readings = _readings(target, roots, _nowhere if here is None else from_here)
     return _listed(target, readings, settings)
+
+
+def _nowhere(name: str) -> list[tuple[str, str]]:
+    return []
 
 
 def resolve_path(source: str, path: str, settings: Settings) -> Target:
@@ -89,16 +104,37 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
     raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
 
 
-def _readings(target: str, sources: Collection[str]) -> list[Target]:
+def _readings(
+    target: str,
+    sources: Collection[str],
+    from_here: Callable[[str], Sequence[tuple[str, str]]] = _nowhere,
+) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
     A document is named as Markdown, so that neither lines nor an anchor of an output end a name.
-    A bare path is of the memory, else of the first other source that has it.
+    A bare path is of the memory, else one from here, else of the first other source that has it.
     """
     source, rest = split_name(target, sources)
     if not rest.strip("-0123456789"):  # lines of a document that is called as a source is
         source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
+    named = _forms(source, path)
+    if rest != target:  # with a source
+        return named
+    here = [
+        [form._replace(source=at[0], path=at[1]) for at in from_here(form.path)] for form in named
+    ]
+    if path != rest:
+        return [each for form, found in zip(named, here, strict=True) for each in (*found, form)]
+    others = [name for name in sources if name != source]
+    return [
+        *(each for form, found in zip(named, here, strict=True) for each in (form, *found)),
+        *(each._replace(source=name) for name in others for each in named),
+    ]
+
+
+def _forms(source: str, path: str) -> list[Target]:
+    """Read a path as a whole name, and where it may be one as a name with lines or an anchor."""
     found = [Target(source, path)]
     lines = _LINES.fullmatch(path)
     if lines:
@@ -108,10 +144,7 @@ def _readings(target: str, sources: Collection[str]) -> list[Target]:
     head, sign, anchor = path.rpartition("#")
     if sign:
         found.append(Target(source, head, anchor))
-    if path != target:  # with a source or `./`
-        return found
-    others = [name for name in sources if name != source]
-    return [*found, *(each._replace(source=name) for name in others for each in found)]
+    return found
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:

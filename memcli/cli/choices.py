@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memcli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")  # that there is a completion script for
-SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0")
+SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
 SORTS = ("score", "date", "newest")
 CONTEXT_FORMATS = ("markdown", "json")
 SUMMARIZERS = ("extractive", "command")

@@ -10,6 +10,7 @@ from memcli.cli.help_text import default_of
 from memcli.cli.terminal import WHEN
 from memcli.config.settings import BY_NAME, FLAGS
 from memcli.record import Record
+from memcli.render.jsonio import RESULT_KEYS
 from memcli.types import SCOPES, TRUSTS
 
 FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -33,6 +34,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "--trust": TRUSTS,
     "--summarizer": SUMMARIZERS,
     "--completions": SHELLS,
+    "--fields": RESULT_KEYS,
 }
 _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "search": {"--format": SEARCH_FORMATS},

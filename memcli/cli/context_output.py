@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +20,26 @@ SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
 def write(found: Assembly, wanted: Sharing, skin: Skin, *, form: str, explain: bool) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    terminal = skin.terminal
-    if form == "json":
-        from memcli.render.jsonio import dumps
-
-        terminal.write(dumps(_record(found, wanted, skin, explain=explain)) + "\n")
-    else:
-        made = found.assembled
-        terminal.write(terminal.safe(markdown(made.parts, unsure=made.unsure)))
-    terminal.flush()
+    WRITERS[form](found, wanted, skin, explain)
+    skin.terminal.flush()
     _say(found, wanted, skin, explain=explain and form != "json")
+
+
+def _write_markdown(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
+    made = found.assembled
+    skin.terminal.write(skin.terminal.safe(markdown(made.parts, unsure=made.unsure)))
+
+
+def _write_json(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
+    from memcli.render.jsonio import dumps
+
+    skin.terminal.write(dumps(_record(found, wanted, skin, explain=explain)) + "\n")
+
+
+WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
+    "markdown": _write_markdown,
+    "json": _write_json,
+}
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:

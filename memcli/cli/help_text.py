@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
+from memcli.cli.options import GENERAL
 from memcli.config.keys import BY_NAME, FLAGS
 from memcli.record import Record
 
@@ -18,7 +20,7 @@ _OF_COMMAND = {
     ("context", "--budget"): BY_NAME["context.budget"].default,
     ("context", "--tail"): BY_NAME["context.tail"].default,
 }
-_SWITCHES = "What takes no value is off unless given."
+_UNGROUPED = "Options"
 _TIED = "\x1f"  # a space that is no place for a break
 _ENTRY = re.compile(r"( *(?:[-*]|\d+\.) | *\S.*?  +)(\S.*)")
 _STANDS_ALONE = re.compile(r"#|Usage:|[A-Z][a-z]+:$")
@@ -27,7 +29,7 @@ _GAP = "   "  # between the columns of a table
 
 
 def default_of(command: str, parameter: Any) -> str:  # noqa: ANN401
-    """Say what holds where an option is not given; empty for switches and arguments."""
+    """Say what holds where an option is not given; empty where that is nothing."""
     if parameter.param_type_name == "argument" or parameter.is_flag:
         return ""
     if isinstance(parameter.show_default, str):
@@ -35,7 +37,7 @@ def default_of(command: str, parameter: Any) -> str:  # noqa: ANN401
     if parameter.default is not None:
         return str(parameter.default)
     long = parameter.opts[-1]
-    return str(_OF_COMMAND.get((command, long), _SETTINGS.get(long, "none")))
+    return str(_OF_COMMAND.get((command, long), _SETTINGS.get(long, "")))
 
 
 def prepare(tree: Any, arguments: Sequence[str], width: int) -> None:  # noqa: ANN401
@@ -58,13 +60,32 @@ def _prepare(name: str, command: Any, width: int) -> None:  # noqa: ANN401
                 told = f"[default: {default}]".replace(" ", _TIED, 1)
                 parameter.help = f"{parameter.help}  {told}"
                 parameter.show_default = False
-        has_switches = any(getattr(each, "is_flag", False) for each in command.params)
-        command.epilog = _SWITCHES if has_switches else None
         usage, end, rest = described(context).partition("\n")
         usage = re.sub(r"\{([^{}]+)\}", r"\1", usage)
         return folded(usage + end + rest, min(width, MOST_COLUMNS))
 
     command.get_help = get_help
+    command.format_options = partial(_format_options, command)
+
+
+def _format_options(command: Any, context: Any, formatter: Any) -> None:  # noqa: ANN401
+    """List arguments, then options by the groups they were declared in, ungrouped ones first."""
+    groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], _UNGROUPED: []}
+    for parameter in command.get_params(context):
+        is_argument = parameter.param_type_name == "argument"
+        name = "Arguments" if is_argument else _group(parameter)
+        groups.setdefault(name, []).append(parameter.get_help_record(context))
+    wide = max(len(names) for rows in groups.values() for names, _ in rows)
+    for name in [*(each for each in groups if each != GENERAL), GENERAL]:
+        if groups.get(name):
+            with formatter.section(name):
+                formatter.write_dl([(names.ljust(wide), text) for names, text in groups[name]])
+
+
+def _group(parameter: Any) -> str:  # noqa: ANN401
+    if parameter.name == "help":  # which Click adds
+        return GENERAL
+    return getattr(parameter, "rich_help_panel", None) or _UNGROUPED
 
 
 def folded(text: str, width: int) -> str:
@@ -96,7 +117,8 @@ def _blocks(text: str) -> Iterator[_Block]:
             continue
         if number:
             yield block
-        is_code = indent >= _CODE_INDENT and (block.is_code or not block.text)
+        has_lead = not block.text or _STANDS_ALONE.match(block.text.strip())
+        is_code = indent >= _CODE_INDENT and (block.is_code or bool(has_lead))
         if not line or is_code or _STANDS_ALONE.match(line):
             block = _Block(line, -1, is_code or (block.is_code and not line))
         else:

@@ -15,7 +15,6 @@ from contextlib import suppress
 from memcli import TYPE_CHECKING, __version__
 from memcli.cli.program import (
     COMMANDS,
-    OTHER_NAMES,
     TOP_HELP,
     Program,
     laid_out,
@@ -163,7 +162,9 @@ def _nothing() -> None:
 def _run_command(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
-        raise _no_command(name)
+        from memcli.cli.usage import no_command
+
+        raise no_command(arguments)
 
     from memcli import room
 
@@ -188,29 +189,10 @@ def _run_command(arguments: Sequence[str]) -> int:
     except typer.Exit as end:  # --help was printed
         return end.exit_code
     except click_error as error:
-        from memcli.errors import UsageError
+        from memcli.cli.usage import refused
 
-        message = error.format_message().rstrip(".")
-        where = error.ctx.command_path if error.ctx else f"memcli {name}"
-        hint = f"{where} --help"
-        raise UsageError(message[:1].lower() + message[1:], hint=hint) from None
+        raise refused(error, tree, arguments) from None
     return int(result or 0)
-
-
-def _no_command(name: str) -> MemcliError:
-    """Say that a command does not exist and name the nearest."""
-    from difflib import get_close_matches
-
-    from memcli.errors import UsageError
-
-    if name.startswith("-"):
-        return UsageError(
-            f"{name} stands before the command; options come after it",
-            hint="memcli search QUERY -w FOLDER",
-        )
-    near = [OTHER_NAMES[name]] if name in OTHER_NAMES else get_close_matches(name, COMMANDS, n=1)
-    hint = f"memcli {near[0]}" if near else "memcli --help"
-    return UsageError(f"there is no command {name!r}", hint=hint)
 
 
 def _complete(arguments: Sequence[str]) -> int:

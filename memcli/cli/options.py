@@ -8,6 +8,8 @@ import typer
 
 from memcli.errors import UsageError
 
+GENERAL = "Of every command"  # the group of their help
+
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
     typer.Option(
@@ -16,19 +18,34 @@ Workspace = Annotated[
         metavar="FOLDER",
         help="The workspace.",
         show_default="MEMCLI_WORKSPACE, else at or above here",
+        rich_help_panel=GENERAL,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No messages, only data.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more: reasons, timings.")]
-Color = Annotated[str, typer.Option("--color", metavar="WHEN", help="auto, always or never.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write one JSON object.", rich_help_panel=GENERAL)
+]
+Quiet = Annotated[
+    bool, typer.Option("-q", "--quiet", help="No messages, only data.", rich_help_panel=GENERAL)
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("-v", "--verbose", help="Say more: reasons, timings.", rich_help_panel=GENERAL),
+]
+Color = Annotated[
+    str,
+    typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=GENERAL),
+]
 Now = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(
-        "--now", metavar="TIME", help="Take this for the present.", show_default="the clock's"
+        "--now",
+        metavar="TIME",
+        help="Take this for the present.",
+        show_default="the clock's",
+        rich_help_panel=GENERAL,
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
 
 
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:

@@ -2,72 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
+from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.indexing.freshness import Freshness
+    from memcli.render.template import Template
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
+    from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
+    from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
 
+TEMPLATE = "template"  # the form of a text with keys in braces
 Shown = list[tuple[int, "Hit", Snippet]]
 
 
 class Shape(Record):
     """The form that an answer is written in, and how much of it."""
 
-    form: str
-    full: bool
-    explain: bool
+    form: str  # one of `choices.SEARCH_FORMATS`, or TEMPLATE
+    full: bool = False
+    explain: bool = False
     in_days: bool = False  # passages stand below their days
     filters: tuple[DateSpan, ...] = ()  # the dates of filters, as they were read
     has_question: bool = True  # of its own; else it is what the filters let through
+    fields: tuple[str, ...] = ()  # keys of JSON, where not all are wanted
+    template: Template | None = None  # of the form TEMPLATE
 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    terminal, form = skin.terminal, shape.form
-    words = found.question.words
-    dates = (*(found.answer.dates if shape.has_question else ()), *shape.filters)
-    if form in ("json", "jsonl"):
-        _write_json(found, words, skin, shape, dates)
-    elif form in ("paths", "paths0"):
-        is_exact = form == "paths0" and not terminal.out_is_terminal
-        for name in dict.fromkeys(hit.about.name for hit in found.answer.hits):
-            terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
-    else:
-        _write_text(found, words, skin, shape)
-    terminal.flush()
-    _say(found, skin, dates, explain=shape.explain)
+    WRITERS[shape.form](found, skin, shape)
+    skin.terminal.flush()
+    _say(found, skin, _dates(found, shape), explain=shape.explain)
 
 
-def _write_text(found: Answered, words: Sequence[str], skin: Skin, shape: Shape) -> None:
-    """Write the passages for a person: as Markdown, for a terminal or for a pipe."""
+def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
+    """Give the dates that were understood, in the question and in filters."""
+    return (*(found.answer.dates if shape.has_question else ()), *shape.filters)
+
+
+def _write_paths(found: Answered, skin: Skin, shape: Shape) -> None:
     terminal = skin.terminal
-    shown = [
+    is_exact = shape.form == "paths0" and not terminal.out_is_terminal
+    for name in dict.fromkeys(skin.name(*hit.about.document) for hit in found.answer.hits):
+        terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
+
+
+def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
+    """Write `path:line:column:text` of the line that matches best in each passage."""
+    from memcli.search.landing import landing
+
+    terminal = skin.terminal
+    for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
+        name, at = skin.name(*hit.about.document), landing(hit, found.question.words)
+        line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
+        terminal.write(line)
+
+
+def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
+    if shape.template is not None:
+        for record in _records(found, skin, shape):
+            skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
+
+
+def _shown(found: Answered) -> Shown:
+    words = found.question.words
+    return [
         (rank, hit, make_snippet(hit, words=words))
         for rank, hit in enumerate(found.answer.hits, start=1)
     ]
-    if shape.form == "markdown":
-        from memcli.render.markdown import passage as markdown_passage
 
-        for _, hit, snippet in shown:
-            terminal.write(terminal.safe(markdown_passage(hit, snippet)))
-        for each in found.expanded:
-            terminal.write(terminal.safe(markdown_passage(each.hit, Snippet(each.hit.text, ()))))
-    elif terminal.out_is_terminal:
+
+def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
+    from memcli.render.markdown import passage
+
+    terminal = skin.terminal
+    for _, hit, snippet in _shown(found):
+        terminal.write(terminal.safe(passage(hit, snippet, skin.cite(hit))))
+    for each in found.expanded:
+        whole = Snippet(each.hit.text, ())
+        terminal.write(terminal.safe(passage(each.hit, whole, skin.cite(each.hit))))
+
+
+def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
+    """Write the passages for a person, on a terminal or in a pipe."""
+    terminal, shown = skin.terminal, _shown(found)
+    if terminal.out_is_terminal:
         _write_screen(found, shown, skin, shape)
     else:
         from memcli.render import text as plain
@@ -78,12 +112,16 @@ def _write_text(found: Answered, words: Sequence[str], skin: Skin, shape: Shape)
                 day = hit.about.date
                 terminal.write(plain.day(day, terminal.style))
             terminal.write(
-                plain.passage(rank, hit, snippet, style=terminal.style, safe=terminal.safe)
+                plain.passage(
+                    rank, hit, snippet, skin.cite(hit), style=terminal.style, safe=terminal.safe
+                )
             )
             if shape.explain:
                 terminal.write(terminal.safe(plain.trace(hit.trace)))
         for each in found.expanded:
-            terminal.write(plain.behind(each, style=terminal.style, safe=terminal.safe))
+            where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
+            style, safe = terminal.style, terminal.safe
+            terminal.write(plain.behind(each.hit, where, summary, style=style, safe=safe))
 
 
 def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> None:
@@ -92,7 +130,9 @@ def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> No
     from memcli.render.text import trace
 
     terminal = skin.terminal
-    made = screen.Screen(terminal.width, terminal.style, terminal.safe, skin.age_days, _links(skin))
+    made = screen.Screen(
+        terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, _links(skin)
+    )
     day: str | None = ""
     for rank, hit, snippet in shown:
         if shape.in_days and hit.about.date != day:
@@ -124,17 +164,27 @@ def _links(skin: Skin) -> Callable[[str, str], str]:
     )
 
 
-def _write_json(
-    found: Answered, words: Sequence[str], skin: Skin, shape: Shape, dates: Sequence[DateSpan]
-) -> None:
+def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
+    """Describe each passage by the keys of JSON that are wanted."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    passages = passages_of(found.answer.hits, words=words)
+    keys = shape.fields
+    full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
-        jsonio.result(passage, full=shape.full, explain=shape.explain) for passage in passages
+        jsonio.result(passage, _file(passage, skin), full=full, explain=explain)
+        for passage in passages_of(found.answer.hits, words=found.question.words)
     ]
-    expanded = [jsonio.lines(each) for each in found.expanded]
+    return (
+        [{key: each[key] for key in keys if key in each} for each in results] if keys else results
+    )
+
+
+def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
+    from memcli.render import jsonio
+
+    results = _records(found, skin, shape)
+    expanded = [jsonio.lines(each, _file(each.hit.about, skin)) for each in found.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
     else:
@@ -143,14 +193,34 @@ def _write_json(
             results,
             found.freshness,
             found.answer,
-            dates=dates,
+            dates=_dates(found, shape),
             now=skin.now,
         )
+        if shape.fields:
+            envelope["fields"] = list(shape.fields)
         if found.nothing is not None:
             envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write(jsonio.dumps(record) + "\n")
+
+
+WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
+    "text": _write_text,
+    "json": _write_json,
+    "jsonl": _write_json,
+    "markdown": _write_markdown,
+    "paths": _write_paths,
+    "paths0": _write_paths,
+    "vimgrep": _write_vimgrep,
+    TEMPLATE: _write_template,
+}
+
+
+def _file(place: Passage | About, skin: Skin) -> str | None:
+    """Name the file from here; None for a source that is configured no longer."""
+    source, path = place.source, place.path
+    return None if skin.file_of(source, path) is None else skin.name(source, path)
 
 
 def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: bool) -> None:

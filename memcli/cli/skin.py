@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from memcli.api.memory import Memory
+from memcli.api.opened import current_folder
 from memcli.cli.terminal import Terminal
 from memcli.errors import UsageError
 from memcli.record import Record
+from memcli.types import MEMORY_SOURCE, shown
 from memcli.workspace.dating import age_days
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
+    from memcli.search.hits import Hit
 
 
 class Shared(Record):
@@ -32,6 +36,7 @@ class Skin(Record):
     memory: Memory
     terminal: Terminal
     moment: datetime  # of --now, else of the clock
+    here: str | None  # the current folder; None where it has been deleted
 
     @property
     def config(self) -> Config:
@@ -53,6 +58,27 @@ class Skin(Record):
         """Give the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")
 
+    def file_of(self, source: str, path: str) -> str | None:
+        """Give the absolute path of a document; None for a source that is configured no longer."""
+        roots = (each.root for each in self.config.sources if each.name == source)
+        root = next(roots, None)
+        return None if root is None else os.path.join(root, path)
+
+    def name(self, source: str, path: str) -> str:
+        """Name a document by its path from here, as other programs and `memcli get` take it."""
+        if source == MEMORY_SOURCE and self.here == self.config.workspace:
+            return shown(source, path)
+        file = self.file_of(source, path)
+        if file is None:
+            return shown(source, path)
+        from memcli.workspace.here import name_from
+
+        return name_from(self.here, file, memory=self.config.workspace)
+
+    def cite(self, hit: Hit) -> str:
+        """Name the lines of a passage from here."""
+        return f"{self.name(*hit.about.document)}:{hit.start_line}-{hit.end_line}"
+
     def age_days(self, day: str) -> int:
         """Count the calendar days from `day` to today."""
         return age_days(day, self.today.isoformat())
@@ -64,7 +90,7 @@ def make_skin(shared: Shared, flags: Mapping[str, Any]) -> Skin:
     given = {name: value for name, value in flags.items() if value is not None}
     memory = Memory.open(shared.workspace, settings=given)
     moment = _parse_now(shared.now) if shared.now else memory.clock.now()
-    return Skin(memory, terminal, moment)
+    return Skin(memory, terminal, moment, current_folder())
 
 
 def _parse_now(text: str) -> datetime:

@@ -19,7 +19,7 @@ _WIDTH = max(map(len, STAGES))
 def lines_of(ref: str, skin: Skin) -> Followed:
     """Read what is pointed at; NotFoundError where it is no document of the memory."""
     settings = skin.memory.index_settings()
-    target = targets.resolve(ref, settings)
+    target = targets.resolve(ref, settings, skin.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
     return Followed(target.source, target.path, first, last)
 

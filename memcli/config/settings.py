@@ -211,7 +211,11 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
         inside = (low is None or value >= low) and (high is None or value <= high)
         if not inside or value == float("inf"):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise ConfigError(f"{thing} must be {bounds}, not {quoted(value)}", hint=HINT)
+            nearest_bound = low if high is None or not value > high else high
+            raise ConfigError(
+                f"{thing} must be {bounds}, not {quoted(value)}",
+                hint=HINT if where else f"{thing} {nearest_bound:g}",
+            )
         if value > MOST_WHOLE and key.type is int:
             raise ConfigError(
                 f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT

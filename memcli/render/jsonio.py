@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
+from memcli.search.passages import Passage
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from memcli.indexing.look import Standing
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Step
-    from memcli.search.passages import Passage
     from memcli.search.pipeline import Answer, Leg
     from memcli.search.views import Expanded
+
+
+# What `result` may tell of a passage.
+RESULT_KEYS = (*Passage._fields, "file")
 
 
 def dumps(record: Mapping[str, Any]) -> str:
@@ -26,9 +30,9 @@ def dumps(record: Mapping[str, Any]) -> str:
     return escaped(json.dumps(record, ensure_ascii=False))
 
 
-def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
-    """Describe one passage as `memcli.search/1` does."""
-    record = passage._asdict()
+def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> dict[str, Any]:
+    """Describe one passage as `memcli.search/1` does; `file` is its path from here."""
+    record = {**passage._asdict(), "file": file}
     if not full:
         del record["text"]
     if not passage.duplicates:
@@ -42,8 +46,8 @@ def result(passage: Passage, *, full: bool, explain: bool) -> dict[str, Any]:
     return record
 
 
-def lines(expanded: Expanded) -> dict[str, Any]:
-    """Describe raw lines behind a summary."""
+def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
+    """Describe raw lines behind a summary; `file` is their path from here."""
     hit = expanded.hit
     return {
         "summary": expanded.summary,
@@ -56,6 +60,7 @@ def lines(expanded: Expanded) -> dict[str, Any]:
         "text": hit.text,
         "text_hash": digest(hit.text).hex(),
         "tokens": estimate(hit.text),
+        "file": file,
     }
 
 

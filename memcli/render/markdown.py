@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 _BACKTICKS = re.compile(r"`+")
 
 
-def passage(hit: Hit, snippet: Snippet) -> str:
-    """Show one passage; the fence is longer than any run of backticks inside."""
+def passage(hit: Hit, snippet: Snippet, where: str) -> str:
+    """Show one passage below its citation; the fence is longer than any run of backticks inside."""
     candidate = hit.candidate
     fence = fence_for(snippet.text)
     heading = " > ".join(candidate.about.heading_path)
     about = ", ".join(filter(None, (heading, candidate.about.date, candidate.about.trust)))
-    title = " ".join(f"{hit.citation} ({about})".split())
+    title = " ".join(f"{where} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"
 
 

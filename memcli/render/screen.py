@@ -11,6 +11,7 @@ from memcli.record import Record
 from memcli.render.text import INDENT, Style
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet
+from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
@@ -31,6 +32,7 @@ class Screen(Record):
     style: Style
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
+    name: Callable[[str, str], str]  # of a source and a path, from where the user stands
     link: Callable[[str, str], str]  # of a source and a path; empty for no link
 
 
@@ -74,7 +76,8 @@ def _flow(facts: Sequence[tuple[str, str]], headings: Sequence[str], screen: Scr
 def behind(expanded: Expanded, screen: Screen) -> str:
     """Show raw lines behind a summary."""
     style, hit = screen.style, expanded.hit
-    about = f"{style.dim}behind {_on_a_line(expanded.summary, screen)}{style.end}"
+    summary = _on_a_line(screen.name(MEMORY_SOURCE, expanded.summary), screen)
+    about = f"{style.dim}behind {summary}{style.end}"
     lines = [f"  > {_where(hit, screen)}", INDENT + about, *_text(Snippet(hit.text, ()), screen)]
     return "\n".join(lines) + "\n\n"
 
@@ -121,8 +124,10 @@ def file_url(host: str, path: str) -> str:
 
 
 def _where(hit: Hit, screen: Screen) -> str:
-    citation = f"{screen.style.path}{_on_a_line(hit.citation, screen)}{screen.style.end}"
-    return hyperlink(screen.link(*hit.about.document), citation)
+    document = hit.about.document
+    cited = f"{screen.name(*document)}:{hit.start_line}-{hit.end_line}"
+    citation = f"{screen.style.path}{_on_a_line(cited, screen)}{screen.style.end}"
+    return hyperlink(screen.link(*document), citation)
 
 
 def _on_a_line(text: str, screen: Screen) -> str:

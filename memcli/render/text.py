@@ -12,7 +12,6 @@ from memcli.render.sanitize import one_line
 if TYPE_CHECKING:
     from memcli.search.hits import Hit, Step
     from memcli.search.snippet import Snippet
-    from memcli.search.views import Expanded
 
 INDENT = "    "
 # A comment that was left out leaves its blank lines behind.
@@ -37,14 +36,13 @@ COLOURED = Style("\x1b[1m", "\x1b[2m", "\x1b[35m", "\x1b[1;31m", "\x1b[2m", "\x1
 
 
 def passage(
-    rank: int, hit: Hit, snippet: Snippet, *, style: Style, safe: Callable[[str], str]
+    rank: int, hit: Hit, snippet: Snippet, where: str, *, style: Style, safe: Callable[[str], str]
 ) -> str:
-    """Show one passage: a line of where, then its text, indented."""
+    """Show one passage: a line with its citation, then its text, indented."""
     candidate = hit.candidate
-    citation = safe(one_line(hit.citation))
-    where = f"{style.path}{citation}{style.end}"
+    citation = f"{style.path}{safe(one_line(where))}{style.end}"
     heading = " > ".join(candidate.about.heading_path)
-    pieces = [f"{rank:>2}. {where}", f"{style.score}{hit.score:.3f}{style.end}"]
+    pieces = [f"{rank:>2}. {citation}", f"{style.score}{hit.score:.3f}{style.end}"]
     if candidate.about.date and candidate.about.date not in candidate.about.path:
         pieces.append(candidate.about.date)
     if heading:
@@ -66,13 +64,11 @@ def day(date: str | None, style: Style) -> str:
     return f"{style.heading}{date or 'undated'}{style.end}\n"
 
 
-def behind(expanded: Expanded, *, style: Style, safe: Callable[[str], str]) -> str:
-    """Show raw lines behind a summary."""
-    hit = expanded.hit
-    citation = safe(one_line(hit.citation))
+def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[str], str]) -> str:
+    """Show raw lines behind a summary, by the citation of the lines and the name of the summary."""
     text = re.sub(_BLANK_RUNS, "\n\n", safe(hit.text))
-    about = f"{style.dim}behind {safe(one_line(expanded.summary))}{style.end}"
-    lines = [f"  > {style.path}{citation}{style.end}  {about}"]
+    about = f"{style.dim}behind {safe(one_line(summary))}{style.end}"
+    lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     return "\n".join(lines) + "\n"
 

@@ -63,7 +63,23 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
 
         hint = f"memcli status -w {quote(os.path.dirname(joined))}"
         raise NotFoundError(f"{origin}: {path} is a file, not a folder", hint=hint)
-    raise NotFoundError(f"{origin}: there is no folder {path!r}", hint=_HINT)
+    hint = _neighbour(joined) if joined else _HINT
+    raise NotFoundError(f"{origin}: there is no folder {path!r}", hint=hint)
+
+
+def _neighbour(path: str) -> str:
+    """Say which folder may have been meant by one that is not there, or how to make it."""
+    from difflib import get_close_matches
+    from shlex import quote
+
+    parent, name = os.path.split(os.path.normpath(path))
+    try:
+        with os.scandir(parent) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir())
+    except OSError:
+        names = []
+    near = get_close_matches(name, names, n=1)
+    return f"-w {quote(os.path.join(parent, near[0]))}" if near else f"mkdir -p {quote(path)}"
 
 
 def _is_workspace(folder: str) -> bool:

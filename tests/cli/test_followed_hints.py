@@ -196,7 +196,7 @@ INSTEAD = {
     "context pool --sync --no-sync": "memcli context --help",
     "search": "memcli search --help",
     "statsu": "memcli status",
-    "nothing": "memcli --help",
+    "nothing": "memcli search nothing",
     "config serach.limit": "memcli config search.limit",
     "config zzz": "memcli config",
     "config --user": "memcli config --init --user",

@@ -99,7 +99,10 @@ def test_no_command_sends_memory_text_raw_to_a_terminal(hostile: Path, tmp_path:
         assert_harmless(text)
 
 
-def test_names_for_other_programs_are_exact_and_end_with_nul(hostile: Path) -> None:
+def test_names_for_other_programs_are_exact_and_end_with_nul(
+    hostile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(hostile)
     done = run(
         "search", "poolfact", "--path", "memory/*red*", "--format", "paths0", "--mode", "lexical",
         "-q", "-w", str(hostile),

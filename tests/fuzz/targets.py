@@ -30,7 +30,7 @@ from memcli.search import dates, query
 from memcli.search.hits import Hit
 from memcli.search.snippet import make_snippet, marked
 from memcli.store.sqlite.match import TOKENIZE, expression
-from memcli.types import Candidate, Excerpt, FileStat, FileText, Source, Wanted
+from memcli.types import Candidate, Excerpt, FileStat, FileText, Source, Wanted, shown
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
@@ -216,7 +216,7 @@ def fence(data: bytes) -> None:
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].info.startswith("untrusted-web ")
     hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
-    shown = markdown_passage(hit, make_snippet(hit, words=()))
+    shown = markdown_passage(hit, make_snippet(hit, words=()), hit.citation)
     kinds = [token.type for token in MarkdownIt("commonmark").parse(shown)]
     assert kinds[-1] == "fence"
     assert kinds.count("fence") == 1
@@ -228,9 +228,11 @@ def terminal(data: bytes) -> None:
     words = tuple(text[:200].split(" "))
     excerpt = _excerpt(text, path=words[0] or "a", heading_path=words[:3])
     hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
-    page = screen.Screen(60, COLOURED, sanitize.visible, lambda day: 3, lambda source, path: "")
-    shown = screen.passage(1, hit, make_snippet(hit, words=words[:5]), page)
-    plain = OWN_STYLES.sub("", shown)
+    page = screen.Screen(
+        60, COLOURED, sanitize.visible, lambda day: 3, shown, lambda source, path: ""
+    )
+    drawn = screen.passage(1, hit, make_snippet(hit, words=words[:5]), page)
+    plain = OWN_STYLES.sub("", drawn)
     assert not RAW.search(plain), RAW.search(plain)
     for line in plain.split("\n")[1:]:
         assert columns(line) <= 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change, Store
-from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect
 from memcli.store.sqlite.network import is_network, is_network_type, type_of
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -147,6 +148,46 @@ def test_a_full_disk_ends_the_run_and_the_old_index_answers(place: Place) -> Non
     found, place.store = dump(place.store), place.store + ".new"
     assert place.memcli("index").returncode == 0
     assert found == dump(place.store)
+
+
+def test_a_disk_that_is_full_before_the_tables_stand_is_no_bug(place: Place) -> None:
+    place.write("a", "b")
+    refused = 0
+    for room in range(0, 300_000, 40_000):
+        for command in (("index",), ("search", "fox", "--mode", "lexical", "-f", "paths")):
+            done = place.memcli(*command, program=LIMITED, limit=room)
+            if done.returncode == 0:
+                continue
+            refused += 1
+            assert done.returncode == 4, done.stderr
+            message, *_, hint = done.stderr.splitlines()
+            assert message.startswith(f"memcli: the index {place.store} cannot be written"), message
+            assert hint == "Try: free some space, then run memcli index"
+    assert refused >= 6
+    assert place.memcli("index").returncode == 0
+    assert_sound(place.store)
+    assert place.found() == 2
+
+
+def test_a_damaged_index_that_has_no_place_to_go_names_it_and_the_way_out(place: Place) -> None:
+    place.write("a")
+    assert place.memcli("index").returncode == 0
+    aside = Path(place.store + DAMAGED_SUFFIX)
+    for beside in Path(place.store).parent.glob("index.sqlite-*"):
+        beside.unlink()
+    Path(place.store).write_bytes(b"no database " * 1000)
+    (aside / "kept").mkdir(parents=True)
+    done = place.memcli("index", "--full")
+    assert (done.returncode, done.stdout) == (4, "")
+    message, hint = done.stderr.splitlines()
+    reason = os.strerror(errno.EISDIR)
+    assert (
+        message == f"memcli: the damaged index {place.store} cannot be moved to {aside}: {reason}"
+    )
+    assert hint == f"Try: move {aside} away, then run memcli index"
+    aside.rename(aside.with_suffix(".away"))
+    assert place.memcli("index").returncode == 0
+    assert place.found() == 1
 
 
 def test_a_search_on_a_damaged_store_says_so_and_mends_it_unless_told_not_to(

@@ -21,6 +21,7 @@ from memcli.render.screen import (
 from memcli.render.text import COLOURED, PLAIN
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet
+from memcli.types import shown as name
 from tests.records import make_candidate
 from tests.render.test_text import CANDIDATE, HIT, SNIPPET, TAGS
 
@@ -28,7 +29,7 @@ TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
 
 
 def _screen(width: int = 80, **given: object) -> Screen:
-    plain = Screen(width, PLAIN, str, lambda day: 253, lambda source, path: "")
+    plain = Screen(width, PLAIN, str, lambda day: 253, name, lambda source, path: "")
     return plain._replace(**given)  # type: ignore[arg-type]
 
 

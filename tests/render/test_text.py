@@ -20,13 +20,13 @@ SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 
 
 def test_a_passage_is_a_line_of_where_and_its_text() -> None:
-    assert passage(1, HIT, SNIPPET, style=PLAIN, safe=str) == (
+    assert passage(1, HIT, SNIPPET, HIT.citation, style=PLAIN, safe=str) == (
         " 1. memory/pool.md:3-5  0.750  2025-06-12  Pool > Dry\n    The pool\n    ran dry.\n"
     )
 
 
 def test_every_role_is_styled() -> None:
-    assert passage(1, HIT, SNIPPET, style=TAGS, safe=str) == (
+    assert passage(1, HIT, SNIPPET, HIT.citation, style=TAGS, safe=str) == (
         " 1. <path>memory/pool.md:3-5</>  <score>0.750</>  2025-06-12  <heading>Pool > Dry</>\n"
         "    The <term>pool</>\n    ran dry.\n"
     )
@@ -34,9 +34,8 @@ def test_every_role_is_styled() -> None:
 
 def test_source_trust_and_duplicates_are_said_where_they_matter() -> None:
     other = make_candidate(CANDIDATE, source="web", trust="untrusted")
-    head = passage(
-        12, HIT._replace(candidate=other, duplicates=("a.md:1-2",)), SNIPPET, style=PLAIN, safe=str
-    ).split("\n")[0]
+    hit = HIT._replace(candidate=other, duplicates=("a.md:1-2",))
+    head = passage(12, hit, SNIPPET, hit.citation, style=PLAIN, safe=str).split("\n")[0]
     assert head == (
         "12. web:memory/pool.md:3-5  0.750  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)"
     )
@@ -52,7 +51,7 @@ def test_a_trace_is_a_line_a_stage() -> None:
 
 
 def test_text_cannot_close_the_fence_of_markdown() -> None:
-    shown = markdown_passage(HIT, Snippet("````\nescape\n````", ()))
+    shown = markdown_passage(HIT, Snippet("````\nescape\n````", ()), HIT.citation)
     head = "**memory/pool.md:3-5 (Pool > Dry, 2025-06-12, trusted)**"
     assert shown.startswith(f"{head}\n\n`````text\n")
     assert shown.endswith("\n`````\n\n")

@@ -85,7 +85,9 @@ def _named(name: str | None) -> list[Key]:
         from difflib import get_close_matches
 
         groups = {key.name.partition(".")[0] for key in KEYS}
-        near = get_close_matches(name, [*BY_NAME, *sorted(groups)], n=1)
+        near = get_close_matches(name, [*BY_NAME, *sorted(groups)], n=1) or [
+            each for each in BY_NAME if name in each.split(".")
+        ]
         raise UsageError(
             f"there is no setting {name}",
             hint=f"memcli config {near[0]}" if near else "memcli config",

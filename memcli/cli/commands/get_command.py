@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -14,6 +15,7 @@ from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
     from memcli.api.behind import RawLines
+    from memcli.api.read import Lines
 
 
 def command(
@@ -93,16 +95,16 @@ def run(
     """Print what was asked for, `named` below its citation."""
     from memcli.api.read import get
 
-    found = get(skin.memory, target, first=first, count=count, expand=expand)
-    if found.source != MEMORY_SOURCE and not target.startswith(f"{found.source}:"):
-        name = shown(found.source, found.path)
-        skin.terminal.warn(f"the memory has no {found.path}; this is {name}")
+    found = get(skin.memory, target, first=first, count=count, expand=expand, here=skin.here)
+    _say_which(target, found, skin)
+    citation = f"{skin.name(found.source, found.path)}:{found.start_line}-{found.end_line}"
     if named and not as_json:
-        skin.terminal.write(f"==> {skin.terminal.safe_line(found.citation)} <==\n")
+        skin.terminal.write(f"==> {skin.terminal.safe_line(citation)} <==\n")
     if as_json:
         from memcli.render.jsonio import dumps
 
-        record = {"schema": "memcli.get/1", **found._asdict()}
+        file = skin.name(found.source, found.path)
+        record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
         record["expanded"] = [each._asdict() for each in found.expanded]
         if not expand:
             del record["expanded"]
@@ -112,15 +114,27 @@ def run(
     elif found.text:
         skin.terminal.write(skin.terminal.safe(found.text) + "\n")
     if expected is not None and expected.lower() != found.text_hash:
-        skin.terminal.warn(f"{found.citation} has changed: its hash is {found.text_hash}")
+        skin.terminal.warn(f"{citation} has changed: its hash is {found.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
+
+
+def _say_which(target: str, found: Lines, skin: Skin) -> None:
+    """Say which document a bare name was taken for, where another may have been meant."""
+    source, path = found.source, found.path
+    name = skin.name(source, path)
+    if source != MEMORY_SOURCE:
+        if not target.startswith((f"{source}:", "./", "../", "/", name)):
+            skin.terminal.warn(f"the memory has no {path}; this is {shown(source, path)}")
+    elif name != path and target.startswith(path) and os.path.isfile(path):
+        skin.terminal.warn(f"this is {name}; the file of that name here is ./{path}")
 
 
 def _write_behind(behind: Sequence[RawLines], skin: Skin) -> None:
     terminal = skin.terminal
     for each in behind:
         text = terminal.safe(each.text)
-        terminal.write(f"==> {terminal.safe_line(each.citation)} <==\n{text}\n")
+        where = f"{skin.name(each.source, each.path)}:{each.start_line}-{each.end_line}"
+        terminal.write(f"==> {terminal.safe_line(where)} <==\n{text}\n")
         if each.changed:
-            terminal.warn(f"{each.citation} has changed since it was summarised")
+            terminal.warn(f"{where} has changed since it was summarised")

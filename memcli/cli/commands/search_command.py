@@ -10,6 +10,7 @@ from memcli.cli import options
 from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
+from memcli.record import Record
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
@@ -49,9 +50,13 @@ def command(
             "-f",
             "--format",
             metavar="FORM",
-            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL).",
+            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep, "
+            "or a template such as '{citation}'.",
             show_default="text",
         ),
+    ] = None,
+    fields: Annotated[
+        Words, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
@@ -118,16 +123,13 @@ def command(
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
-    from memcli.api.ask import ask
-    from memcli.cli import search_output
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
     has_question = bool(query) or many
-    if (query and many) or not (has_question or since or until or on):
-        raise _no_question(many)
-    form = "json" if as_json or many else form or "text"
-    check("--format", [form], SEARCH_FORMATS)
+    shape = _shape(form, fields, as_json=as_json or many)
+    if (query and many) or query == ["-"] or not (has_question or since or until or on):
+        raise _no_question(query)
     check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_budget(budget, query)
@@ -160,20 +162,61 @@ def command(
     wanted = options_of(
         skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort
     )
-    shape = search_output.Shape(form, full, explain, sort != "score", bounds, has_question)
+    shape = shape._replace(
+        full=full, explain=explain, in_days=sort != "score", filters=bounds,
+        has_question=has_question,
+    )  # fmt: skip
+    asked = Asking(skin, wanted, shape, expand, wanted_sync)
     if many:
-        return _each_line(wanted, skin, shape, expand=expand, sync=wanted_sync)
+        return _each_line(asked)
     text = " ".join(query) if query else _all_records(first, last)
     question = Question.read(text, skin.today, day_first=skin.has_day_first)
     if why_not is not None:
-        return _why_not(why_not, question, wanted, skin, as_json=as_json, sync=wanted_sync)
-    found = ask(skin.memory, question, wanted, expand=expand, sync=wanted_sync)
+        return _why_not(why_not, question, asked, as_json=as_json)
+    found = asked.answer(question)
     if receipt is not None:
         _write_receipt(receipt, found, skin, wanted)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
-    search_output.write(found, skin, shape)
+    asked.write(found)
     return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
+
+
+class Asking(Record):
+    """All that is asked for beside the question."""
+
+    skin: Skin
+    wanted: SearchOptions
+    shape: Shape
+    expand: bool
+    sync: bool | None  # as `options.sync_of` says it
+
+    def answer(self, question: Question) -> Answered:
+        """Answer a question."""
+        from memcli.api.ask import ask
+
+        skin = self.skin
+        return ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+
+    def write(self, found: Answered) -> None:
+        """Write the answer."""
+        from memcli.cli import search_output
+
+        search_output.write(found, self.skin, self.shape)
+
+
+def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
+    """Read the form of the answer; keys of JSON alone ask for JSON."""
+    from memcli.cli.search_output import Shape
+
+    if as_json and form not in (None, "json"):
+        raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
+    form = form or ("json" if fields or as_json else "text")
+    if form in SEARCH_FORMATS and not fields:
+        return Shape(form)
+    from memcli.cli.search_form import shape_of
+
+    return shape_of(form, fields or ())
 
 
 def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions) -> None:
@@ -193,22 +236,20 @@ def _check_budget(budget: int | None, query: list[str] | None) -> None:
         )
 
 
-def _no_question(many: bool) -> UsageError:
-    what = "--stdin reads the questions" if many else "there is no question"
-    return UsageError(what, hint="memcli search --help")
+def _no_question(query: Sequence[str] | None) -> UsageError:
+    if query:
+        text = "--stdin reads the questions, a line each, and takes no other"
+        return UsageError(text, hint="memcli search --stdin")
+    return UsageError("there is no question", hint='memcli search "some words"')
 
 
-def _each_line(
-    wanted: SearchOptions, skin: Skin, shape: Shape, *, expand: bool, sync: bool | None
-) -> int:
+def _each_line(asked: Asking) -> int:
     """Answer the questions of stdin, in their order; the index is brought in step once."""
     import sys
 
-    from memcli.api.ask import ask
-    from memcli.cli import search_output
     from memcli.search.question import Question
 
-    questions = []
+    skin, questions = asked.skin, []
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
@@ -217,9 +258,8 @@ def _each_line(
             text = f"line {number} of stdin: {error.message}"
             raise UsageError(text, hint="leave out what is no question") from None
     for question in questions:
-        found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
-        search_output.write(found, skin, shape)
-        sync = False
+        asked.write(asked.answer(question))
+        asked = asked._replace(sync=False)
     return ExitCode.OK
 
 
@@ -231,22 +271,15 @@ def _without_dense(dense: Leg) -> LegMissingError:
     return LegMissingError(f"the dense leg did not run: {text}", hint=hint or "memcli status")
 
 
-def _why_not(
-    ref: str,
-    question: Question,
-    wanted: SearchOptions,
-    skin: Skin,
-    *,
-    as_json: bool,
-    sync: bool | None,
-) -> int:
+def _why_not(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
     from memcli.api.ask import ask
     from memcli.cli import why_not
     from memcli.cli.search_output import say_freshness
     from memcli.search.why_not import Course
 
-    lines, course = why_not.lines_of(ref, skin), Course()
-    found = ask(skin.memory, question, wanted, sync=sync, observe=course)
+    skin, course = asked.skin, Course()
+    lines = why_not.lines_of(ref, skin)
+    found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
     why_not.write(lines, course, skin, as_json=as_json)
     say_freshness(found.freshness, skin.terminal)
     return ExitCode.OK

@@ -1,0 +1,138 @@
+"""Say what is wrong with a command line, and give the line that it may have been meant to be."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from shlex import join
+from typing import TYPE_CHECKING, Any
+
+from memcli.cli.program import COMMANDS, OTHER_NAMES
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ALONE = ("--version", "--help")  # what goes without a command
+_WITH_WORDS = ("search", "get", "context")  # commands that take any words
+_NEAR = 0.75  # how like an option has to be to be meant: 0 to 1, of difflib
+_NUMBERS = {"int": "a whole number", "float": "a number"}
+
+
+def no_command(arguments: Sequence[str]) -> UsageError:
+    """Refuse a line whose first word is no command: it is misspelt, misplaced or a question."""
+    name, *rest = arguments
+    if name.startswith("-"):
+        return _option_first(arguments)
+    message = f"there is no command {name!r}"
+    if name in OTHER_NAMES:
+        meant = OTHER_NAMES[name]
+        words = rest if meant in _WITH_WORDS else []
+        return UsageError(message, hint=f"memcli {join([*meant.split(), *words])}")
+    near = get_close_matches(name, COMMANDS, n=1)
+    if near:
+        return UsageError(message, hint=f"memcli {join([near[0], *rest])}")
+    return UsageError(message, hint=f"memcli {join(['search', ' '.join(arguments)])}")
+
+
+def _option_first(arguments: Sequence[str]) -> UsageError:
+    option = arguments[0]
+    at = next((i for i, word in enumerate(arguments) if word in COMMANDS), None)
+    if at is not None:
+        line = [arguments[at], *arguments[at + 1 :], *arguments[:at]]
+        message = f"{option} stands before the command; options come after it"
+        return UsageError(message, hint=f"memcli {join(line)}")
+    near = get_close_matches(option.lower(), _ALONE, n=1, cutoff=_NEAR) or ["--help"]
+    hint = "--version" if option == "-V" else near[0]
+    return UsageError(f"{option} is no command", hint=f"memcli {hint}")
+
+
+def refused(error: Any, tree: Any, arguments: Sequence[str]) -> UsageError:  # noqa: ANN401
+    """Put what Click refuses, in a line that names a command of `tree`, in the words of memcli."""
+    message = error.format_message().rstrip(".")
+    command, path = tree, "memcli"
+    for word in arguments:
+        if word not in getattr(command, "commands", ()):
+            break
+        command, path = command.commands[word], f"{path} {word}"
+    line = _Line(command, path, arguments)
+    kind = type(error).__name__
+    if kind == "NoSuchOption":
+        return line.no_option(error.option_name)
+    if kind == "BadOptionUsage":
+        return line.no_value(error.option_name)
+    if kind == "BadParameter" and error.param is not None and error.param.type.name in _NUMBERS:
+        return line.no_number(error.param, error.message)
+    children = getattr(command, "commands", None)
+    if children:
+        return line.no_child(tuple(children))
+    if "unexpected extra argument" in message:
+        return line.too_much(message.rpartition(" (")[2].removesuffix(")"))
+    return UsageError(message[:1].lower() + message[1:], hint=f"{line.path} --help")
+
+
+class _Line:
+    """A command line that Click took apart as far as one command, `path` being its full name."""
+
+    def __init__(self, command: Any, path: str, arguments: Sequence[str]) -> None:  # noqa: ANN401
+        self._command, self.path, self._arguments = command, path, arguments
+        self._name = path.removeprefix("memcli ")
+
+    def no_option(self, option: str) -> UsageError:
+        """Refuse an option that the command does not have."""
+        known = [each for parameter in self._command.params for each in parameter.opts]
+        typed = next((a for a in self._arguments if a.startswith(option)), option)
+        near = get_close_matches(option, [*known, "--help"], n=1, cutoff=_NEAR)
+        if near and option.startswith("--"):
+            meant = typed.replace(option, near[0], 1)
+            return UsageError(f"there is no option {option}", hint=self._with(typed, meant))
+        if not typed.startswith("--") and self._takes_words():
+            rest = [each for each in self._arguments[1:] if each != typed]
+            words = rest if any(not each.startswith("-") for each in rest) else ["WORDS", *rest]
+            return UsageError(
+                f"there is no option {typed}; a word to leave out stands behind --",
+                hint=f"{self.path} {join([*words, '--', typed])}",
+            )
+        return UsageError(f"there is no option {typed}", hint=f"{self.path} --help")
+
+    def no_value(self, option: str) -> UsageError:
+        """Refuse an option that came without its value."""
+        parameter = next(each for each in self._command.params if option in each.opts)
+        return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
+
+    def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
+        """Refuse a value that is no number; `message` quotes it."""
+        typed = message.partition(" is not a valid")[0]
+        wanted = _NUMBERS[parameter.type.name]
+        name = parameter.opts[-1]
+        return UsageError(f"{name} takes {wanted}, not {typed}", hint=self._example(parameter))
+
+    def no_child(self, names: Sequence[str]) -> UsageError:
+        """Refuse a group of commands with none of them, or with one that it does not have."""
+        inner = self._arguments[self.path.count(" ") :]
+        if not inner or inner[0].startswith("-"):
+            return UsageError(
+                f"{self._name} needs one of {', '.join(names)}", hint=f"{self.path} --help"
+            )
+        near = get_close_matches(inner[0], names, n=1)
+        hint = f"{self.path} {join([near[0], *inner[1:]])}" if near else f"{self.path} --help"
+        return UsageError(f"there is no command '{self._name} {inner[0]}'", hint=hint)
+
+    def too_much(self, extra: str) -> UsageError:
+        """Refuse arguments that the command does not take."""
+        is_folder = os.path.isdir(extra)
+        hint = f"{self.path} {join(['-w', extra])}" if is_folder else f"{self.path} --help"
+        return UsageError(f"{self._name} takes no argument {extra!r}", hint=hint)
+
+    def _takes_words(self) -> bool:
+        return any(each.metavar in ("QUERY", "[QUERY]") for each in self._command.params)
+
+    def _with(self, typed: str, meant: str) -> str:
+        return f"memcli {join([meant if each == typed else each for each in self._arguments])}"
+
+    def _example(self, parameter: Any) -> str:  # noqa: ANN401
+        from memcli.cli.help_text import default_of
+
+        default = default_of(self._name, parameter)
+        value = default if default.replace(".", "", 1).isdecimal() else parameter.metavar
+        return f"{parameter.opts[-1]} {value}"

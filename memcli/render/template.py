@@ -1,0 +1,79 @@
+r"""Templates of output, such as `{citation}\t{date}`: read once, filled for each passage; pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.record import Record
+
+_PIECE = re.compile(
+    r"\\(?P<escape>.?)|(?P<brace>\{\{|\}\})|\{(?P<key>[^{}]*)\}|(?P<loose>[{}])|[^\\{}]+", re.DOTALL
+)
+_ESCAPES = {"t": "\t", "n": "\n", "0": "\0", "\\": "\\"}
+_JOINTS = {"heading_path": " > "}
+_JOINT = ", "
+
+
+class Template(Record):
+    """Pieces of text and the keys between them."""
+
+    pieces: tuple[tuple[str, bool], ...]  # (text, or the name of a key; whether it is a key)
+
+    def filled(self, record: Mapping[str, Any], safe: Callable[[str], str]) -> str:
+        """Put in the values, each made `safe` and kept on one line without tabs."""
+        return "".join(
+            safe(_written(piece, record.get(piece))).replace("\t", " ") if is_key else piece
+            for piece, is_key in self.pieces
+        )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Name the keys, in their order."""
+        return tuple(piece for piece, is_key in self.pieces if is_key)
+
+
+def parse(text: str, keys: Collection[str]) -> Template:
+    """Read a template; a line end is added unless it ends with one or with a NUL.
+
+    UsageError for a key that is none of `keys`, a loose brace and an escape that means nothing.
+    """
+    pieces = [_piece(match, keys) for match in _PIECE.finditer(text)]
+    if not pieces or not pieces[-1][0].endswith(("\n", "\0")) or pieces[-1][1]:
+        pieces.append(("\n", False))
+    return Template(tuple(pieces))
+
+
+def _piece(match: re.Match[str], keys: Collection[str]) -> tuple[str, bool]:
+    key, escape = match["key"], match["escape"]
+    if key is not None:
+        if key not in keys:
+            from memcli.config.nearest import nearest
+
+            raise UsageError(
+                f"a template takes {', '.join(keys)}, not {{{key}}}",
+                hint=f"--format '{{{nearest(key, tuple(keys))}}}'",
+            )
+        return key, True
+    if match["loose"] or (escape is not None and escape not in _ESCAPES):
+        raise UsageError(
+            f"{match[0]} means nothing in a template: a brace is doubled, and of escapes "
+            r"there are \t, \n, \0 and \\",
+            hint=r"--format '{citation}\t{date}'",
+        )
+    if escape is not None:
+        return _ESCAPES[escape], False
+    return (match["brace"][0] if match["brace"] else match[0]), False
+
+
+def _written(key: str, value: Any) -> str:  # noqa: ANN401
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        return _JOINTS.get(key, _JOINT).join(value)
+    return json.dumps(value, ensure_ascii=False)

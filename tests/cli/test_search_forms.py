@@ -1,0 +1,155 @@
+"""Forms of an answer for other programs: quickfix lines, keys of JSON, templates."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS
+from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
+from memcli.cli.search_output import TEMPLATE, WRITERS
+from memcli.render.jsonio import RESULT_KEYS
+from tests.cli.processes import COMMAND, on_terminal
+from tests.context.makers import put
+
+FILES = {
+    "MEMORY.md": "# Rules\n\n<!-- the pool\nis a comment --> Ünder 東京 the pool runs dry.\nNo.\n",
+    "memory/2026-02-05.md": "# Pool\n\nNothing here.\n\n- why the pool ran\tdry \x1b[31mred\r\n",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    folder = put(tmp_path / "notes", FILES)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _run(*arguments: str, code: int = 0) -> tuple[str, str]:
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def test_every_form_has_a_writer_of_its_own() -> None:
+    assert set(WRITERS) == {*SEARCH_FORMATS, TEMPLATE}
+    assert set(CONTEXT_WRITERS) == set(CONTEXT_FORMATS)
+
+
+def test_vimgrep_is_a_line_a_passage_at_the_word_that_matches(notes: Path) -> None:
+    out, _ = _run("search", "pool dry", "-f", "vimgrep", "--mode", "lexical")
+    assert out.splitlines() == [
+        "memory/2026-02-05.md:5:11:- why the pool ran\tdry \x1b[31mred",
+        "MEMORY.md:4:36:is a comment --> Ünder 東京 the pool runs dry.",
+    ]
+    for entry in out.splitlines():
+        path, line, column, text = entry.split(":", 3)
+        there = (notes / path).read_bytes().split(b"\n")[int(line) - 1].removesuffix(b"\r")
+        assert there == text.encode()
+        assert there[int(column) - 1 :].startswith(b"pool")
+
+
+def test_vimgrep_is_made_safe_for_a_terminal(notes: Path) -> None:
+    shown = on_terminal("search", "pool dry", "-f", "vimgrep", "-q", "--mode", "lexical")
+    assert "memory/2026-02-05.md:5:11:- why the pool ran\tdry ␛[31mred\r\n" in shown
+
+
+def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> None:
+    search = ("search", "pool", "--mode", "lexical", "-n", "1")
+    (only,) = _run(*search, "-f", "vimgrep")[0].splitlines()
+    (result,) = json.loads(_run(*search, "--json")[0])["results"]
+    path, line, _, _ = only.split(":", 3)
+    assert path == result["file"]
+    assert result["start_line"] <= int(line) <= result["end_line"]
+
+
+def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
+    search = ("search", "pool", "--mode", "lexical", "--now", "2026-02-20")
+    out, _ = _run(*search, "--fields", "date,citation", "--fields", "rank")
+    answer = json.loads(out)
+    assert answer["fields"] == ["date", "citation", "rank"]
+    assert [list(each.values()) for each in answer["results"]] == [
+        ["2026-02-05", "memory/2026-02-05.md:1-5", 1],
+        [None, "MEMORY.md:1-5", 2],
+    ]
+    schema = json.loads((Path(memcli.__file__).parent / "schemas/memcli.search.1.json").read_text())
+    Draft202012Validator(schema).validate(answer)
+    whole = json.loads(_run(*search, "--json")[0])
+    Draft202012Validator(schema).validate(whole)
+    del whole["results"][0]["citation"]
+    assert not Draft202012Validator(schema).is_valid(whole)
+    lines = _run(*search, "-f", "jsonl", "--fields", "text,trace,duplicates,cut")[0].splitlines()
+    assert [list(json.loads(line)) for line in lines] == [["text", "trace"]] * 2
+
+
+def test_a_template_writes_a_line_a_passage(notes: Path) -> None:
+    search = ("search", "pool", "--mode", "lexical", "-f")
+    assert _run(*search, r"{citation}\t{date}")[0] == (
+        "memory/2026-02-05.md:1-5\t2026-02-05\nMEMORY.md:1-5\t\n"
+    )
+    assert _run(*search, r"{{{rank}}} \\ {heading_path}\0")[0] == "{1} \\ Pool\0{2} \\ Rules\0"
+    assert _run(*search, r"{rank}: {cut} {duplicates}\n\n")[0] == "1:  \n\n2:  \n\n"
+    assert _run(*search, "{text}", "-n", "1")[0] == (
+        "# Pool␊␊Nothing here.␊␊- why the pool ran dry \x1b[31mred␍\n"
+    )
+    assert _run(*search, "{confidence}|{score}", "-n", "1")[0].count(".") == 2
+
+
+def test_a_template_takes_every_key_of_json(notes: Path) -> None:
+    template = "|".join(f"{{{key}}}" for key in RESULT_KEYS)
+    assert _run("search", "why", "--mode", "lexical", "-f", template)[0].count("\n") == 1
+
+
+def test_values_of_a_template_are_made_safe_for_a_terminal(notes: Path) -> None:
+    shown = on_terminal("search", "why", "-f", r"{text}\t{rank}", "-q", "--mode", "lexical")
+    assert "\x1b" not in shown
+    assert shown.endswith("dry ␛[31mred\t1\r\n")
+
+
+KEYS = ", ".join(RESULT_KEYS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("-f", "{cite}"),
+            f"a template takes {KEYS}, not {{cite}}\nTry: --format '{{title}}'",
+        ),
+        (
+            ("-f", "{citation"),
+            "{ means nothing in a template: a brace is doubled, and of escapes there are "
+            "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
+        ),
+        (
+            ("-f", r"{citation}\x"),
+            "\\x means nothing in a template: a brace is doubled, and of escapes there are "
+            "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
+        ),
+        (
+            ("--fields", "citation,dat"),
+            f"--fields must be one of {KEYS}, not 'dat'\nTry: --fields date",
+        ),
+        (
+            ("--fields", "citation,date", "-f", "text"),
+            "--fields chooses keys of JSON; other forms are made by a template\n"
+            "Try: --format '{citation} {date}'",
+        ),
+        (
+            ("-f", "vimgerp"),
+            f"--format must be one of {', '.join(SEARCH_FORMATS)}, not 'vimgerp'\n"
+            "Try: --format vimgrep",
+        ),
+    ],
+)
+def test_what_is_no_key_is_an_error_before_anything_is_searched(
+    notes: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    out, err = _run("search", "pool", *arguments, code=2)
+    assert (out, err) == ("", f"memcli: {message}\n")

@@ -1,0 +1,74 @@
+"""Where in a passage the cursor lands."""
+
+from __future__ import annotations
+
+from memcli.search.hits import Hit
+from memcli.search.landing import Landing, landing
+from memcli.types import PartScore
+from tests.records import make_candidate
+
+TEXT = "## Ports\n\nÄ first line, long\n\n- the pool\n- the pool ran dry\n"
+PARTS = (
+    PartScore(11, 13, 0, 28, 0.1),
+    PartScore(15, 15, 30, 40, 0.9),
+    PartScore(16, 16, 41, 59, 0.2),
+)
+
+
+def _hit(
+    first: int = 0, last: int = 2, *, best: int = 0, text: str = TEXT, broken: bool = False
+) -> Hit:
+    candidate = make_candidate(
+        source="memory", path="a.md", anchor="a", heading_path=("Ports",), title="A",
+        start_line=11, end_line=16, tokens=9, text=text, text_hash=b"", date=None,
+        document_date=None, kind="log", scope="session", source_kind="operator", trust="trusted",
+        authority=None, importance=None, bm25=1.0, lexical_rank=1, dense_rank=None, literal=True,
+        parts=PARTS,
+    )  # fmt: skip
+    return Hit(
+        candidate, first, last, 0.5, None, 1.0, None, (), (), best=best, broken=(broken, False)
+    )
+
+
+def test_the_line_with_the_most_words_wins_and_the_first_of_equals() -> None:
+    assert landing(_hit(), ["pool", "dry"]) == Landing(16, 7, "- the pool ran dry")
+    assert landing(_hit(), ["pool"]) == Landing(15, 7, "- the pool")
+
+
+def test_columns_count_bytes() -> None:
+    assert landing(_hit(), ["line"]) == Landing(
+        13, len("Ä first ".encode()) + 1, "Ä first line, long"
+    )
+
+
+def test_without_a_word_it_is_where_the_meaning_was_found() -> None:
+    assert landing(_hit(best=1), ["sewer"]) == Landing(15, 1, "- the pool")
+    assert landing(_hit(best=0), []) == Landing(13, 1, "Ä first line, long")
+
+
+def test_a_heading_alone_is_better_than_nothing() -> None:
+    hit = _hit(text="## Ports")
+    assert landing(hit._replace(candidate=hit.candidate._replace(parts=())), []) == Landing(
+        11, 1, "## Ports"
+    )
+
+
+def test_a_passage_that_begins_within_a_line_counts_what_stands_before_it() -> None:
+    inside = PartScore(13, 13, TEXT.index("line"), TEXT.index(", long"), 0.1)
+    hit = _hit()
+    hit = hit._replace(
+        candidate=hit.candidate._replace(parts=(PARTS[0], inside, PARTS[2])), first=1, last=1
+    )
+    assert hit.goes_before
+    assert landing(hit, ["line"]) == Landing(13, 10, "line")
+
+
+def test_where_the_line_begins_before_its_chunk_the_column_is_the_first() -> None:
+    assert landing(_hit(text="pool ran dry", broken=True), ["dry"]) == Landing(
+        11, 1, "pool ran dry"
+    )
+
+
+def test_a_word_in_a_comment_has_found_nothing() -> None:
+    text = "<!-- pool dry -->\nno\nthe pool\n"
+    assert landing(_hit(text=text), ["pool", "dry"]) == Landing(13, 5, "the pool")
