@@ -34,7 +34,7 @@ class Summary(Record):
 
     @property
     def state(self) -> str:
-        """Say what the summary is: valid | stale | edited | forged."""
+        """Say what the summary is: one of `types.STATES`."""
         if self.is_edited:
             return "edited"
         if self.stale:
