@@ -15,7 +15,7 @@ from memcli.record import Record
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
