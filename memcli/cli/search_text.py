@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.search.views import Expanded
 
-    Link = Callable[[str, str], str]  # from a source and a path to a URL, empty for none
+    Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
     Show = Callable[[int, Hit], str]  # a passage of a rank
 
 ROWS_BELOW = 2  # for what is said of the rest, and for the prompt

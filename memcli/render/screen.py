@@ -77,7 +77,7 @@ def brief(rank: int, hit: Hit, place: Landing, words: Sequence[str], screen: Scr
     name = f"{screen.name(*hit.about.document)}:{place.line}"
     shown = _on_a_line(name, screen)
     cited = f"{screen.style.path}{shown}{screen.style.end}"
-    head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document), cited)}  "
+    head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
     room = max(LEAST_BRIEF, screen.width - columns(f"{rank:>2}. {shown}  "))
     text = " ".join(screen.safe(place.text).split())
     marks = marked(text, words).marks
