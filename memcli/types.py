@@ -146,6 +146,11 @@ class SourceLines(Record):
     hash: bytes  # of the lines when they were summarised, 16 bytes
 
 
+# What a summary may be: to be believed, of lines that have changed, changed by somebody, or telling
+# what its lines do not say.
+STATES = ("valid", "stale", "edited", "forged")
+
+
 class Lineage(Record):
     """Where a summary comes from, as its front matter tells."""
 
@@ -160,6 +165,7 @@ class Lineage(Record):
     source_tokens: int
     summary_tokens: int
     seal: str  # hash of the file without its line
+    run: int = 0  # which of the runs in the folder wrote it, from 1; 0 before runs were counted
 
 
 class Document(Record):

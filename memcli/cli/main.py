@@ -151,7 +151,8 @@ def build(command: str | None = None) -> Any:  # noqa: ANN401
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, help=laid_out(module.command.__doc__))(module.command)
+            kind = getattr(module, "KIND", None)
+            app.command(name, help=laid_out(module.command.__doc__), cls=kind)(module.command)
     return typer.main.get_command(app)
 
 

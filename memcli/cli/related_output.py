@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.api.ask import Answered
-from memcli.cli.search_output import WRITERS, Shape, say_dense, say_freshness
+from memcli.cli.search_form import Shape
+from memcli.cli.search_output import WRITERS, say_dense, say_freshness
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 

@@ -25,7 +25,8 @@ def name_from(
         return file
     of_memory = os.path.join(memory, name)
     is_bare = not name.startswith(f"..{os.sep}")
-    if is_bare and of_memory != file and exists(of_memory):
+    # Editors take what begins with a plus for a command.
+    if name.startswith("+") or (is_bare and of_memory != file and exists(of_memory)):
         return os.path.join(".", name)
     return shown(MEMORY_SOURCE, name)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+import typer.core
 
 from memcli.cli import options
 from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
@@ -14,10 +15,10 @@ from memcli.record import Record
 from memcli.types import SCOPES, TRUSTS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memcli.api.ask import Answered
-    from memcli.cli.search_output import Shape
+    from memcli.cli.search_form import Shape
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
     from memcli.search.question import Question
@@ -54,11 +55,25 @@ def command(
             show_default="text",
         ),
     ] = None,
+    opened: Annotated[
+        Count,
+        typer.Option("--open", metavar="[N]", help="Open passage N, or the first, in the editor."),
+    ] = None,
     fields: Annotated[
         Words, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
+    brief: Annotated[
+        bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")
+    ] = False,
+    around: Annotated[
+        int,
+        typer.Option("-C", "--context", metavar="N", help="Show N lines of the file around each."),
+    ] = 0,
+    more: Annotated[
+        bool, typer.Option("--more", help="Show what does not fit the screen too.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how scores came about.")] = False,
     why_not: Annotated[
         Word, typer.Option(metavar="REF", help="Say where these lines fell out instead.")
@@ -128,6 +143,9 @@ def command(
     from memcli.search.question import Question
 
     has_question = bool(query) or many
+    if opened is not None:
+        _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
+                             "--stdin": many, "--why-not": why_not})  # fmt: skip
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query)
@@ -167,9 +185,10 @@ def command(
     )
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=has_question,
+        has_question=has_question, brief=brief, around=around,
+        is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
-    asked = Asking(skin, wanted, shape, expand, wanted_sync)
+    asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
     if many:
         return _each_line(asked)
     text = " ".join(query) if query else _all_records(first, last)
@@ -193,6 +212,7 @@ class Asking(Record):
     shape: Shape
     expand: bool
     sync: bool | None  # as `options.sync_of` says it
+    opened: int | None  # the passage to open instead of writing any
 
     def answer(self, question: Question) -> Answered:
         """Answer a question."""
@@ -202,15 +222,46 @@ class Asking(Record):
         return ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
 
     def write(self, found: Answered) -> None:
-        """Write the answer."""
+        """Write the answer, or open a passage of it."""
         from memcli.cli import search_output
 
-        search_output.write(found, self.skin, self.shape)
+        if self.opened is None:
+            search_output.write(found, self.skin, self.shape)
+            return
+        from memcli.cli.editor import open_passage
+
+        search_output.say(found, self.skin, self.shape)
+        open_passage(found, self.opened, self.skin)
+
+
+class WithOpen(typer.core.TyperCommand):
+    """Lets --open stand without its number, which options of Typer cannot do."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Parse with the number that was left out."""
+        end = args.index("--") if "--" in args else len(args)
+        for at, (word, after) in enumerate(zip(args[:end], [*args[1:end], ""], strict=True)):
+            if word == "--open" and not after.removeprefix("-").isdecimal():
+                args = [*args[:at], "--open=1", *args[at + 1 :]]
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
+KIND = WithOpen
+
+
+def _check_open(opened: int, others: Mapping[str, object]) -> None:
+    """Raise UsageError for a number that counts nothing, and for forms of output."""
+    if opened < 1:
+        raise UsageError(f"--open counts passages from 1, not {opened}", hint="--open 1")
+    for option, value in others.items():
+        if value:
+            raise UsageError(f"--open writes nothing and goes without {option}", hint="--open")
 
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
     """Read the form of the answer; keys of JSON alone ask for JSON."""
-    from memcli.cli.search_output import Shape
+    from memcli.cli.search_form import Shape
 
     if as_json and form not in (None, "json"):
         raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
