@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
     from memcli.cli.terminal import Terminal
 
-COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")
+COMMANDS = (
+    "index",
+    "search",
+    "pick",
+    "get",
+    "context",
+    "status",
+    "compact",
+    "bench",
+    "config",
+    "help",
+)
 
 # What other programs call these commands.
 OTHER_NAMES = {
@@ -44,6 +55,7 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
+  pick     Choose a passage, and open it in the editor.
   get      Print lines of a document, by path, citation or record ref.
   index    Bring the index in step with the files.
   context  Assemble the memory for a prompt, within a token budget.
