@@ -12,7 +12,7 @@ from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
-from memcli.types import SCOPES, TRUSTS, Filters
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,9 +161,7 @@ def command(
         "search.view": view,
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    check("--source", source or (), [each.name for each in skin.config.sources])
-    check("--scope", scope or (), SCOPES)
-    check("--trust", trust or (), TRUSTS)
+    options.check_words(skin, source, scope, trust)
     bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
     first, last = options.span_of(bounds)
     filters = Filters(
