@@ -73,6 +73,11 @@ _memcli() {
         "search:-w"|"search:--workspace") _memcli_values 'folders'; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
+        "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
+        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
+        "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
+        "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "pick:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
@@ -130,6 +135,7 @@ _memcli() {
         "config:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "config:--now") _memcli_values ''; return ;;
         "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
+        "help:--widget") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
         "bench quality:--baseline") _memcli_values 'files'; return ;;
         "bench quality:--fail-under") _memcli_values ''; return ;;
         "bench quality:--max-drop") _memcli_values ''; return ;;
@@ -173,6 +179,7 @@ _memcli() {
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --tag --where --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -180,7 +187,7 @@ _memcli() {
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --man -h --help" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man -h --help" -- "$cur") ;;
         "bench quality") mapfile -t COMPREPLY < <(compgen -W "--baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -197,13 +204,13 @@ _memcli() {
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.view expand.tokens context.budget context.tail context.always_share context.soft_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json ls python query-syntax ranking related search status summaries" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json ls pick python query-syntax ranking related search status summaries" -- "$cur") ;;
         "bench quality") _memcli_values 'files' ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
-        "") mapfile -t COMPREPLY < <(compgen -W "index search related get ls context status compact config help bench" -- "$cur") ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context status compact config help bench" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay" -- "$cur") ;;
     esac
 }

@@ -45,6 +45,8 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "--trust": TRUSTS,
     "--summarizer": SUMMARIZERS,
     "--completions": SHELLS,
+    "--widget": SHELLS,
+    "--print": RESULT_KEYS,
     "--fields": RESULT_KEYS,
 }
 _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 COMMANDS = (
-    "index", "search", "related", "get", "ls", "context", "status", "compact", "bench", "config",
-    "help",
+    "index", "search", "pick", "related", "get", "ls", "context", "status", "compact", "bench",
+    "config", "help",
 )  # fmt: skip
 
 # What other programs call these commands.
@@ -49,7 +49,11 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
+<<<<<<< HEAD
   related  Find the passages most like the one at a place.
+=======
+  pick     Choose a passage, and open it in the editor.
+>>>>>>> editor
   get      Print lines of a document, by path, citation or record ref.
   ls       List the documents, with date, kind and tags.
   index    Bring the index in step with the files.

@@ -57,7 +57,7 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
 
 def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
     if shape.template is not None:
-        for record in _records(found, skin, shape):
+        for record in described(found, skin, shape):
             skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
 
 
@@ -100,7 +100,7 @@ def _links(skin: Skin) -> Callable[[str, str, int], str]:
     return link
 
 
-def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
+def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage by the keys of JSON that are wanted."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
@@ -119,7 +119,7 @@ def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
 def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    results = _records(found, skin, shape)
+    results = described(found, skin, shape)
     expanded = [jsonio.lines(each, _file(each.hit.about, skin)) for each in found.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
