@@ -12,7 +12,7 @@ from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
-from memcli.types import SCOPES, TRUSTS, Filters
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,13 +152,15 @@ def command(
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_budget(budget, query)
     flags = {
-        "search.limit": limit, "search.mode": mode, "search.fusion": fusion,
-        "search.profile": profile, "search.min_score": min_score, "search.view": view,
-    }  # fmt: skip
-    check("--scope", scope or (), SCOPES)
-    check("--trust", trust or (), TRUSTS)
+        "search.limit": limit,
+        "search.mode": mode,
+        "search.fusion": fusion,
+        "search.profile": profile,
+        "search.min_score": min_score,
+        "search.view": view,
+    }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    check("--source", source or (), [each.name for each in skin.config.sources])
+    options.check_words(skin, source, scope, trust)
     bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
     first, last = options.span_of(bounds)
     filters = Filters(
