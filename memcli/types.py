@@ -146,6 +146,11 @@ class SourceLines(Record):
     hash: bytes  # of the lines when they were summarised, 16 bytes
 
 
+# What a summary may be: to be believed, of lines that have changed, changed by somebody, or telling
+# what its lines do not say.
+STATES = ("valid", "stale", "edited", "forged")
+
+
 class Lineage(Record):
     """Where a summary comes from, as its front matter tells."""
 
@@ -160,6 +165,7 @@ class Lineage(Record):
     source_tokens: int
     summary_tokens: int
     seal: str  # hash of the file without its line
+    run: int = 0  # which of the runs in the folder wrote it, from 1; 0 before runs were counted
 
 
 class Document(Record):
@@ -213,6 +219,20 @@ class Encoder(Protocol):
         ...
 
 
+class Where(Record):
+    """What the front matter of a document has to say; `markdown.properties` compares."""
+
+    key: str
+    value: str | None = None  # as it was typed; None for any
+    negated: bool = False  # documents that do not say it
+
+    def __str__(self) -> str:
+        """Write it as `--where` takes it."""
+        if self.value is None:
+            return f"{'!' if self.negated else ''}{self.key}"
+        return f"{self.key}{'!=' if self.negated else '='}{self.value}"
+
+
 class Filters(Record):
     """What a search is limited to; applied before the top-k of each leg."""
 
@@ -224,6 +244,8 @@ class Filters(Record):
     scopes: tuple[str, ...] = ()
     trusts: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()  # text that a heading of the path holds
+    tags: tuple[str, ...] = ()  # all of them, or tags below them: infra/db for infra
+    where: tuple[Where, ...] = ()  # all of them
     undated: bool = False  # keep undated records in spite of since and until
     view: str = "all"  # all | active: no line twice | raw: no summaries
     within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines

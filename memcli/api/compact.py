@@ -141,11 +141,15 @@ def check_compaction(memory: OpenedWorkspace) -> Checked:
 
 
 def undo_compaction(memory: OpenedWorkspace) -> Undone:
-    """Remove what the last run wrote, but not what a person has edited or nobody can read."""
+    """Remove what the run that was made last wrote.
+
+    What a person has edited or nobody can read is left.
+    """
+    from memcli.compaction.summaries import last_run
+
     with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
         found = _held(memory)
-        last = max((summary.lineage.compacted for summary in found.summaries), default="")
-        written = [summary for summary in found.summaries if summary.lineage.compacted == last]
+        written = last_run(found.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)
         folder.remove(memory.config.workspace, [summary.path for summary in removed])
     edited = tuple(summary for summary in written if summary.is_edited)

@@ -17,16 +17,18 @@ from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
+from memcli.markdown.lineage import is_place
 from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.records import Counts, Facts, Key
 from memcli.store.run_records import Described, SourceCounts, VectorSearch, WatchRecord
-from memcli.types import FileStat, Skip, Source, shown
+from memcli.types import MEMORY_SOURCE, STATES, FileStat, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
+    from memcli.indexing.planning import Settings
     from memcli.store.port import Snapshot
 
 # A watcher writes its record every 30 seconds, also in the middle of a run.
@@ -66,6 +68,7 @@ class Findings(Record):
     standing: Standing
     usability: Usability
     holdings: Indexed
+    summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer_pid: int | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
@@ -101,10 +104,22 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         standing=standing,
         usability=usability,
         holdings=holdings,
+        summaries=_summaries(standing, settings),
         writer_pid=owner.pid if owner else None,
         watcher=store.watcher(),
         now=settings.now_ns() / 1e9,
     )
+
+
+def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
+    """Count the summaries of the memory, as they are on disk, by what they are."""
+    paths = [file.path for file in standing.listing.files if file.source == MEMORY_SOURCE]
+    if not any(map(is_place, paths)):
+        return dict.fromkeys(STATES, 0)
+    from memcli.compaction.folder import summaries_among
+
+    states = [summary.state for summary in summaries_among(settings, paths)]
+    return {state: states.count(state) for state in STATES}
 
 
 def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usability:
@@ -143,6 +158,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     return (
         *_of_files(found.standing),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
+        *_of_summaries(found.summaries),
         *_of_vectors(found),
         *_of_the_store(found),
         *_of_a_watcher(found.watcher, found.now),
@@ -164,6 +180,15 @@ def _of_files(standing: Standing) -> Iterator[Reason]:
 
 def _listed(standing: Standing) -> list[Key]:
     return [(file.source, file.path) for file in standing.listing.files]
+
+
+def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
+    spoilt = sum(counts.values()) - counts["valid"]
+    if spoilt:
+        text = "1 summary does not hold; its lines are searched raw"
+        if spoilt > 1:
+            text = f"{spoilt} summaries do not hold; their lines are searched raw"
+        yield Reason("summaries", text, "memcli compact --verify")
 
 
 def _of_vectors(found: Findings) -> Iterator[Reason]:
@@ -225,6 +250,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
             for source in found.config.sources
         ],
         "changes": changes(standing),
+        "summaries": found.summaries,
         "skipped": [
             {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
             for s in (*_skipped(found), *listing.unlisted)

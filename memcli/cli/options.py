@@ -1,14 +1,22 @@
-"""The options that every command shares, declared once."""
+"""The options that commands share, declared once, and what those of filters mean."""
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from memcli.errors import UsageError
+from memcli.types import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memcli.cli.skin import Skin
+    from memcli.search.dates import DateSpan
 
 GENERAL = "Of every command"  # the group of their help
+FILTERS = "Filters"
 
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
@@ -47,9 +55,100 @@ Now = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
 
+Sync = Annotated[bool, typer.Option("--sync", help="Bring in everything first.")]
+NoSync = Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")]
+
+# Typer reads the annotations at run time.
+_Word = Optional[str]  # noqa: UP045
+_Words = Optional[list[str]]  # noqa: UP045
+
+
+def _filter(metavar: str, text: str) -> Any:  # noqa: ANN401  (what Typer makes)
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=FILTERS)
+
+
+Since = Annotated[_Word, _filter("DATE", "Only records from then on.")]
+Until = Annotated[_Word, _filter("DATE", "Only records up to then.")]
+On = Annotated[_Word, _filter("DATE", "Only records of that time.")]
+Undated = Annotated[
+    bool, typer.Option("--undated", help="Keep undated records too.", rich_help_panel=FILTERS)
+]
+Paths = Annotated[_Words, _filter("GLOB", "Only these paths.")]
+Sources = Annotated[_Words, _filter("NAME", "Only these sources.")]
+Kinds = Annotated[_Words, _filter("KIND", "Only these kinds.")]
+Scopes = Annotated[_Words, _filter("SCOPE", "Only these scopes.")]
+Trusts = Annotated[_Words, _filter("TRUST", "Only this trust.")]
+Headings = Annotated[_Words, _filter("TEXT", "Only below headings.")]
+Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
+Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter says so.")]
+
 
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
     """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
     if sync and no_sync:
         raise UsageError("--sync goes without --no-sync", hint=f"memcli {command} --help")
     return True if sync else False if no_sync else None
+
+
+def tags_of(given: list[str] | None) -> tuple[str, ...]:
+    """Take the tags of --tag; UsageError for one without a letter."""
+    for tag in given or ():
+        if not tag.strip(" #/"):
+            raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
+    return tuple(given or ())
+
+
+def where_of(given: list[str] | None) -> tuple[Where, ...]:
+    """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
+    return tuple(map(_where, given or ()))
+
+
+def _where(text: str) -> Where:
+    key, sign, value = text.partition("=")
+    negated = key.endswith("!") if sign else key.startswith("!")
+    key, value = key.strip("! "), value.strip()
+    if not key or bool(sign) != bool(value):
+        raise UsageError(
+            f"--where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}",
+            hint="--where status=open",
+        )
+    return Where(key, value if sign else None, negated)
+
+
+def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tuple[DateSpan, ...]:
+    """Read the dates of filters, by option: what each lets through."""
+    named = {option: text for option, text in given.items() if text is not None}
+    if not named:
+        return ()
+    if "--on" in named and len(named) > 1:
+        raise UsageError("--on goes without --since and --until", hint=f"memcli {command} --help")
+    from memcli.search.dates import parse_date
+
+    bounds = []
+    for option, text in named.items():
+        try:
+            span = parse_date(text, skin.today, day_first=skin.has_day_first)
+        except ValueError as error:
+            raise UsageError(str(error), hint="memcli help query-syntax") from None
+        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
+            missing = "first day" if option == "--since" else "last day"
+            raise UsageError(
+                f"{option} wants a day, and {text!r} has no {missing}",
+                hint="memcli help query-syntax",
+            )
+        if option != "--on":
+            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
+        bounds.append(span._replace(text=f"{option} {span.text}"))
+    return tuple(bounds)
+
+
+def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
+    """Give the first and the last day that filters let through, None where there is no bound."""
+    first = next((span.start for span in bounds if span.start), None)
+    last = next((span.end for span in bounds if span.end), None)
+    if first and last and first > last:
+        raise UsageError(
+            f"the span from {first} to {last} ends before it begins",
+            hint=f"--since {last} --until {first}",
+        )
+    return first, last

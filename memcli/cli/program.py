@@ -15,17 +15,9 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 COMMANDS = (
-    "index",
-    "search",
-    "pick",
-    "get",
-    "context",
-    "status",
-    "compact",
-    "bench",
-    "config",
-    "help",
-)
+    "index", "search", "related", "pick", "get", "ls", "context", "status", "compact", "bench",
+    "config", "help",
+)  # fmt: skip
 
 # What other programs call these commands.
 OTHER_NAMES = {
@@ -33,7 +25,9 @@ OTHER_NAMES = {
     **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
     **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
     **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
-    **dict.fromkeys(("info", "stats", "doctor", "list", "ls"), "status"),
+    **dict.fromkeys(("info", "stats", "doctor"), "status"),
+    **dict.fromkeys(("similar", "like", "find-related", "neighbors", "neighbours"), "related"),
+    **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
     **dict.fromkeys(("init", "setup", "settings"), "config --init"),
     **dict.fromkeys(("completion", "completions"), "help --completions bash"),
@@ -55,8 +49,10 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
+  related  Find the passages most like the one at a place.
   pick     Choose a passage, and open it in the editor.
   get      Print lines of a document, by path, citation or record ref.
+  ls       List the documents, with date, kind and tags.
   index    Bring the index in step with the files.
   context  Assemble the memory for a prompt, within a token budget.
   status   Show what the index knows, and what it does not.

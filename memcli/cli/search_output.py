@@ -5,42 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
-from memcli.record import Record
 from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
-from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
+    from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.indexing.freshness import Freshness
-    from memcli.render.template import Template
     from memcli.search.dates import DateSpan
-    from memcli.search.hits import Hit
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
-
-TEMPLATE = "template"  # the form of a text with keys in braces
-Shown = list[tuple[int, "Hit", Snippet]]
-
-
-class Shape(Record):
-    """The form that an answer is written in, and how much of it."""
-
-    form: str  # one of `choices.SEARCH_FORMATS`, or TEMPLATE
-    full: bool = False
-    explain: bool = False
-    in_days: bool = False  # passages stand below their days
-    filters: tuple[DateSpan, ...] = ()  # the dates of filters, as they were read
-    has_question: bool = True  # of its own; else it is what the filters let through
-    fields: tuple[str, ...] = ()  # keys of JSON, where not all are wanted
-    template: Template | None = None  # of the form TEMPLATE
 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
@@ -79,19 +61,12 @@ def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
             skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
 
 
-def _shown(found: Answered) -> Shown:
-    words = found.question.words
-    return [
-        (rank, hit, make_snippet(hit, words=words))
-        for rank, hit in enumerate(found.answer.hits, start=1)
-    ]
-
-
 def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
     from memcli.render.markdown import passage
 
     terminal = skin.terminal
-    for _, hit, snippet in _shown(found):
+    for hit in found.answer.hits:
+        snippet = make_snippet(hit, words=())
         terminal.write(terminal.safe(passage(hit, snippet, skin.cite(hit))))
     for each in found.expanded:
         whole = Snippet(each.hit.text, ())
@@ -99,50 +74,9 @@ def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
-    """Write the passages for a person, on a terminal or in a pipe."""
-    terminal, shown = skin.terminal, _shown(found)
-    if terminal.out_is_terminal:
-        _write_screen(found, shown, skin, shape)
-    else:
-        from memcli.render import text as plain
+    from memcli.cli.search_text import write_text
 
-        day: str | None = ""
-        for rank, hit, snippet in shown:
-            if shape.in_days and hit.about.date != day:
-                day = hit.about.date
-                terminal.write(plain.day(day, terminal.style))
-            terminal.write(
-                plain.passage(
-                    rank, hit, snippet, skin.cite(hit), style=terminal.style, safe=terminal.safe
-                )
-            )
-            if shape.explain:
-                terminal.write(terminal.safe(plain.trace(hit.trace)))
-        for each in found.expanded:
-            where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
-            style, safe = terminal.style, terminal.safe
-            terminal.write(plain.behind(each.hit, where, summary, style=style, safe=safe))
-
-
-def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> None:
-    from memcli.render import screen
-    from memcli.render.text import day as day_line
-    from memcli.render.text import trace
-
-    terminal = skin.terminal
-    made = screen.Screen(
-        terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, _links(skin)
-    )
-    day: str | None = ""
-    for rank, hit, snippet in shown:
-        if shape.in_days and hit.about.date != day:
-            day = hit.about.date
-            terminal.write(day_line(day, terminal.style))
-        terminal.write(screen.passage(rank, hit, snippet, made))
-        if shape.explain:
-            terminal.write(terminal.safe(trace(hit.trace)) + "\n")
-    for each in found.expanded:
-        terminal.write(screen.behind(each, made))
+    write_text(found, skin, shape, _links(skin))
 
 
 def _links(skin: Skin) -> Callable[[str, str, int], str]:

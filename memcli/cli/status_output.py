@@ -74,6 +74,9 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
             f"source     {source['name']}: {source['documents']} of {source['files']} files,"
             f" {source['chunks']} chunks{dates}"
         )
+    if any(record["summaries"].values()):
+        counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
+        lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")

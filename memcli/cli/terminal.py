@@ -68,16 +68,27 @@ class Terminal:
     @property
     def width(self) -> int:
         """Count the columns to write in: those of stdout, at least 20 and at most 120."""
-        try:
-            columns = int(self._environ.get("COLUMNS") or 0)
-        except ValueError:
-            columns = 0
-        if columns <= 0:
-            try:
-                columns = os.get_terminal_size(self._out.fileno()).columns
-            except (OSError, ValueError):  # no descriptor, or one that is no terminal
-                columns = 0
+        columns = self._size("COLUMNS")
         return max(LEAST_WIDTH, min(columns or USUAL_WIDTH, MOST_WIDTH))
+
+    @property
+    def rows(self) -> int:
+        """Count the rows of stdout; 0 where that is not known, as of a pipe."""
+        return self._size("LINES") if self.out_is_terminal else 0
+
+    def _size(self, variable: str) -> int:
+        """Read COLUMNS or LINES, else ask the terminal; 0 where neither knows."""
+        try:
+            given = int(self._environ.get(variable) or 0)
+        except ValueError:
+            given = 0
+        if given > 0:
+            return given
+        try:
+            size = os.get_terminal_size(self._out.fileno())
+        except (OSError, ValueError):  # no descriptor, or one that is no terminal
+            return 0
+        return size.columns if variable == "COLUMNS" else size.lines
 
     @property
     def has_links(self) -> bool:

@@ -1,20 +1,22 @@
-"""Name what the sentences that were left out are about: their rarest words; pure."""
+"""Name what the sentences that were left out are about: people, places, dates, amounts; pure."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from memcli.compaction import keep
 from memcli.compaction.similarity import terms
+from memcli.compaction.tells import names_in
 from memcli.markdown.tokens import quotient
-from memcli.search.stopwords import ENGLISH, GERMAN
 
-LEAST_CHARS = 3
+MOST_NAMES = 8  # a list of more is read by nobody
+MOST_COUNTED = 12  # characters of what a number counts
 COMMA_TOKENS = 0.5
 GRAMS = (2, 3, 4)
 
-# Clauses of scripts without spaces, words of the others.
+# Clauses of scripts without spaces.
 _CLAUSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\w]{2,14}")
 # Han between characters that are grammar more often than not.
 _RUN = re.compile(
@@ -22,30 +24,37 @@ _RUN = re.compile(
     "到去来來说說要想能让讓从從向还還又再更最些个個什怎样樣点點上下中时時候过過着著得地之其已经經a-zA-Z0-9_]{2,}"
 )
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_WORD = re.compile(r"[^\W_][\w'’-]*[^\W_]")
 
 
-def words(
-    texts: Sequence[str], said: Iterable[str], weights: Mapping[str, float], budget: float
+def names(
+    texts: Sequence[str],
+    said: Iterable[str],
+    weights: Mapping[str, float],
+    budget: float,
+    *,
+    speakers: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Choose words of `texts` that `said` does not hold, within `budget` tokens, in their order."""
+    """Choose names of `texts` that `said` does not hold, within `budget` tokens, in their order.
+
+    Names of `speakers`, whole or short, say nothing.
+    """
     known = {term for text in said for term in terms(text)}
     recurring = _recurring(texts)
     found: dict[str, tuple[bool, float, float]] = {}  # does it recur, value, tokens
-    for word in [*recurring, *_candidates(texts)]:
-        own = set(terms(word)) - known
-        cost = quotient(word) + COMMA_TOKENS
-        if own and word not in found:
+    for name in [*recurring, *_candidates(texts)]:
+        own = set(terms(name)) - known
+        cost = quotient(name) + COMMA_TOKENS
+        if own and name not in found and not any(who.startswith(name) for who in speakers):
             value = sum(weights.get(term, 0.0) for term in own) / cost**0.5
-            found[word] = word in recurring, value, cost
+            found[name] = name in recurring, value, cost
     chosen: set[str] = set()
-    for word in sorted(found, key=lambda w: (not found[w][0], -round(found[w][1], 5), w)):
-        cost, own = found[word][2], set(terms(word))
-        if cost <= budget and not own <= known:
+    for name in sorted(found, key=lambda w: (not found[w][0], -round(found[w][1], 5), w)):
+        cost, own = found[name][2], set(terms(name))
+        if cost <= budget and not own <= known and len(chosen) < MOST_NAMES:
             budget -= cost
             known |= own
-            chosen.add(word)
-    return tuple(word for word in found if word in chosen)
+            chosen.add(name)
+    return tuple(name for name in found if name in chosen)
 
 
 def _recurring(texts: Sequence[str]) -> list[str]:
@@ -68,12 +77,20 @@ def _recurring(texts: Sequence[str]) -> list[str]:
     return sorted(kept, key=lambda gram: (-len(gram) * often[gram], gram))
 
 
+def _counted(value: str, text: str) -> str:
+    """Give a bare number with what it counts. Example: 240 in "It cost 240 EUR." -> 240 EUR."""
+    if not value[-1].isdigit() or not value[0].isdigit():
+        return value
+    found = re.search(rf"(?<!\w){re.escape(value)} ?[^\W\d_]{{1,{MOST_COUNTED}}}\b", text)
+    return found[0] if found else value
+
+
 def _candidates(texts: Iterable[str]) -> Iterator[str]:
+    """Yield dates, amounts, identifiers and proper names; clauses where capitals tell nothing."""
     for text in texts:
+        values = [_counted(value, text) for value in keep.values(text)]
+        yield from values
         if _WIDE.search(text):
             yield from (m[0] for m in _CLAUSE.finditer(text) if _WIDE.search(m[0]))
-            continue
-        for match in _WORD.finditer(text):
-            word = match[0]
-            if len(word) >= LEAST_CHARS and word.casefold() not in ENGLISH | GERMAN:
-                yield word
+        else:
+            yield from (name for name in names_in(text) if not any(name in v for v in values))

@@ -30,13 +30,18 @@ class Entry(Record):
     also: tuple[str, ...]  # words of what was left out
 
 
-def body(entries: Sequence[Entry]) -> str:
-    """Write what is read and searched: a section a document, the records' headings below it."""
-    first, last = entries[0].date, max(entry.date for entry in entries)
+def body(entries: Sequence[Entry], first: str, last: str) -> str:
+    """Write what is read and searched: a section a document, the records' headings below it.
+
+    `first` and `last` are the days it is of. Logs with nothing but their dates for headings have
+    no sections: each line cites its log.
+    """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
     told = [entry for entry in entries if entry.sentences or entry.also]
+    is_dated = all(entry.headings == (entry.date,) for entry in told)
     for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
-        lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
+        if not is_dated:
+            lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
         above: tuple[str, ...] = ()
         for entry in group:
             below = tuple(h for h in entry.headings[1:] if h not in title)
@@ -63,7 +68,7 @@ def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
         if (
             run
             and run[-1].path == sentence.path
-            and not sentence.lead
+            and not (sentence.lead or sentence.mark or run[-1].mark)
             and not is_placeholder(sentence.text)
             and not is_placeholder(run[-1].text)
             and 0 <= sentence.first - run[-1].last <= GAP
@@ -84,7 +89,7 @@ def _line(run: Sequence[Sentence]) -> str:
         else:
             text += f"{' ' if text[-1] in '.!?:]' else '; '}{said}"
     where = run[0]._replace(last=run[-1].last).citation
-    return f"- {text} ({where})"
+    return f"- {text}{run[0].mark} ({where})"
 
 
 def document(lineage: Lineage, text: str) -> str:
@@ -101,6 +106,7 @@ def document(lineage: Lineage, text: str) -> str:
         f'earliest: "{lineage.earliest}"',
         f'latest: "{lineage.latest}"',
         f'compacted: "{lineage.compacted}"',
+        f"run: {lineage.run}",
         f"method: {lineage.method}",
         f"confidence: {lineage.confidence}",
         f"level: {lineage.level}",

@@ -4,21 +4,24 @@ Each cluster is tried in three modes until its summary is worth having: `normal`
 survive, something of every record and what is central, `aggressive` leaves out what is central and
 the lines that stand for code and tables, `bounded` tells only rules, decisions and promises, with
 the dates, amounts and identifiers of the rest as a list. A cluster whose summary would still cost
-more than WORTH of its lines is declined.
+more than WORTH of its lines is declined, as is one of which nothing must survive and that normal
+and aggressive do not shorten.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from memcli.compaction import also, keep
 from memcli.compaction.command import Rewrite, written
 from memcli.compaction.compose import Entry, body, document
-from memcli.compaction.extract import extract
+from memcli.compaction.extract import Said, extract, recurring
 from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, told
+from memcli.markdown.evidence import BY_COMMAND, NOTHING
 from memcli.markdown.lineage import lines_hash
 from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
@@ -27,8 +30,8 @@ from memcli.types import Lineage, SourceLines
 MODES = ("normal", "aggressive", "bounded")
 # A summary that saves less than a tenth is one more file to read.
 WORTH = 0.9
-# Of the ratio's tokens, so much goes to the words of what was left out.
-ALSO_SHARE = 0.3
+# Of the ratio's tokens, so much goes to the names in what was left out.
+ALSO_SHARE = 0.1
 LEAST_ALSO = 6.0  # tokens
 ROUNDS = 6
 # Sentences are compared with one another, so there has to be an end.
@@ -64,8 +67,9 @@ class SummaryDraft(Record):
     text: str
     body: str
     lineage: Lineage
-    mode: str
+    mode: str  # command, or one of MODES
     items: int
+    unused: str  # why the wording of the user's program is not used, "" where it is or none was
 
 
 class Declined(Record):
@@ -94,6 +98,7 @@ class Drafter:
         self.settings, self.weights, self.now, self.embed = settings, weights, now, embed
         self.logs, self.folder, self.rewrite = logs, folder, rewrite
         self.taken = {summary.path for summary in existing}
+        self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts = [(s.lineage.latest, s.path, s.text) for s in existing if s.is_valid]
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
@@ -107,23 +112,29 @@ class Drafter:
             reason = f"{total} tokens are too many for one summary, {MOST_TOKENS} are the most"
             self.declined.append(Declined(sources, total, reason))
             return
-        first = min(item.earliest for item in items)
-        before = [text for text in self.texts if text[0] <= first]
-        context = told(max(before)[2], self.settings.context_tokens) if before else []
-        for mode in ("command",) if self.rewrite else MODES:
+        first, last = _span(items)
+        before = self._before(items, first)
+        unused = ""
+        must = any(s.kept for item in items for entry in item.entries for s in entry.sentences)
+        modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
+        for mode in (BY_COMMAND, *modes) if self.rewrite else modes:
             text, method, confidence = (
                 self._rewritten(items, self.rewrite)
-                if self.rewrite
-                else self._body(items, mode, context, total)
+                if self.rewrite and mode == BY_COMMAND
+                else self._body(items, mode, before, total)
             )
             cost = estimate(text)
             if cost <= WORTH * total:
                 break
+            if mode == BY_COMMAND:
+                unused = f"what the program wrote costs {cost} of {total} tokens"
         else:
-            reason = f"what must survive costs {cost} of {total} tokens"
+            least = "what must survive" if must else "a sentence of each record"
+            reason = f"{least} costs {cost} of {total} tokens"
+            if unused:
+                reason = f"{unused}, and {least} {cost}"
             self.declined.append(Declined(sources, total, reason))
             return
-        last = max(item.latest for item in items)
         lineage = Lineage(
             sources=sources,
             parents=tuple(item.source.path for item in items if item.level),
@@ -136,11 +147,21 @@ class Drafter:
             source_tokens=total,
             summary_tokens=cost,
             seal="",
+            run=self.run,
         )
         path = self._path(first, last)
-        draft = SummaryDraft(path, document(lineage, text), text, lineage, mode, len(items))
+        draft = SummaryDraft(path, document(lineage, text), text, lineage, mode, len(items), unused)
         self.drafts.append(draft)
         self.texts.append((last, path, draft.text))
+
+    def _before(self, items: Sequence[Item], first: str) -> Said:
+        """Give what the newest summary tells that ends by `first` and is none of the items."""
+        own = {item.source.path for item in items}
+        texts = [text for text in self.texts if text[0] <= first and text[1] not in own]
+        if not texts:
+            return Said()
+        text = max(texts)[2]
+        return Said(text, tuple(told(text, self.settings.context_tokens)))
 
     def _path(self, first: str, last: str) -> str:
         """Name a summary by its dates; a second one of the same dates gets a number."""
@@ -152,7 +173,7 @@ class Drafter:
         return path
 
     def _body(
-        self, items: Sequence[Item], mode: str, context: Sequence[str], total: int
+        self, items: Sequence[Item], mode: str, before: Said, total: int
     ) -> tuple[str, str, float]:
         """Write a body in one mode; the budget shrinks until the whole fits the ratio."""
         entries = [entry for item in items for entry in item.entries]
@@ -172,7 +193,7 @@ class Drafter:
         for _ in range(ROUNDS):
             found = extract(
                 flat,
-                context,
+                before,
                 self.weights,
                 forced=forced,
                 groups=_groups(entries) if mode != "bounded" else (),
@@ -180,7 +201,8 @@ class Drafter:
                 embed=self.embed,
             )
             chosen = set(found.chosen)
-            text = body(self._told(entries, chosen, mode, share * goal / max(1, len(entries))))
+            room = share * goal / max(1, len(entries))
+            text = body(self._told(entries, chosen, before, mode=mode, room=room), *_span(items))
             over = quotient(text) - goal
             if budget <= 0 or over <= 0:
                 break
@@ -190,49 +212,61 @@ class Drafter:
     def _rewritten(self, items: Sequence[Item], rewrite: Rewrite) -> tuple[str, str, float]:
         """Let the user's program write the lines."""
         entries = [entry for item in items for entry in item.entries]
-        told = written(entries, rewrite(body(entries)))
+        told = written(entries, rewrite(body(entries, *_span(items))))
         own = [sentence for entry in told for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(
             everything,
-            (),
+            Said(),
             self.weights,
             forced=range(len(everything) - len(own), len(everything)),
             groups=(),
             budget=0.0,
             embed=self.embed,
         )
-        return body(told), "command", found.confidence
+        return body(told, *_span(items)), BY_COMMAND, found.confidence
 
     def _told(
-        self, entries: Sequence[Entry], chosen: set[int], mode: str, room: float
+        self, entries: Sequence[Entry], chosen: set[int], before: Said, *, mode: str, room: float
     ) -> list[Entry]:
-        """Keep the chosen sentences of each entry, and name the rest."""
+        """Keep the chosen sentences of each entry, and name the rest within `room` tokens each."""
         flat = [sentence for entry in entries for sentence in entry.sentences]
-        said_ones = [sentence for n, sentence in enumerate(flat) if n in chosen]
-        said = [sentence.shown for sentence in said_ones]
-        found, at = [], 0
-        paths = {s.path for s in said_ones}
-        for entry in entries:
-            here = range(at, at + len(entry.sentences))
-            at += len(entry.sentences)
-            own = tuple(s for n, s in zip(here, entry.sentences, strict=True) if n in chosen)
-            rest = [s for n, s in zip(here, entry.sentences, strict=True) if n not in chosen]
+        first = recurring(flat)
+        times = Counter[int]()
+        for at, sentence in zip(first, flat, strict=True):
+            times[at] += sentence.times
+        told = {at: flat[at]._replace(times=times[at]) for at in chosen}
+        said = [sentence.shown for sentence in told.values()]
+        speakers = {sentence.speaker for sentence in flat}
+        paths = {sentence.path for sentence in told.values()}
+        found = []
+        for entry, here in zip(entries, _groups(entries), strict=True):
+            own = tuple(told[at] for at in here if at in told)
+            rest = [
+                flat[at]
+                for at in here
+                if first[at] not in chosen and flat[at].text not in before.text
+            ]
             named: tuple[str, ...] = ()
             if mode == "bounded":
                 facts = [v for s in rest if s.kept for v in keep.values(quoted(s.text))]
                 named = tuple(dict.fromkeys(v for v in facts if not any(v in t for t in said)))
             is_silent = not own and not named and entry.path not in paths
-            least = LEAST_ALSO if is_silent else 0.0
-            if rest and max(room, least) > 0:
-                texts = [quoted(s.text) for s in rest]
-                named += also.words(texts, [*said, *entry.headings], self.weights, max(room, least))
+            least = max(room, LEAST_ALSO if is_silent else 0.0)
+            if rest and least > 0:
+                texts, known = [quoted(s.text) for s in rest], [*said, *entry.headings]
+                named += also.names(texts, known, self.weights, least, speakers=speakers)
             if is_silent and not named:
-                named = ("…",)
+                named = (NOTHING,)
             if own or named:
                 paths.add(entry.path)
             found.append(entry._replace(sentences=own, also=named))
         return found
+
+
+def _span(items: Sequence[Item]) -> tuple[str, str]:
+    """Give the first and the last day of a cluster."""
+    return min(item.earliest for item in items), max(item.latest for item in items)
 
 
 def _groups(entries: Sequence[Entry]) -> list[range]:

@@ -1,43 +1,82 @@
-"""Choose the sentences of a cluster that stand for it; pure.
+"""Choose the sentences of a cluster that stand for it, the news first; pure.
 
-What must survive is chosen first. The rest is taken greedily while the budget lasts:
+What must survive is chosen first, then the best of each record, what recurs from record to record,
+and more while the budget lasts:
 
-    value = cosine to the centroid + NEWS * idf of terms not yet said / tokens, over its maximum
+    value = idf of terms not yet said / tokens, over its maximum
+            + TELLS * what happened to whom, by the words (`tells.telling`)
+            + CENTRAL * cosine to the centroid
             - REPEAT * greatest cosine to what is said already, here or in the summary before
-            - QUESTION where it only asks
+            - ASIDE where it only asks or stands in brackets
+            - LEANS where nobody knows of what it speaks
 
-so that stable background told by the neighbouring summary is not told again.
+What is said already, here or in the summary before, is not said again: a line that recurs stands
+once. A sentence that means nothing without the one before it takes that one along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from typing import TYPE_CHECKING
 
+from memcli.compaction.keep import DECISION
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place, terms
+from memcli.compaction.tells import antecedents, is_aside, leans_on, telling
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
+from memcli.search.stopwords import ENGLISH, GERMAN
 
-# Chosen on LoCoMo conversation 26 by what search still finds.
-NEWS = 1.0
+if TYPE_CHECKING:
+    from memcli.compaction.similarity import Matrix
+
+# Chosen on LoCoMo conversations 26 and 30 by what search still finds, and by reading.
+TELLS = 0.8
+CENTRAL = 0.3
 REPEAT = 0.5
-QUESTION = 0.3
+ASIDE = 0.3
+LEANS = 0.5
+CITATION_TOKENS = 8.0  # that a line costs besides what it says
+ROUTINE = 3  # records in which a line recurs
 # Greetings and fillers carry no memory.
-LEAST_TERMS = 4
+LEAST_TERMS = 3
+
+
+class Said(Record):
+    """What the summary before tells."""
+
+    text: str = ""  # all of it: what stands here is not told again
+    last: tuple[str, ...] = ()  # its last lines: what is like them is worth less
 
 
 class Extract(Record):
     """What was chosen of a cluster, in its order."""
 
     chosen: tuple[int, ...]  # positions among the sentences
-    confidence: float  # mean cosine of the chosen to the centroid, in [0, 1]
+    confidence: float  # see `_Selection.confidence`
     method: str
+
+
+def recurring(sentences: Sequence[Sentence]) -> list[int]:
+    """Give for each sentence the first one that says the same, word for word.
+
+    A decision is told each time: taken back and made again, it says something else.
+    """
+    first: dict[str, int] = {}
+    return [
+        at
+        if sentence.kept == DECISION or sentence.lead or is_placeholder(sentence.text)
+        else first.setdefault(sentence.shown, at)
+        for at, sentence in enumerate(sentences)
+    ]
 
 
 def extract(
     sentences: Sequence[Sentence],
-    context: Sequence[str],
+    before: Said,
     weights: Mapping[str, float],
     *,
     forced: Sequence[int],
@@ -47,44 +86,145 @@ def extract(
 ) -> Extract:
     """Choose `forced`, the best of each group that has none, then up to `budget` tokens more.
 
-    `context` is told already.
+    A line that recurs in ROUTINE groups is chosen too, unless the summary before tells it.
     """
-    import numpy as np
-
-    space = place([s.shown for s in sentences] + list(context), weights, embed)
-    rows, told = space.rows[: len(sentences)], space.rows[len(sentences) :]
-    near = rows @ centroid(rows)
-    asks = np.array([s.text.endswith(("?", "？")) for s in sentences])
-    worth = near - QUESTION * asks
-    words = [set(terms(s.text)) for s in sentences]
-    costs = [quotient(s.shown) for s in sentences]
-    chosen = set(forced)
-    said = set().union(*(words[i] for i in chosen))
-    alike = np.zeros(len(sentences), dtype=np.float32)
-    for row in [*told, *(rows[i] for i in sorted(chosen))]:
-        alike = np.maximum(alike, rows @ row)
+    space = place([s.shown for s in sentences] + list(before.last), weights, embed)
+    selection = _Selection(sentences, before, weights, space.rows)
+    for at in forced:
+        selection.take(at)
     for group in groups:
-        able = [i for i in group if len(words[i]) >= LEAST_TERMS]
-        able = [i for i in able if not is_placeholder(sentences[i].text)] or able
-        if able and chosen.isdisjoint(group):
-            best = max(able, key=lambda i: (round(float(worth[i] - REPEAT * alike[i]), 5), -i))
-            chosen.add(best)
-            said |= words[best]
-            alike = np.maximum(alike, rows @ rows[best])
-    left = [i for i in range(len(sentences)) if i not in chosen and len(words[i]) >= LEAST_TERMS]
+        if selection.chosen.isdisjoint(group):
+            selection.take_best(group)
+    for at in _routine(sentences, selection.first, groups):
+        if selection.is_able[at]:
+            selection.take(at)
     spent = 0.0
-    while left:
-        news = {i: sum(weights.get(t, 0.0) for t in words[i] - said) / (costs[i] + 8) for i in left}
-        most = max(news.values()) or 1.0
-        values = {i: worth[i] + NEWS * news[i] / most - REPEAT * alike[i] for i in left}
-        best = max(left, key=lambda i: (round(float(values[i]), 5), -i))
+    left = [at for at in range(len(sentences)) if selection.is_able[at]]
+    while (best := selection.best(left)) is not None:
         left.remove(best)
-        if spent + costs[best] > budget:
-            continue
-        spent += costs[best]
-        chosen.add(best)
-        said |= words[best]
-        alike = np.maximum(alike, rows @ rows[best])
-    order = sorted(chosen)
-    mean = float(np.mean(near[order])) if order else 0.0
-    return Extract(tuple(order), round(min(1.0, max(0.0, mean)), 4), space.method)
+        cost = selection.cost(best)
+        if spent + cost <= budget:
+            spent += cost
+            selection.take(best)
+    return Extract(tuple(sorted(selection.chosen)), selection.confidence(), space.method)
+
+
+def _routine(
+    sentences: Sequence[Sentence], first: Sequence[int], groups: Sequence[range]
+) -> list[int]:
+    """List the sentences that recur in ROUTINE groups, or as often in the summaries of them."""
+    seen = Counter[int]()
+    for group in groups:
+        seen.update({first[at]: sentences[at].times for at in group})
+    return sorted(at for at, times in seen.items() if times >= ROUTINE)
+
+
+class _Selection:
+    """What has been chosen so far, and what the rest is worth beside it."""
+
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        before: Said,
+        weights: Mapping[str, float],
+        rows: Matrix,
+    ) -> None:
+        import numpy as np
+
+        self.rows, told = rows[: len(sentences)], rows[len(sentences) :]
+        self.weights, self.first = weights, recurring(sentences)
+        self.is_new = [
+            first == at and sentence.text not in before.text
+            for at, (first, sentence) in enumerate(zip(self.first, sentences, strict=True))
+        ]
+        distinct = self.rows[self.is_new] if any(self.is_new) else self.rows
+        self.near = self.rows @ centroid(distinct)
+        self.words = [_content(s.text) for s in sentences]
+        self.costs = [quotient(s.shown) for s in sentences]
+        self.needed = antecedents(sentences)
+        self.is_able = [
+            new and len(words) >= LEAST_TERMS
+            for new, words in zip(self.is_new, self.words, strict=True)
+        ]
+        self.is_other = [is_placeholder(s.text) for s in sentences]
+        names = {s.speaker for s in sentences if s.speaker}
+        marks = np.array(
+            [
+                TELLS * telling(sentence.text, names)
+                - ASIDE * (sentence.text.endswith(("?", "？")) or is_aside(sentence.text))
+                - LEANS * (needed is None and leans_on(sentence.text))
+                for sentence, needed in zip(sentences, self.needed, strict=True)
+            ],
+            dtype=np.float32,
+        )
+        self.worth = marks + CENTRAL * self.near
+        self.alike = np.zeros(len(sentences), dtype=np.float32)
+        for row in told:
+            self.alike = np.maximum(self.alike, self.rows @ row)
+        self.chosen: set[int] = set()
+        self.said: set[str] = set().union(*map(_content, before.last))
+
+    def take(self, at: int) -> None:
+        """Choose a sentence, or the one that said the same before."""
+        import numpy as np
+
+        for each in self._bundle(self.first[at]):
+            self.chosen.add(each)
+            self.said |= self.words[each]
+            self.alike = np.maximum(self.alike, self.rows @ self.rows[each])
+
+    def take_best(self, group: Iterable[int]) -> None:
+        """Choose the best of a group, prose before what stands for code and tables."""
+        able = [at for at in group if self.is_able[at]]
+        best = self.best([at for at in able if not self.is_other[at]] or able)
+        if best is not None:
+            self.take(best)
+
+    def best(self, group: Iterable[int]) -> int | None:
+        """Give what is worth most of a group's sentences that can be chosen and are not."""
+        able = [at for at in group if at not in self.chosen]
+        if not able:
+            return None
+        news = {at: self._news(at) for at in able}
+        most = max(news.values()) or 1.0
+        values = {at: news[at] / most + self.worth[at] - REPEAT * self.alike[at] for at in able}
+        return max(able, key=lambda at: (round(float(values[at]), 5), -at))
+
+    def cost(self, at: int) -> float:
+        """Count the tokens of a sentence with what it takes along."""
+        return sum(self.costs[each] for each in self._bundle(at))
+
+    def _bundle(self, at: int) -> list[int]:
+        """List a sentence and what it needs before it, as far as that is not told."""
+        found = [at]
+        while (needed := self.needed[found[-1]]) is not None and needed not in self.chosen:
+            found.append(needed)
+        return found
+
+    def _news(self, at: int) -> float:
+        words = set().union(*(self.words[each] for each in self._bundle(at)))
+        return self._weight(words - self.said) / (self.cost(at) + CITATION_TOKENS)
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(self.weights.get(word, 0.0) for word in words)
+
+    def confidence(self) -> float:
+        """Say how well what was chosen stands for the whole, from 0 to 1.
+
+        The geometric mean of two, over what is new, each sentence once: the mean cosine of those
+        chosen to the centroid, and the share of the information that is told, the IDF of terms.
+        """
+        new = [words for words, is_new in zip(self.words, self.is_new, strict=True) if is_new]
+        order = sorted(self.chosen)
+        if not order:
+            return 0.0
+        whole, told = set().union(*new), set().union(*(self.words[at] for at in order))
+        information = self._weight(whole)
+        share = self._weight(whole & told) / information if information else 1.0
+        cosine = max(0.0, float(self.near[order].mean()))
+        return round(min(1.0, sqrt(cosine * share)), 4)
+
+
+def _content(text: str) -> set[str]:
+    """Give the terms of a text that are no grammar."""
+    return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}

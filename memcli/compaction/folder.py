@@ -16,7 +16,8 @@ from memcli.compaction.summaries import Summary, judged
 from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.planning import Settings, make_document, plan
 from memcli.indexing.planning import read as read_document
-from memcli.markdown.lineage import FOLDERS
+from memcli.markdown.lineage import FOLDERS, is_place, read_lineage
+from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Document, FileText, Known, Lineage, Skip, shown
 from memcli.workspace import openat
@@ -73,6 +74,39 @@ def read(
         elif _is_log(document, file):
             logs.append(DatedLog(stat.path, document.title, document.date or "", lines))
     return Holdings(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
+
+
+def summaries_among(settings: Settings, paths: Sequence[str]) -> list[Summary]:
+    """Judge the summaries among the files of the memory; of the others only their logs are read."""
+    files = _Lines(settings, paths)
+    found = []
+    for path in filter(is_place, paths):
+        file = read_document(settings, MEMORY_SOURCE, path)
+        lineage = None if isinstance(file, Skip) else read_lineage(parse(file.text).front_matter)
+        if not isinstance(file, Skip) and lineage is not None:
+            found.append((path, file.text, lineage))
+    return judged(found, files)
+
+
+class _Lines(Mapping[str, Sequence[str]]):
+    """The lines of the files of the memory, each read when it is asked for and then kept."""
+
+    def __init__(self, settings: Settings, paths: Sequence[str]) -> None:
+        self._settings = settings
+        self._lines: dict[str, Sequence[str] | None] = dict.fromkeys(paths)
+
+    def __getitem__(self, path: str) -> Sequence[str]:
+        lines = self._lines[path]
+        if lines is None:
+            file = read_document(self._settings, MEMORY_SOURCE, path)
+            lines = self._lines[path] = () if isinstance(file, Skip) else file.text.split("\n")
+        return lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
 
 def _is_log(document: Document, file: FileText) -> bool:

@@ -63,8 +63,13 @@ def _values() -> re.Pattern[str]:
 
 
 def why_kept(text: str) -> str:
-    """Say what makes a sentence stay: rule, decision, promise or fact; "" when nothing does."""
-    return next((kind for kind, found in _patterns().items() if found.search(text)), "")
+    """Say what makes a sentence stay: rule, decision, promise or fact; "" when nothing does.
+
+    A question only asks for a rule, a decision or a promise.
+    """
+    asks = text.endswith(("?", "？"))
+    kinds = {FACT: _values()} if asks else _patterns()
+    return next((kind for kind, found in kinds.items() if found.search(text)), "")
 
 
 def values(text: str) -> list[str]:

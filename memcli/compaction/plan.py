@@ -25,6 +25,7 @@ class CompactionPlan(Record):
     records: tuple[LogRecord, ...]
     tail: tuple[LogRecord, ...]
     waiting: tuple[LogRecord, ...]
+    covered: int  # records behind the tail that a valid summary stands for already
     drafts: tuple[SummaryDraft, ...]
     declined: tuple[Declined, ...]
 
@@ -75,7 +76,12 @@ def make_plan(
             drafter.summarise(group)
     waits = open_[len(open_) - len(waiting) :] if waiting else []
     return CompactionPlan(
-        tuple(records), tuple(tail), tuple(waits), tuple(drafter.drafts), tuple(drafter.declined)
+        records=tuple(records),
+        tail=tuple(tail),
+        waiting=tuple(waits),
+        covered=len(eligible) - len(open_),
+        drafts=tuple(drafter.drafts),
+        declined=tuple(drafter.declined),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from memcli.compaction.keep import FACT, why_kept
 from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder
+from memcli.markdown.evidence import mark
 from memcli.markdown.units import Unit, units
 from memcli.record import Record
 
@@ -30,6 +31,8 @@ class Sentence(Record):
     speaker: str
     lead: str  # what introduces the list it is the first item of
     kept: str  # why it must survive, "" when it need not
+    times: int = 1  # that it was said
+    newer: str = ""  # citation of what has come in its place
 
     @property
     def citation(self) -> str:
@@ -42,6 +45,11 @@ class Sentence(Record):
         """Give the sentence with who said it and what introduced it."""
         who = f"{self.speaker}: " if self.speaker else ""
         return f"{self.lead}{who}{self.text}"
+
+    @property
+    def mark(self) -> str:
+        """Give what a summary adds to it: how often it was said, what has come in its place."""
+        return mark(self.times, self.newer)
 
 
 def sentences(record: LogRecord) -> list[Sentence]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import inf
 
 from memcli.compaction.compose import Entry
 from memcli.compaction.keep import why_kept
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
-from memcli.markdown.evidence import CitedFile, weigh
+from memcli.markdown.evidence import CitedFile, unmarked, weigh
 from memcli.markdown.lineage import citations, cited
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
@@ -32,7 +34,7 @@ class Summary(Record):
 
     @property
     def state(self) -> str:
-        """Say what the summary is: valid | stale | edited | forged."""
+        """Say what the summary is: one of `types.STATES`."""
         if self.is_edited:
             return "edited"
         if self.stale:
@@ -128,6 +130,24 @@ def _invented(line: str) -> str:
     return f"does not stand in {at}: {cite.said[:SHOWN_CHARS]}"
 
 
+def last_run(summaries: Sequence[Summary]) -> list[Summary]:
+    """Give the summaries of the run that was made last, whatever time it was told it is.
+
+    Runs are counted; of those from before they were, the time of the run decides.
+    """
+    made = [(summary.lineage.run, _instant(summary.lineage.compacted)) for summary in summaries]
+    return [each for each, at in zip(summaries, made, strict=True) if at == max(made)]
+
+
+def _instant(time: str) -> float:
+    """Give an ISO time in seconds since 1970; without an offset it is UTC, and no time is first."""
+    try:
+        found = datetime.fromisoformat(time)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return -inf
+
+
 def leaves_of(path: str, summaries: Mapping[str, Summary]) -> list[SourceLines]:
     """Follow the lineage of a summary down to the raw lines."""
     found: dict[SourceLines, None] = {}
@@ -181,7 +201,9 @@ def entries_of(text: str) -> tuple[Entry, ...]:
             below = (line[4:],)
         elif cite:
             said, path, first, last = cite
-            sentence = Sentence(said, path, first, last, "", "", why_kept(said))
+            text, times, newer = unmarked(said)
+            where = path, first, last
+            sentence = Sentence(text, *where, "", "", why_kept(text), times, newer)
             entry = entries[-1] if entries else None
             if entry is None or (entry.headings, entry.path) != ((title, *below), path):
                 entries.append(Entry(day, (title, *below), path, first, last, (sentence,), ()))

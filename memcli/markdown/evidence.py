@@ -38,6 +38,21 @@ _PLACEHOLDER = re.compile(r"\[(?:table|log|(?:[\w+-]{1,20} )?code), (\d+) (?:lin
 _DATES = re.compile(r"\d{4}-\d{2}-\d{2}(?: to \d{4}-\d{2}-\d{2})?")
 
 
+def mark(times: int, newer: str) -> str:
+    """Write behind a line how often it was said, and the citation of what came in its place."""
+    often = f" [{times} times]" if times > 1 else ""
+    return f"{often} [superseded by {newer}]" if newer else often
+
+
+def unmarked(said: str) -> tuple[str, int, str]:
+    """Give what a line says without its mark, how often it was said and what came in its place."""
+    by = _SUPERSEDED.search(said)
+    said = said[: by.start()] if by else said
+    often = _TIMES.search(said)
+    text = said[: often.start()] if often else said
+    return text, int(often[1]) if often else 1, by[1] if by else ""
+
+
 class Evidence(Record):
     """What speaks for a summary, and what against it."""
 
@@ -157,7 +172,7 @@ def _invented(
             here = _cited(cite, lineage, places, files) if cite else None
             told = cite is not None and here is not None
             if cite and here and is_quoted:
-                told = _is_told(cite, here, places, files)
+                told = _is_told(cite, here, lineage, places, files)
         if not told:
             yield line
 
@@ -231,6 +246,7 @@ def _read(file: CitedFile, first: int, last: int) -> Quoted:
 def _is_told(
     cite: Cited,
     here: Quoted,
+    lineage: Lineage,
     places: Sequence[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
 ) -> bool:
@@ -238,14 +254,13 @@ def _is_told(
     said = cite.said
     if said == NOTHING or any(said == unit.text for unit in here.units):
         return True
-    if (by := _SUPERSEDED.search(said)) is not None:
-        said, newer = said[: by.start()], cited(f"- {NOTHING} ({by[1]})")
-        if newer is None or not _is_inside(newer, places):
-            return False
-    if (often := _TIMES.search(said)) is not None:
-        said = said[: often.start()]
-        if _times(said, places, files) < int(often[1]):
-            return False
+    if _is_said(said, here.units):  # it may end like a mark
+        return True
+    said, times, newer = unmarked(said)
+    if newer and not _is_inside(newer, places):
+        return False
+    if times > 1 and _times(said, lineage, places, files) < times:
+        return False
     if _is_said(said, here.units):
         return True
     if said.startswith(ALSO):
@@ -254,23 +269,37 @@ def _is_told(
     return here.has_other and _is_described(said, here)
 
 
-def _is_inside(cite: Cited, places: Iterable[tuple[SourceLines, SourceLines]]) -> bool:
-    return any(
+def _is_inside(citation: str, places: Iterable[tuple[SourceLines, SourceLines]]) -> bool:
+    cite = cited(f"- {NOTHING} ({citation})")
+    return cite is not None and any(
         source.path == cite.path and source.start_line <= cite.first <= cite.last <= source.end_line
         for source, _ in places
     )
 
 
 def _times(
-    said: str, places: Iterable[tuple[SourceLines, SourceLines]], files: dict[str, CitedFile]
+    said: str,
+    lineage: Lineage,
+    places: Iterable[tuple[SourceLines, SourceLines]],
+    files: dict[str, CitedFile],
 ) -> int:
-    """Count the units behind a summary in which something is said."""
-    return sum(
-        _is_said(said, [unit])
-        for _, place in places
-        for unit in files[place.path].units
-        if place.start_line <= unit.numbers[0] and unit.numbers[-1] <= place.end_line
-    )
+    """Count how often something is said in the lines behind a summary, at most."""
+    found = 0
+    for source, place in places:
+        file = files[place.path]
+        if source.path in lineage.parents:
+            told = (
+                unmarked(e.said) for n, e in file.said if place.start_line <= n <= place.end_line
+            )
+            found += sum(times for text, times, _ in told if text == said)
+            continue
+        found += sum(
+            unit.text.count(said.removeprefix(f"{unit.speaker}: "))
+            for unit in file.units
+            if place.start_line <= unit.numbers[0] <= unit.numbers[-1] <= place.end_line
+            and _is_said(said, [unit])
+        )
+    return found
 
 
 def _is_said(said: str, told: Sequence[Unit]) -> bool:

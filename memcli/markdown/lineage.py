@@ -43,6 +43,7 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
     found = [source for source in sources if source is not None]
     texts = [metadata.get(key) for key in ("earliest", "latest", "compacted", "method", "seal")]
     confidence, level, parents = (metadata.get(k) for k in ("confidence", "level", "parents"))
+    run = metadata.get("run", 0)
     if (
         not found
         or len(found) != len(sources)
@@ -54,6 +55,8 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
         or not 0 <= confidence <= 1
         or type(level) is not int
         or not 1 <= level <= LEVELS
+        or type(run) is not int
+        or run < 0
         or not isinstance(parents, list)
         or not set(parents) <= {source.path for source in found}
     ):
@@ -71,6 +74,7 @@ def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
         source_tokens=tokens["sources"],
         summary_tokens=tokens["summary"],
         seal=seal,
+        run=run,
     )
 
 

@@ -8,16 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.render.text import INDENT, Style
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
 from memcli.render.width import columns, shortened, wrap
-from memcli.search.snippet import Snippet
+from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
+    from memcli.search.landing import Landing
     from memcli.search.views import Expanded
 
 BAR_COLUMNS = 6
+LEAST_BRIEF = 20  # columns of text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
 LEAST_HEADING = 24  # columns; with fewer beside the score, the heading has a line of its own
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -47,11 +49,13 @@ class Screen(Record):
     link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
 
 
-def passage(rank: int, hit: Hit, snippet: Snippet, screen: Screen) -> str:
+def passage(
+    rank: int, hit: Hit, snippet: Snippet, screen: Screen, around: Around = NOTHING_AROUND
+) -> str:
     """Show one passage: where, how good and how old, below which headings; then its text."""
     candidate, style = hit.candidate, screen.style
     age = age_in_words(screen.age_days(candidate.about.date)) if candidate.about.date else "undated"
-    facts = [(f"{bar(hit.score)} {hit.score:.3f}  {age:<{AGE_COLUMNS}}", style.dim)]
+    facts = [(f"{bar(hit.score)}  {age:<{AGE_COLUMNS}}", style.dim)]
     if candidate.about.date and candidate.about.date not in candidate.about.path:
         facts.append((candidate.about.date, style.dim))
     if candidate.about.trust != "trusted":
@@ -60,7 +64,27 @@ def passage(rank: int, hit: Hit, snippet: Snippet, screen: Screen) -> str:
         facts.append((f"(+{len(hit.duplicates)} alike)", style.dim))
     names = [_on_a_line(name, screen) for name in candidate.about.heading_path]
     lines = [f"{rank:>2}. {_where(hit, screen)}", *_flow(facts, names, screen)]
-    return "\n".join([*lines, *_text(snippet, screen)]) + "\n\n"
+    before, after = (
+        neighbours(side, style, screen.safe, lambda line: shortened(line, screen.width))
+        for side in around
+    )
+    lines += [*before, *_text(snippet, screen), *after]
+    return "\n".join(lines) + "\n\n"
+
+
+def brief(rank: int, hit: Hit, place: Landing, words: Sequence[str], screen: Screen) -> str:
+    """Show one passage in a line that fits: its best line of text, around the first match."""
+    name = f"{screen.name(*hit.about.document)}:{place.line}"
+    shown = _on_a_line(name, screen)
+    cited = f"{screen.style.path}{shown}{screen.style.end}"
+    head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
+    room = max(LEAST_BRIEF, screen.width - columns(f"{rank:>2}. {shown}  "))
+    text = " ".join(screen.safe(place.text).split())
+    marks = marked(text, words).marks
+    if marks and columns(text[: marks[0][1]]) > room:
+        text = "…" + text[max(0, marks[0][0] - room // 3) :]
+    text = shortened(text, room)
+    return head + _styled(text, 0, len(text), marked(text, words).marks, screen.style) + "\n"
 
 
 def _flow(facts: Sequence[tuple[str, str]], headings: Sequence[str], screen: Screen) -> list[str]:

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
     from memcli.store.port import Snapshot
 
-# Narrow passages: within so many tokens more of them, from more places.
-PASSAGE_LINES = 2
+# Narrow passages: within so many tokens more of them, from more places. On LoCoMo conversations 26
+# and 30 recall within 2,000 tokens is .876 with 1, .86 with 2 or 3.
+PASSAGE_LINES = 1
+# What scores less than this share of the best that is added is not what was asked for: there it
+# leaves 13 of 18 passages and a fifth fewer tokens, for .004 of recall.
+ASKED = 0.6
 
 
 def search_expanded(
@@ -57,6 +61,7 @@ def search_expanded(
     near = {line for hit in summaries for line in behind(hit, leaves[hit.about.path])}
     far = {line for path in leaves for line in leaves[path]} - near
     added: list[Hit] = []
+    least = 0.0
     for lines in (near, far):
         left = tokens - sum(estimate(hit.text) for hit in added)
         if not lines or left < 1:
@@ -72,7 +77,9 @@ def search_expanded(
             ),
         )
         found = search(snapshot, query, dates, narrow, embed_query=embed_query, age_days=age_days)
-        added += pack(_unseen(found.hits, [*kept, *added]), budget=left)[0]
+        least = least or ASKED * max((hit.score for hit in found.hits), default=0.0)
+        asked = [hit for hit in found.hits if hit.score >= least]
+        added += pack(_unseen(asked, [*kept, *added]), budget=left)[0]
     return shown, attach(added, summaries, leaves)
 
 

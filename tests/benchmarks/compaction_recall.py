@@ -3,9 +3,10 @@
     python -m tests.benchmarks.compaction_recall FOLDER... [--ratio .3 --cluster 2 --tail 1]
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. A row tells, for one
-setting: tokens of the active view over those of the raw lines, and Recall@2000tok in the raw view,
-in the active one with the lines behind summaries, and in the active one alone, where a line of a
-summary earns the raw lines it cites, `also:` lines nothing, and pays for what is printed.
+setting: tokens of the active view over those of the raw lines, and recall within a budget of tokens
+in the raw view, in the active one with the lines behind summaries, and in the active one alone,
+where a line of a summary earns the raw lines it cites, `also:` lines nothing, and pays for what is
+printed.
 """
 
 from __future__ import annotations
@@ -49,7 +50,6 @@ from memcli.types import SUMMARY, Filters, Limits, Wanted
 from memcli.workspace.dating import age_days
 from tests.support import count_tokens
 
-BUDGET = 2000.0
 LINE_END = 0.25
 
 Earned = tuple[str, int, float]  # path, line, tokens; line 0 earns nothing
@@ -110,13 +110,13 @@ class Workspace:
             nothing = Legs(Wanted(), (), None, ())
             return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
-    def recall(self, view: str, *, tokens: int, limit: int) -> dict[str, float]:
+    def recall(self, view: str, *, tokens: int, limit: int, budget: int) -> dict[str, float]:
         options = options_of(self.config, filters=Filters(view=view))._replace(limit=limit)
         sums = {"recall": 0.0, "hits": 0.0}
         with self.store.snapshot() as snapshot:
             for query in self.queries:
                 read = list(self._read(snapshot, query, options, tokens))
-                sums["recall"] += _recall(query, read)
+                sums["recall"] += _recall(query, read, budget)
                 sums["hits"] += sum(cost for _, _, cost in read)
         return {name: value / len(self.queries) for name, value in sums.items()}
 
@@ -158,8 +158,8 @@ def _lines(hit: Hit) -> Iterator[Earned]:
             yield path, n, 0.0
 
 
-def _recall(query: Query, read: Sequence[Earned]) -> float:
-    left, seen = BUDGET, set()
+def _recall(query: Query, read: Sequence[Earned], budget: int) -> float:
+    left, seen = float(budget), set()
     for path, line, cost in read:
         left -= cost
         if left < 0:
@@ -187,8 +187,9 @@ def main() -> None:
     parser.add_argument("--cluster", nargs="+", type=int, default=[2])
     parser.add_argument("--tail", type=int, default=1)
     parser.add_argument("--depth", type=int, default=1)
-    parser.add_argument("--tokens", nargs="+", type=int, default=[1000])
+    parser.add_argument("--tokens", nargs="+", type=int, default=[1500])
     parser.add_argument("--limit", nargs="+", type=int, default=[10])
+    parser.add_argument("--budget", type=int, default=2000, help="tokens that are read")
     parser.add_argument("--quick", action="store_true", help="leave out two columns")
     parser.add_argument("--sample", type=int, default=1, help="every so many-th question")
     parser.add_argument("--each", action="store_true", help="a row a workspace too")
@@ -199,7 +200,11 @@ def main() -> None:
             spaces.append(Workspace(source, Path(temporary) / str(at)))
             spaces[-1].index()
             spaces[-1].queries = spaces[-1].queries[:: wanted.sample]
-        raw = [space.recall("raw", tokens=0, limit=60)["recall"] for space in spaces]
+        budget = wanted.budget
+        raw = [
+            space.recall("raw", tokens=0, limit=60, budget=wanted.budget)["recall"]
+            for space in spaces
+        ]
         whole = [space.tokens("raw") for space in spaces]
         weights = [len(space.queries) for space in spaces]
         _say("cluster ratio limit expand | tokens  raw  active+expand  kept  alone  all | modes")
@@ -211,7 +216,12 @@ def main() -> None:
                     modes[mode] = modes.get(mode, 0) + count
             shares = [s.tokens("active") / t for s, t in zip(spaces, whole, strict=True)]
             alone, every = (
-                [0.0 if wanted.quick else s.recall(v, tokens=0, limit=30)["recall"] for s in spaces]
+                [
+                    0.0
+                    if wanted.quick
+                    else s.recall(v, tokens=0, limit=30, budget=wanted.budget)["recall"]
+                    for s in spaces
+                ]
                 for v in ("active", "all")
             )
             for limit, tokens in product(wanted.limit, wanted.tokens):
@@ -219,7 +229,7 @@ def main() -> None:
                     Row(
                         share,
                         before,
-                        space.recall("active", tokens=tokens, limit=limit)["recall"],
+                        space.recall("active", tokens=tokens, limit=limit, budget=budget)["recall"],
                         *rest,
                     )
                     for space, share, before, *rest in zip(

@@ -37,7 +37,8 @@ if "--disabled" in given:
     lines = subprocess.run(reload.replace("{q}", shlex.quote(query)), **shell).stdout
 line = (lines.splitlines() + [""])[int(os.environ.get("CHOSEN", 1)) - 1]
 preview = given[given.index("--preview") + 1]
-shown = subprocess.run(preview.replace("{2}", shlex.quote((line + "\\t\\t").split("\\t")[1])), **shell)
+second = shlex.quote((line + "\\t\\t").split("\\t")[1])
+shown = subprocess.run(preview.replace("{2}", second), **shell)
 with open(os.environ["RECORD"], "w") as file:
     json.dump({"lines": lines.splitlines(), "preview": shown.stdout + shown.stderr}, file)
 if "--print-query" in given:

@@ -1,23 +1,32 @@
-"""The rare words of what was left out, for people and for search."""
+"""Names, dates and amounts of what was left out, for people and for search."""
 
 from __future__ import annotations
 
-from memcli.compaction.also import words
+from memcli.compaction.also import names
 from memcli.compaction.similarity import idf
 
-ENGLISH = ["We paddled a canoe down the river.", "The canoe had a leak."]
+ENGLISH = [
+    "Woah, we drove with Odette to Lake Bled!",
+    "The hotel in Bled cost 240 EUR, and Odette paid on 14 March.",
+    "Yup, it was exciting.",
+]
 CHINESE = ["我去了厦门。", "厦门有鼓浪屿，鼓浪屿很美。"]
 
 
-def test_rare_words_come_in_their_order_without_what_was_said() -> None:
-    weights = idf(["the river", "the river", "the bank", "a canoe"])
-    assert words(ENGLISH, ["the river"], weights, 100) == ("paddled", "canoe", "down", "leak")
+def test_names_dates_and_amounts_come_in_their_order_and_no_other_words() -> None:
+    assert names(ENGLISH, [], idf(ENGLISH), 100) == ("Odette", "Lake Bled", "240 EUR", "14 March")
+
+
+def test_what_was_said_and_who_speaks_is_left_out() -> None:
+    said = ["Odette went to Lake Bled."]
+    assert names(ENGLISH, said, idf(ENGLISH), 100) == ("240 EUR", "14 March")
+    assert names(ENGLISH[:1], [], idf(ENGLISH), 100, speakers={"Odette"}) == ("Lake Bled",)
 
 
 def test_the_budget_is_kept() -> None:
-    assert words(ENGLISH, [], idf(ENGLISH), 3) == ("down", "leak")  # 1 + 0.5 tokens each
-    assert words(ENGLISH, [], idf(ENGLISH), 0) == ()
+    assert names(ENGLISH, [], idf(ENGLISH), 4) == ("240 EUR", "Bled")
+    assert names(ENGLISH, [], idf(ENGLISH), 0) == ()
 
 
 def test_chinese_is_named_by_what_recurs() -> None:
-    assert words(CHINESE, [], idf(CHINESE), 5) == ("鼓浪屿", "厦门")
+    assert names(CHINESE, [], idf(CHINESE), 5) == ("鼓浪屿", "厦门")

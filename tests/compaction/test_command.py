@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
+from tests.support import write
 
 TERSE = """
 import sys
@@ -20,6 +22,14 @@ lines = [line for line in sys.stdin.read().split("\\n") if line.startswith("- ")
 print("a preface without a citation")
 print("- told elsewhere (memory/2030-01-01.md:1)")
 print("- in short: a store was chosen" + lines[0][lines[0].rindex(" ("):])
+"""
+
+WORDY = """
+import sys
+for line in sys.stdin.read().split("\\n"):
+    if line.startswith("- "):
+        said, where = line.rsplit(" (", 1)
+        print(said + " and so on" * 40 + " (" + where)
 """
 
 
@@ -71,3 +81,32 @@ def test_a_workspace_cannot_name_a_program(notes: Path) -> None:
     code, _, err = _compact(notes)
     assert code == 2
     assert "compact.command may only stand in your own configuration" in err
+
+
+def test_one_that_does_not_shrink_makes_way_for_sentences_and_is_told_of(notes: Path) -> None:
+    _configure(WORDY, _user_folder())
+    code, out, err = _compact(notes)
+    assert code == 0, err
+    first = out.split("\n")[0]
+    assert re.fullmatch(
+        r"would write  \S+\.md  (\d+) -> \d+ tokens  8 records  extractive  confidence 0\.\d\d;"
+        r" what the program wrote costs \d{4} of \1 tokens",
+        first,
+    )
+    assert "and so on" not in out
+
+
+def test_where_nothing_shrinks_both_reasons_are_told(tmp_path: Path) -> None:
+    rules = "\n".join(f"- Rule {n}: you must never touch valve {n}." for n in range(10, 16))
+    for day in (1, 2):
+        write(tmp_path, f"memory/2025-03-0{day}.md", rules)
+    _configure(WORDY, _user_folder())
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        run(["compact", "-w", str(tmp_path), "--summarizer", "command", "--cluster", "2", "--tail",
+             "0", "--tail-tokens", "0"])  # fmt: skip
+    assert re.fullmatch(
+        r"declined  memory/2025-03-01\.md to memory/2025-03-02\.md: what the program wrote costs"
+        r" 556 of 126 tokens, and what must survive 132\n",
+        out.getvalue(),
+    )

@@ -104,6 +104,25 @@ def test_it_is_served_in_no_view_and_its_lines_are_found_raw(notes: Path, how: s
     assert len(made["summaries"]) == 1  # a new one would be written beside it
 
 
+@pytest.mark.parametrize("how", ["valid", *SPOILT])
+def test_the_status_counts_what_summaries_are(notes: Path, how: str) -> None:
+    if how in SPOILT:
+        SPOILT[how][0](notes)
+    told_record = record("status", "-w", str(notes))
+    states = ("valid", "stale", "edited", "forged")
+    assert told_record["summaries"] == {state: int(state == how) for state in states}
+    out = told("status", "-w", str(notes))[1]
+    assert f"summaries  1 {how}\n" in out
+    warning = "1 summary does not hold; its lines are searched raw. Try: memcli compact --verify"
+    assert (warning in told_record["warnings"]) == (how != "valid")
+    assert (warning in out) == (how != "valid")
+
+
+def test_the_status_says_nothing_of_summaries_where_there_are_none(tmp_path: Path) -> None:
+    write(tmp_path, FIRST, LOGS[FIRST])
+    assert "summaries" not in told("status", "-w", str(tmp_path))[1]
+
+
 def test_what_is_told_by_hand_comes_back_with_the_old_words(notes: Path) -> None:
     was = (notes / SUMMARY).read_bytes()
     edit(notes)

@@ -190,6 +190,7 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
             tail=len(plan.tail),
             waiting=len(plan.waiting),
             summaries=[{**_described(d.path, d.lineage), "mode": d.mode, "records": d.items,
+                        **({"unused": d.unused} if d.unused else {}),
                         **({"text": d.text} if wanted.show else {})}
                        for d in plan.drafts],
             declined=[{"sources": [_lines(s) for s in d.sources], "tokens": d.tokens,
@@ -206,7 +207,8 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
             f" {lineage.summary_tokens} tokens  {draft.items} records"
             f"  {terminal.safe_line(lineage.method)}"
             f"{'' if draft.mode in ('normal', 'command') else ', ' + draft.mode}"
-            f"  confidence {lineage.confidence:.2f}\n"
+            f"  confidence {lineage.confidence:.2f}"
+            f"{f'; {draft.unused}' if draft.unused else ''}\n"
         )
         if wanted.show:
             terminal.write(terminal.safe(draft.body) + "\n")
@@ -214,14 +216,39 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
         ends = dict.fromkeys((declined.sources[0].path, declined.sources[-1].path))
         where = terminal.safe_line(" to ".join(ends))
         terminal.write(f"declined  {where}: {declined.reason}\n")
-    before = sum(d.lineage.source_tokens for d in plan.drafts)
-    after = sum(d.lineage.summary_tokens for d in plan.drafts)
-    text = (
-        f"{len(plan.records)} records: {len(plan.tail)} in the tail, {len(plan.waiting)} wait for"
-        f" more; {before} tokens become {after}"
-    )
+    text = _outcome(plan, skin.config("compact.cluster"), written=written)
     hint = "" if written or not plan.drafts else "memcli compact --apply"
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
+
+
+def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:
+    """Say what becomes of the records, and why the rest stay as they are."""
+    tail, waiting = len(plan.tail), len(plan.waiting)
+    if not plan.records:
+        return "Nothing to compact: there are no dated logs"
+    rest = [f"{waiting} {'waits' if waiting == 1 else 'wait'} until there are {cluster}"]
+    rest = [*rest * (waiting > 0), *[f"the newest {tail} stay as they are"] * (tail > 0)]
+    told = ", and ".join(rest)
+    if plan.drafts:
+        before = sum(d.lineage.source_tokens for d in plan.drafts)
+        after = sum(d.lineage.summary_tokens for d in plan.drafts)
+        records = sum(d.items for d in plan.drafts if d.lineage.level == 1)
+        done = "are now told by" if written else "would be told by"
+        what = _counted(records, "record") if records else "summaries"
+        made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
+        return f"{made}, {before} tokens become {after}" + (f"; {told}" if told else "")
+    if tail == len(plan.records):
+        of = _counted(tail, "record")
+        return f"Nothing to compact: the newest {of} stay as they are, and there are no older ones"
+    covered = f"summaries tell {_counted(plan.covered, 'record')} already"
+    told = ", ".join([*[covered] * (plan.covered > 0), *[told] * bool(told)])
+    return f"Nothing to compact{f': {told}' if told else ''}"
+
+
+def _counted(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{count} {noun}s"
 
 
 def _summary(summary: Summary) -> dict[str, Any]:

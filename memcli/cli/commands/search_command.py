@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memcli.api.ask import Answered
-    from memcli.cli.search_output import Shape
-    from memcli.search.dates import DateSpan
+    from memcli.cli.search_form import Shape
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
     from memcli.search.question import Question
@@ -65,24 +64,36 @@ def command(
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
+    brief: Annotated[
+        bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")
+    ] = False,
+    around: Annotated[
+        int,
+        typer.Option("-C", "--context", metavar="N", help="Show N lines of the file around each."),
+    ] = 0,
+    more: Annotated[
+        bool, typer.Option("--more", help="Show what does not fit the screen too.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how scores came about.")] = False,
     why_not: Annotated[
         Word, typer.Option(metavar="REF", help="Say where these lines fell out instead.")
     ] = None,
-    since: Annotated[Word, typer.Option(metavar="DATE", help="Only records from then on.")] = None,
-    until: Annotated[Word, typer.Option(metavar="DATE", help="Only records up to then.")] = None,
-    on: Annotated[Word, typer.Option(metavar="DATE", help="Only records of that time.")] = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    on: options.On = None,
     sort: Annotated[
         str,
         typer.Option(metavar="HOW", help="Order what is found: score, date (a timeline), newest."),
     ] = "score",
-    undated: Annotated[bool, typer.Option("--undated", help="Keep undated records too.")] = False,
-    path: Annotated[Words, typer.Option(metavar="GLOB", help="Only these paths.")] = None,
-    source: Annotated[Words, typer.Option(metavar="NAME", help="Only these sources.")] = None,
-    kind: Annotated[Words, typer.Option(metavar="KIND", help="Only these kinds.")] = None,
-    scope: Annotated[Words, typer.Option(metavar="SCOPE", help="Only these scopes.")] = None,
-    trust: Annotated[Words, typer.Option(metavar="TRUST", help="Only this trust.")] = None,
-    heading: Annotated[Words, typer.Option(metavar="TEXT", help="Only below headings.")] = None,
+    undated: options.Undated = False,
+    path: options.Paths = None,
+    source: options.Sources = None,
+    kind: options.Kinds = None,
+    scope: options.Scopes = None,
+    trust: options.Trusts = None,
+    heading: options.Headings = None,
+    tag: options.Tags = None,
+    where: options.Wheres = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
     profile: Annotated[
@@ -110,8 +121,8 @@ def command(
     require_dense: Annotated[
         bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
     ] = False,
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
-    sync: Annotated[bool, typer.Option("--sync", help="Bring in everything first.")] = False,
+    no_sync: options.NoSync = False,
+    sync: options.Sync = False,
     receipt: Annotated[
         Word, typer.Option(metavar="FILE", help="Write all that led to the answer; bench replay.")
     ] = None,
@@ -153,8 +164,8 @@ def command(
     check("--source", source or (), [each.name for each in skin.config.sources])
     check("--scope", scope or (), SCOPES)
     check("--trust", trust or (), TRUSTS)
-    bounds = _bounds({"--since": since, "--until": until, "--on": on}, skin)
-    first, last = _span(bounds)
+    bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
+    first, last = options.span_of(bounds)
     filters = Filters(
         since=first,
         until=last,
@@ -164,6 +175,8 @@ def command(
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
+        tags=options.tags_of(tag),
+        where=options.where_of(where),
         undated=undated,
         view=skin.config("search.view"),
     )
@@ -172,7 +185,8 @@ def command(
     )
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=has_question,
+        has_question=has_question, brief=brief, around=around,
+        is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
     asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
     if many:
@@ -247,7 +261,7 @@ def _check_open(opened: int, others: Mapping[str, object]) -> None:
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
     """Read the form of the answer; keys of JSON alone ask for JSON."""
-    from memcli.cli.search_output import Shape
+    from memcli.cli.search_form import Shape
 
     if as_json and form not in (None, "json"):
         raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
@@ -323,45 +337,6 @@ def _why_not(ref: str, question: Question, asked: Asking, *, as_json: bool) -> i
     why_not.write(lines, course, skin, as_json=as_json)
     say_freshness(found.freshness, skin.terminal)
     return ExitCode.OK
-
-
-def _bounds(given: Mapping[str, str | None], skin: Skin) -> tuple[DateSpan, ...]:
-    """Read the dates of filters, by option: what each lets through."""
-    named = {option: text for option, text in given.items() if text is not None}
-    if not named:
-        return ()
-    if "--on" in named and len(named) > 1:
-        raise UsageError("--on goes without --since and --until", hint="memcli search --help")
-    from memcli.search.dates import parse_date
-
-    bounds = []
-    for option, text in named.items():
-        try:
-            span = parse_date(text, skin.today, day_first=skin.has_day_first)
-        except ValueError as error:
-            raise UsageError(str(error), hint="memcli help query-syntax") from None
-        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
-            missing = "first day" if option == "--since" else "last day"
-            raise UsageError(
-                f"{option} wants a day, and {text!r} has no {missing}",
-                hint="memcli help query-syntax",
-            )
-        if option != "--on":
-            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
-        bounds.append(span._replace(text=f"{option} {span.text}"))
-    return tuple(bounds)
-
-
-def _span(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
-    """Give the first and the last day that filters let through, None where there is no bound."""
-    first = next((span.start for span in bounds if span.start), None)
-    last = next((span.end for span in bounds if span.end), None)
-    if first and last and first > last:
-        raise UsageError(
-            f"the span from {first} to {last} ends before it begins",
-            hint=f"--since {last} --until {first}",
-        )
-    return first, last
 
 
 def _all_records(first: str | None, last: str | None) -> str:

@@ -1,0 +1,162 @@
+"""A summary tells the news: what was said already, here or in the summary before, it does not."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.compaction.summaries import Summary
+from tests.compaction.support import make_log, plan_of, read_back, settings
+from tests.support import write
+
+OPENING = "The team met in the usual room and everybody was in a good mood today."
+CLOSING = "The meeting ended early and the team went for coffee together."
+EVENTS = """
+The heater in the east office broke and Levente borrowed two from the workshop.
+Priya showed the carriers the new label printer and they liked it.
+A pigeon flew into the server room and tripped the main fuse.
+Tomas found the missing parcels behind the old conveyor belt.
+Odette asked for the invoices of the whole summer in one folder.
+Jun taught the interns how to read a flame graph.
+The bakery next door flooded our cellar and soaked the spare cables.
+Ilse came back from Lisbon with a contract for the harbour depot.
+Somebody painted the loading dock green without asking anyone.
+The night shift lost the keys to the archive and slept in the van.
+Mira drew the new warehouse map by hand and hung it in the hall.
+Our best forklift driver leaves us for the railway museum.
+The customs officer stopped a lorry full of garden gnomes.
+A lightning strike killed the radio mast on the roof.
+Gregor baked a cake in the shape of a pallet for the auditors.
+The parrots of the neighbour have learnt to imitate our alarm.
+""".strip().split("\n")
+
+
+def stand_up(event: str) -> str:
+    return f"{OPENING}\n\n{event}\n\n{CLOSING}\n"
+
+
+def compact(notes: Path, *arguments: str) -> Any:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(["compact", "-w", str(notes), "--json", "--show", "--tail", "0",
+                    "--tail-tokens", "0", *arguments])  # fmt: skip
+    assert code == 0, err.getvalue()
+    return json.loads(out.getvalue())
+
+
+@pytest.mark.parametrize("encoder", ["hashing", "none", "bundled"])
+def test_sixteen_stand_ups_keep_their_events_and_say_the_rest_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: str
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", encoder)
+    for day, event in enumerate(EVENTS, start=1):
+        write(tmp_path, f"memory/2025-03-{day:02}.md", f"# 2025-03-{day:02}\n\n{stand_up(event)}")
+    made = compact(tmp_path, "--cluster", "8", "--apply")["summaries"]
+    first, second = (re.findall(r"^- (.*) \(.*\)$", each["text"], re.MULTILINE) for each in made)
+    assert first == [
+        f"{OPENING} [8 times]", EVENTS[0], f"{CLOSING} [8 times]", *EVENTS[1:8]
+    ]  # fmt: skip
+    assert second == EVENTS[8:]
+    asked, got = (sum(each["tokens"][n] for each in made) for n in ("sources", "summary"))
+    assert got <= 0.51 * asked
+    assert compact(tmp_path, "--verify")["problems"] == []
+
+
+def test_the_share_of_the_news_that_is_told_makes_the_confidence() -> None:
+    """The one sentence that .01 of the tokens allow is as central among ten as among three."""
+
+    def confidence(count: int) -> float:
+        logs = [make_log(f"2025-03-0{n}", "\n\n".join(EVENTS[8 * n - 8 :][:count])) for n in (1, 2)]
+        (draft,) = plan_of(logs, settings(cluster=2, ratio=0.01)).drafts
+        return draft.lineage.confidence
+
+    assert confidence(2) > confidence(4) > confidence(8)
+
+
+def test_what_the_summary_before_tells_is_not_told_again() -> None:
+    logs = [make_log(f"2025-03-{n:02}", stand_up(event)) for n, event in enumerate(EVENTS[:9], 1)]
+    first = plan_of(logs[:5], settings(cluster=5))
+    before: list[Summary] = read_back(logs[:5], first.drafts)
+    (draft,) = plan_of(logs, settings(cluster=4), before).drafts
+    assert OPENING in first.drafts[0].body
+    assert OPENING not in draft.body
+    assert all(event in draft.body for event in EVENTS[5:9])
+
+
+def test_a_summary_of_summaries_adds_up_how_often_a_line_was_said() -> None:
+    logs = [
+        make_log(f"2025-03-0{n}", stand_up(EVENTS[2 * n - 2]) + "\n" + stand_up(EVENTS[2 * n - 1]))
+        for n in range(1, 9)
+    ]
+    logs.append(make_log("2025-03-09", stand_up("A ship from Riga waited for its papers.")))
+    drafts = plan_of(logs, settings(cluster=3, ratio=0.7, depth=2)).drafts
+    assert [draft.lineage.level for draft in drafts] == [1, 1, 1, 2]
+    assert [f"{OPENING} [6 times]" in draft.body for draft in drafts] == [True, False, False, False]
+    assert f"{OPENING} [5 times]" in drafts[2].body
+    assert f"- {OPENING} [11 times] (memory/2025-03-01.md:1)" in drafts[3].body
+    assert drafts[3].body.startswith("# 2025-03-01 to 2025-03-09\n")
+    assert {summary.state for summary in read_back(logs, drafts)} == {"valid"}
+
+
+def test_a_chat_does_not_begin_with_a_filler() -> None:
+    chat = """
+- **Ann**: Hey Bo! Good to see you! How have you been?
+- **Bo**: Wow, that's cool, Ann! Thanks for asking!
+- **Ann**: I went to the pottery fair in Lund yesterday.
+- **Bo**: Wow, that's cool, Ann! What happened there?
+- **Ann**: I bought a blue bowl and met the potter.
+- **Bo**: Totally agree, Ann! You find something nice every time.
+""".strip()
+    other = """
+- **Bo**: Good morning! How are you doing?
+- **Ann**: Great, thanks! That sounds awesome, Bo!
+- **Bo**: My sister moved to Bergen last week with her two dogs.
+- **Ann**: Wow, that's so cool! You can be proud of her!
+""".strip()
+    (draft,) = plan_of(
+        [make_log("2025-03-01", chat), make_log("2025-03-02", other)], settings(cluster=2)
+    ).drafts
+    told = [line for line in draft.body.split("\n") if line.startswith("- ")]
+    assert (
+        told[0] == "- Ann: I went to the pottery fair in Lund yesterday. (memory/2025-03-01.md:3)"
+    )
+    assert (
+        "- Bo: My sister moved to Bergen last week with her two dogs. (memory/2025-03-02.md:3)"
+        in told
+    )
+    assert "cool" not in draft.body
+
+
+def test_plain_lines_that_nothing_shortens_are_declined_rather_than_told_by_nothing() -> None:
+    logs = [make_log(f"2025-03-0{n}", EVENTS[n]) for n in (1, 2)]
+    plan = plan_of(logs, settings(cluster=2))
+    assert plan.drafts == ()
+    assert [d.reason for d in plan.declined] == ["a sentence of each record costs 53 of 33 tokens"]
+
+
+def test_expand_adds_what_the_question_asks_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    chatter = [
+        f"The {dish} class of the family was fun, and the kitchen smelled of {dish} for days."
+        for dish in ("pizza", "pasta", "risotto", "gnocchi", "focaccia", "lasagna", "tiramisu")
+    ]
+    lines = [*chatter, "John began the aikido class of Sensei Mori in March after a long break."]
+    for day, line in enumerate(lines, start=1):
+        rest = f"{EVENTS[day - 1]} {EVENTS[day + 7]}"
+        write(tmp_path, f"memory/2025-03-0{day}.md", f"{rest}\n\n{line}\n\n{rest}")
+    compact(tmp_path, "--cluster", "8", "--ratio", "0.1", "--apply")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        run(["search", "when did John begin the aikido class of Sensei Mori", "-w", str(tmp_path),
+             "--view", "active", "--expand", "--json"])  # fmt: skip
+    added = [each["text"] for each in json.loads(out.getvalue())["expanded"]]
+    assert ["aikido" in text for text in added] == [True]  # of eight logs
