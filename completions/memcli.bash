@@ -73,6 +73,11 @@ _memcli() {
         "search:-w"|"search:--workspace") _memcli_values 'folders'; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
+        "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
+        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
+        "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
+        "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "pick:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
@@ -84,11 +89,6 @@ _memcli() {
         "related:-w"|"related:--workspace") _memcli_values 'folders'; return ;;
         "related:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "related:--now") _memcli_values ''; return ;;
-        "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
-        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
-        "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
-        "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "pick:--now") _memcli_values ''; return ;;
         "get:--from") _memcli_values ''; return ;;
         "get:--lines") _memcli_values ''; return ;;
         "get:--hash") _memcli_values ''; return ;;
@@ -179,8 +179,8 @@ _memcli() {
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --tag --where --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -210,7 +210,7 @@ _memcli() {
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
-        "") mapfile -t COMPREPLY < <(compgen -W "index search related pick get ls context status compact config help bench" -- "$cur") ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context status compact config help bench" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay" -- "$cur") ;;
     esac
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 COMMANDS = (
-    "index", "search", "related", "pick", "get", "ls", "context", "status", "compact", "bench",
+    "index", "search", "pick", "related", "get", "ls", "context", "status", "compact", "bench",
     "config", "help",
 )  # fmt: skip
 
@@ -49,8 +49,11 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
+<<<<<<< HEAD
   related  Find the passages most like the one at a place.
+=======
   pick     Choose a passage, and open it in the editor.
+>>>>>>> editor
   get      Print lines of a document, by path, citation or record ref.
   ls       List the documents, with date, kind and tags.
   index    Bring the index in step with the files.

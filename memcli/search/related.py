@@ -3,19 +3,18 @@
 score = w_v * cosine + w_t * coverage, in [0, 1], the same for the same text wherever it is asked:
 
 cosine     of the middles of both: the mean of the vectors of their parts
-coverage   share that the chunk holds of the place's telling words, by IDF
+coverage   share that the chunk holds of the words of the place, by IDF; of a long text those that
+           a query may have
 
-Telling words are the TELLING with the greatest tf * idf that another chunk holds too, as for "more
-like this" of search engines. The vectors are those of the index: no model is asked.
+The vectors are those of the index: no model is asked.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import log, sqrt
+from math import sqrt
 from operator import mul
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from memcli.store.records import Counts
     from memcli.types import Candidate, Excerpt
 
-TELLING = 25  # as many as Lucene's MoreLikeThis takes
 # Words and identifiers; quotes, dashes and asterisks would be operators.
 _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
@@ -54,7 +52,7 @@ class Alike(Record):
     """The chunks most like a place, best first, and what that rests on."""
 
     hits: tuple[Hit, ...]
-    query: ParsedQuery  # of the telling words
+    query: ParsedQuery  # of the words of the place
     lexical: Leg
     dense: Leg
     candidates: int
@@ -69,7 +67,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     facts, counts = snapshot.facts, snapshot.counts()
     own = [excerpt.about.chunk_id for excerpt in place]
     text = "\n".join(visible(excerpt.text) for excerpt in place)
-    query = telling(text, snapshot, counts.chunks)
+    query = words_of(text)
     dense, vector = _meaning(snapshot, own, text, options, counts)
     by_words = options.mode != "dense"
     lexical = Leg(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
@@ -100,20 +98,9 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     )
 
 
-def telling(text: str, snapshot: Snapshot, total: int) -> ParsedQuery:
-    """Choose the words of a text that tell it from the other chunks, of `total` in all."""
-    words = _WORDS.findall(text)
-    query = parse(" ".join(words))
-    times = Counter(word.casefold() for word in words)
-    asked = [(term, sought) for term in query.sought if not term.stop and (sought := term.sought)]
-    frequencies = snapshot.frequencies([sought for _, sought in asked])
-    worth = {
-        term: max(1, times[term.text.casefold()]) * log(1 + total / frequency)
-        for (term, _), frequency in zip(asked, frequencies, strict=True)
-        if frequency > 1
-    }
-    best = set(sorted(worth, key=lambda term: -worth[term])[:TELLING])
-    return query._replace(terms=tuple(term for term in query.terms if term in best))
+def words_of(text: str) -> ParsedQuery:
+    """Ask for the words of a text, none of which is an operator."""
+    return parse(" ".join(_WORDS.findall(text)))
 
 
 def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:

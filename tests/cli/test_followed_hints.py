@@ -196,6 +196,8 @@ INSTEAD = {
     "context pool --sync --no-sync": "memcli context --help",
     "search": 'memcli search "some words"',
     "ls --count kind -f paths": "memcli ls --count kind",
+    "related nowhere.md": "memcli status",
+    "related memory/2025-01-1.md": "memcli get memory/2025-01-01.md",
     "ls --on 2025 --since 2025": "memcli ls --help",
     "ls --sync --no-sync": "memcli ls --help",
     "statsu": "memcli status",

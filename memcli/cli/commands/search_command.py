@@ -240,8 +240,9 @@ class WithOpen(typer.core.TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse with the number that was left out."""
         end = args.index("--") if "--" in args else len(args)
-        for at, (word, after) in enumerate(zip(args[:end], [*args[1:end], ""], strict=True)):
-            if word == "--open" and not after.removeprefix("-").isdecimal():
+        for at in range(end):
+            after = args[at + 1] if at + 1 < end else ""
+            if args[at] == "--open" and not after.removeprefix("-").isdecimal():
                 args = [*args[:at], "--open=1", *args[at + 1 :]]
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
