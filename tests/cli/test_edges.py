@@ -138,7 +138,8 @@ EDGES: dict[str, Edge] = {
     "answers to a full disk": Edge(
         {}, FULL.format(1),
         {2: ("index --full --json", "search", "context", "get mem", "status", "compact --apply",
-             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem"), 0: ("config --init",)},
+             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem"),
+         0: ("config --init",)},
     ),
     "no input": Edge({}, "os.close(0)"),
     "no output": Edge({}, "os.close(1); sys.stdout = None"),
@@ -158,7 +159,8 @@ EDGES: dict[str, Edge] = {
     ),
     "a store that is a folder": Edge(
         {"MEMCLI_STORE": "../folder"}, "os.mkdir('folder')",
-        {4: ("index", "search p", "search y", "context", "status", "bench lane", "ls", "related mem"),
+        {4: ("index", "search p", "search y", "context", "status", "bench lane", "ls",
+             "related mem"),
          3: ("bench report", "get n")},
     ),
     "a strange terminal": Edge(
