@@ -58,7 +58,8 @@ def command(
 
         open_passage(found, rank, skin)
         return ExitCode.OK
-    from memcli.cli.search_output import Shape, described
+    from memcli.cli.search_form import Shape
+    from memcli.cli.search_output import described
 
     shape = Shape("json", fields=template.keys if template else ())
     record = described(found, skin, shape)[rank - 1]
@@ -99,7 +100,8 @@ def _chosen(text: str, skin: Skin, now: str | None) -> tuple[Answered, int] | No
     from shutil import which
 
     from memcli.cli import picking
-    from memcli.cli.search_output import Shape, described, say
+    from memcli.cli.search_form import Shape
+    from memcli.cli.search_output import described, say
 
     fzf = which("fzf")
     if not text and fzf:
