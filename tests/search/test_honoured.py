@@ -191,7 +191,7 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
 def test_a_question_is_given_once(told: Told) -> None:
     assert told("search")[::2] == (
         2,
-        "memcli: there is no question\nTry: memcli search --help\n",
+        'memcli: there is no question\nTry: memcli search "some words"\n',
     )
     assert told("search", "pool", "--stdin")[0] == 2
 

@@ -148,9 +148,8 @@ def command(
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query)
-    check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    _check_budget(budget, query)
+    _check_values(sort, budget, query)
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -279,7 +278,8 @@ def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions
     search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
 
 
-def _check_budget(budget: int | None, query: list[str] | None) -> None:
+def _check_values(sort: str, budget: int | None, query: list[str] | None) -> None:
+    check("--sort", [sort], SORTS)
     if budget is not None and budget < 1:
         from shlex import quote  # a hint is pasted
 
