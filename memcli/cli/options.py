@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from memcli.cli.choices import check
 from memcli.errors import UsageError
-from memcli.types import Where
+from memcli.types import SCOPES, TRUSTS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +89,18 @@ def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
     if sync and no_sync:
         raise UsageError("--sync goes without --no-sync", hint=f"memcli {command} --help")
     return True if sync else False if no_sync else None
+
+
+def check_words(
+    skin: Skin,
+    source: list[str] | None,
+    scope: list[str] | None = None,
+    trust: list[str] | None = None,
+) -> None:
+    """Raise UsageError for a source, a scope or a trust that there is not."""
+    check("--source", source or (), [each.name for each in skin.config.sources])
+    check("--scope", scope or (), SCOPES)
+    check("--trust", trust or (), TRUSTS)
 
 
 def tags_of(given: list[str] | None) -> tuple[str, ...]:

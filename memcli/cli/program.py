@@ -49,8 +49,8 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
-  related  Find the passages most like the one at a place.
   pick     Choose a passage, and open it in the editor.
+  related  Find the passages most like the one at a place.
   get      Print lines of a document, by path, citation or record ref.
   ls       List the documents, with date, kind and tags.
   index    Bring the index in step with the files.

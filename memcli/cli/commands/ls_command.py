@@ -11,7 +11,7 @@ from memcli.cli import options
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
-from memcli.types import SCOPES, TRUSTS, Filters
+from memcli.types import Filters
 
 
 def command(
@@ -75,9 +75,7 @@ def command(
         )
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="ls")
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    check("--source", source or (), [each.name for each in skin.config.sources])
-    check("--scope", scope or (), SCOPES)
-    check("--trust", trust or (), TRUSTS)
+    options.check_words(skin, source, scope, trust)
     bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
     first, last = options.span_of(bounds)
     filters = Filters(

@@ -64,7 +64,7 @@ def command(
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="related")
     flags = {"search.limit": limit, "search.mode": mode}
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    check("--source", source or (), [each.name for each in skin.config.sources])
+    options.check_words(skin, source)
 
     from memcli.api.related import likenesses
     from memcli.cli import related_output

@@ -12,7 +12,7 @@ from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
-from memcli.types import SCOPES, TRUSTS, Filters
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,9 +143,8 @@ def command(
     from memcli.search.question import Question
 
     has_question = bool(query) or many
-    if opened is not None:
-        _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
-                             "--stdin": many, "--why-not": why_not})  # fmt: skip
+    _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
+                         "--stdin": many, "--why-not": why_not})  # fmt: skip
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query)
@@ -161,9 +160,7 @@ def command(
         "search.view": view,
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    check("--source", source or (), [each.name for each in skin.config.sources])
-    check("--scope", scope or (), SCOPES)
-    check("--trust", trust or (), TRUSTS)
+    options.check_words(skin, source, scope, trust)
     bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
     first, last = options.span_of(bounds)
     filters = Filters(
@@ -251,8 +248,10 @@ class WithOpen(typer.core.TyperCommand):
 KIND = WithOpen
 
 
-def _check_open(opened: int, others: Mapping[str, object]) -> None:
+def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
     """Raise UsageError for a number that counts nothing, and for forms of output."""
+    if opened is None:
+        return
     if opened < 1:
         raise UsageError(f"--open counts passages from 1, not {opened}", hint="--open 1")
     for option, value in others.items():
