@@ -15,6 +15,7 @@ from memcli.errors import NotFoundError, UsageError
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
     from memcli.cli.skin import Skin
+    from memcli.search.hits import Hit
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
@@ -35,6 +36,17 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
     """
     from memcli.search.landing import landing
 
+    hit = passage(found, number)
+    file = skin.file_of(*hit.about.document)
+    if file is None:
+        raise NotFoundError(
+            f"the source {hit.about.source} is configured no longer", hint="memcli config"
+        )
+    open_at(file, landing(hit, found.question.words).line, os.environ)
+
+
+def passage(found: Answered, number: int) -> Hit:
+    """Give one of the passages that were found; NotFoundError where there are fewer."""
     hits = found.answer.hits
     if number > len(hits):
         count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
@@ -42,13 +54,7 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
             f"there is no passage {number} to open: {count} found",
             hint=f"--open {len(hits)}" if hits else "memcli status",
         )
-    hit = hits[number - 1]
-    file = skin.file_of(*hit.about.document)
-    if file is None:
-        raise NotFoundError(
-            f"the source {hit.about.source} is configured no longer", hint="memcli config"
-        )
-    open_at(file, landing(hit, found.question.words).line, os.environ)
+    return hits[number - 1]
 
 
 def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:

@@ -46,7 +46,7 @@ def live(program: str, search: Sequence[str], skin: Skin) -> tuple[str, int] | N
     )
     binds = ("--bind", f"change:{reload}", "--prompt", "memcli> ")
     chosen = _fzf([program, "--disabled", "--print-query", *binds, *_shown(skin)], "")
-    return (chosen[0], int(chosen[1].partition("\t")[0])) if len(chosen) > 1 else None
+    return (chosen[0], int(chosen[-1].partition("\t")[0])) if len(chosen) > 1 else None
 
 
 def by_number(lines: Sequence[str], skin: Skin) -> int | None:

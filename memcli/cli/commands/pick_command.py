@@ -46,6 +46,8 @@ def command(
 
     Examples: memcli pick "why did the pool run dry"      vim "$(memcli pick --print file)"
     """
+    if printed is not None and as_json:
+        raise UsageError("--print goes without --json", hint="--print file")
     template = _template(printed)
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"search.limit": limit})
     _check_terminal(skin)
@@ -53,11 +55,12 @@ def command(
     if chosen is None:
         return ExitCode.NEGATIVE
     found, rank = chosen
-    if template is None and not as_json:
-        from memcli.cli.editor import open_passage
+    from memcli.cli import editor
 
-        open_passage(found, rank, skin)
+    if template is None and not as_json:
+        editor.open_passage(found, rank, skin)
         return ExitCode.OK
+    editor.passage(found, rank)  # notes may have changed since they were shown
     from memcli.cli.search_form import Shape
     from memcli.cli.search_output import described
 

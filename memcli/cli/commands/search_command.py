@@ -192,11 +192,7 @@ def command(
     if why_not is not None:
         return _why_not(why_not, question, asked, as_json=as_json)
     found = asked.answer(question)
-    if receipt is not None:
-        _write_receipt(receipt, found, skin, wanted)
-    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
-        raise _without_dense(found.answer.dense)
-    asked.write(found)
+    _deliver(found, asked, receipt=receipt, require_dense=require_dense)
     return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
 
 
@@ -272,10 +268,16 @@ def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shap
     return shape_of(form, fields or ())
 
 
-def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions) -> None:
-    from memcli.cli import search_receipt
+def _deliver(found: Answered, asked: Asking, *, receipt: str | None, require_dense: bool) -> None:
+    """Write the receipt, then the answer; LegMissingError where vectors had to take part."""
+    if receipt is not None:
+        from memcli.cli import search_receipt
 
-    search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
+        record = search_receipt.make(found, asked.skin, asked.wanted)
+        search_receipt.write(receipt, record, asked.skin)
+    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
+        raise _without_dense(found.answer.dense)
+    asked.write(found)
 
 
 def _check_values(sort: str, budget: int | None, query: list[str] | None) -> None:
