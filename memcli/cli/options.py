@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 GENERAL = "Of every command"  # the group of their help
 FILTERS = "Filters"
+RANKING = "Ranking"
+INDEX = "Index"
 
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
@@ -56,8 +58,12 @@ Now = Annotated[
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
 
-Sync = Annotated[bool, typer.Option("--sync", help="Index every change first.")]
-NoSync = Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")]
+Sync = Annotated[
+    bool, typer.Option("--sync", help="Index every change first.", rich_help_panel=INDEX)
+]
+NoSync = Annotated[
+    bool, typer.Option("--no-sync", help="Do not update the index.", rich_help_panel=INDEX)
+]
 
 # Typer reads the annotations at run time.
 _Word = Optional[str]  # noqa: UP045
@@ -77,7 +83,7 @@ Undated = Annotated[
 Paths = Annotated[_Words, _filter("GLOB", "Only paths that match, such as 'memory/2025-*'.")]
 Sources = Annotated[_Words, _filter("NAME", "Only documents of this source.")]
 Kinds = Annotated[_Words, _filter("KIND", "Only documents of this kind, such as log or note.")]
-Scopes = Annotated[_Words, _filter("SCOPE", "Only documents of this scope.")]
+Scopes = Annotated[_Words, _filter("SCOPE", f"Only documents of this scope: {', '.join(SCOPES)}.")]
 Trusts = Annotated[_Words, _filter("TRUST", "Only trusted, or only untrusted, documents.")]
 Headings = Annotated[_Words, _filter("TEXT", "Only below headings that hold TEXT.")]
 Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
@@ -87,7 +93,9 @@ Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter say
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
     """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
     if sync and no_sync:
-        raise UsageError("--sync cannot be combined with --no-sync", hint=f"memcli {command} --help")
+        raise UsageError(
+            "--sync cannot be combined with --no-sync", hint=f"memcli {command} --help"
+        )
     return True if sync else False if no_sync else None
 
 
@@ -134,7 +142,9 @@ def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tupl
     if not named:
         return ()
     if "--on" in named and len(named) > 1:
-        raise UsageError("--on cannot be combined with --since or --until", hint=f"memcli {command} --help")
+        raise UsageError(
+            "--on cannot be combined with --since or --until", hint=f"memcli {command} --help"
+        )
     from memcli.search.dates import parse_date
 
     bounds = []

@@ -98,7 +98,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
             ("--where", "nosuch"),
             "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
         ),
-        (("--where", "status=closed"), "no document says status=closed; status is done, open"),
+        (("--where", "status=closed"), "no document has status=closed; its values are done, open"),
         (
             ("--tag", "infra", "--where", "status!=open"),
             "no document passes all of these filters together",
@@ -184,7 +184,9 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
         assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
     done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"memcli: line 2 of stdin: the query contains nothing to search for")
+    assert done.stderr.startswith(
+        b"memcli: line 2 of stdin: the query contains nothing to search for"
+    )
     assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
 
 

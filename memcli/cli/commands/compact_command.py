@@ -81,7 +81,9 @@ def command(
         )
     check("--summarizer", [summarizer], SUMMARIZERS)
     if not 1 <= depth <= 9:
-        raise UsageError(f"--depth must be between 1 and 9, not {depth}", hint="memcli compact --help")
+        raise UsageError(
+            f"--depth must be between 1 and 9, not {depth}", hint="memcli compact --help"
+        )
     flags = {
         "compact.tail_records": tail,
         "compact.tail_tokens": tail_tokens,

@@ -74,7 +74,9 @@ def command(
     more: Annotated[
         bool, typer.Option("--more", help="Show what does not fit the screen too.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each score was computed.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show how each score was computed.")
+    ] = False,
     why_not: Annotated[
         Word, typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead.")
     ] = None,
@@ -94,37 +96,69 @@ def command(
     heading: options.Headings = None,
     tag: options.Tags = None,
     where: options.Wheres = None,
-    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
-    fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    mode: Annotated[
+        Word,
+        typer.Option(
+            metavar="MODE", help="hybrid, lexical or dense.", rich_help_panel=options.RANKING
+        ),
+    ] = None,
+    fusion: Annotated[
+        Word,
+        typer.Option(
+            metavar="HOW", help="scaled, weighted or rrf.", rich_help_panel=options.RANKING
+        ),
+    ] = None,
     profile: Annotated[
-        Word, typer.Option(metavar="NAME", help="default, classic, convex or two-pass.")
+        Word,
+        typer.Option(
+            metavar="NAME",
+            help="default, classic, convex or two-pass.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = None,
     view: Annotated[
-        Word, typer.Option(metavar="VIEW", help="all, active or raw; see compact.")
+        Word,
+        typer.Option(
+            metavar="VIEW", help="all, active or raw; see compact.", rich_help_panel=options.RANKING
+        ),
     ] = None,
     expand: Annotated[
-        bool, typer.Option("--expand", help="Add the lines behind summaries.")
+        bool,
+        typer.Option(
+            "--expand", help="Add the lines behind summaries.", rich_help_panel=options.RANKING
+        ),
     ] = False,
     budget: Annotated[
         Count,
         typer.Option(
-            metavar="TOKENS", help="Give as many passages as fit into TOKENS.", show_default="none"
+            metavar="TOKENS", help="Give as many passages as fit into TOKENS.", show_default=""
         ),
     ] = None,
     min_score: Annotated[
-        Number, typer.Option(metavar="X", help="Drop what is less sure, 0 to 1; literal matches stay.")
+        Number,
+        typer.Option(
+            metavar="X",
+            help="Drop what is less sure, 0 to 1; literal matches stay.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = None,
     exit_code: Annotated[
         bool,
         typer.Option("-e", "--exit-code", help="Exit 1 unless a sure match is found."),
     ] = False,
     require_dense: Annotated[
-        bool, typer.Option("--require-dense", help="Exit 6 if vectors cannot be used.")
+        bool,
+        typer.Option(
+            "--require-dense",
+            help="Exit 6 if vectors cannot be used.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = False,
     no_sync: options.NoSync = False,
     sync: options.Sync = False,
     receipt: Annotated[
-        Word, typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay.")
+        Word,
+        typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
@@ -251,7 +285,9 @@ def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
         raise UsageError(f"--open must be at least 1, not {opened}", hint="--open 1")
     for option, value in others.items():
         if value:
-            raise UsageError(f"--open prints nothing and cannot be combined with {option}", hint="--open")
+            raise UsageError(
+                f"--open prints nothing and cannot be combined with {option}", hint="--open"
+            )
 
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
@@ -259,7 +295,9 @@ def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shap
     from memcli.cli.search_form import Shape
 
     if as_json and form not in (None, "json"):
-        raise UsageError(f"--format {form} cannot be combined with --json or --stdin", hint="--format json")
+        raise UsageError(
+            f"--format {form} cannot be combined with --json or --stdin", hint="--format json"
+        )
     form = form or ("json" if fields or as_json else "text")
     if form in SEARCH_FORMATS and not fields:
         return Shape(form)
