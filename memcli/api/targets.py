@@ -186,7 +186,7 @@ def beyond(name: str, line: int, lines: int) -> NotFoundError:
     from shlex import quote
 
     has = "1 line" if lines == 1 else f"{lines} lines"
-    text = f"{name} has {has}, and no line {line}" if line else "lines count from 1"
+    text = f"{name} has {has}, and no line {line}" if line else "line numbers start at 1"
     return NotFoundError(text, hint=f"memcli get {quote(name)}")
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 GENERAL = "Of every command"  # the group of their help
 FILTERS = "Filters"
+RANKING = "Ranking"
+INDEX = "Index"
 
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
@@ -38,7 +40,7 @@ Quiet = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("-v", "--verbose", help="Say more: reasons, timings.", rich_help_panel=GENERAL),
+    typer.Option("-v", "--verbose", help="Say more: reasons and timings.", rich_help_panel=GENERAL),
 ]
 Color = Annotated[
     str,
@@ -49,15 +51,19 @@ Now = Annotated[
     typer.Option(
         "--now",
         metavar="TIME",
-        help="Take this for the present.",
+        help="Use this as the current time.",
         show_default="the clock's",
         rich_help_panel=GENERAL,
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
 
-Sync = Annotated[bool, typer.Option("--sync", help="Bring in everything first.")]
-NoSync = Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")]
+Sync = Annotated[
+    bool, typer.Option("--sync", help="Index every change first.", rich_help_panel=INDEX)
+]
+NoSync = Annotated[
+    bool, typer.Option("--no-sync", help="Do not update the index.", rich_help_panel=INDEX)
+]
 
 # Typer reads the annotations at run time.
 _Word = Optional[str]  # noqa: UP045
@@ -68,18 +74,18 @@ def _filter(metavar: str, text: str) -> Any:  # noqa: ANN401  (what Typer makes)
     return typer.Option(metavar=metavar, help=text, rich_help_panel=FILTERS)
 
 
-Since = Annotated[_Word, _filter("DATE", "Only records from then on.")]
-Until = Annotated[_Word, _filter("DATE", "Only records up to then.")]
-On = Annotated[_Word, _filter("DATE", "Only records of that time.")]
+Since = Annotated[_Word, _filter("DATE", "Only records from this date on.")]
+Until = Annotated[_Word, _filter("DATE", "Only records up to this date.")]
+On = Annotated[_Word, _filter("DATE", "Only records of this day, month or year.")]
 Undated = Annotated[
     bool, typer.Option("--undated", help="Keep undated records too.", rich_help_panel=FILTERS)
 ]
-Paths = Annotated[_Words, _filter("GLOB", "Only these paths.")]
-Sources = Annotated[_Words, _filter("NAME", "Only these sources.")]
-Kinds = Annotated[_Words, _filter("KIND", "Only these kinds.")]
-Scopes = Annotated[_Words, _filter("SCOPE", "Only these scopes.")]
-Trusts = Annotated[_Words, _filter("TRUST", "Only this trust.")]
-Headings = Annotated[_Words, _filter("TEXT", "Only below headings.")]
+Paths = Annotated[_Words, _filter("GLOB", "Only paths that match, such as 'memory/2025-*'.")]
+Sources = Annotated[_Words, _filter("NAME", "Only documents of this source.")]
+Kinds = Annotated[_Words, _filter("KIND", "Only documents of this kind, such as log or note.")]
+Scopes = Annotated[_Words, _filter("SCOPE", f"Only documents of this scope: {', '.join(SCOPES)}.")]
+Trusts = Annotated[_Words, _filter("TRUST", "Only trusted, or only untrusted, documents.")]
+Headings = Annotated[_Words, _filter("TEXT", "Only below headings that hold TEXT.")]
 Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
 Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter says so.")]
 
@@ -87,7 +93,9 @@ Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter say
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
     """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
     if sync and no_sync:
-        raise UsageError("--sync goes without --no-sync", hint=f"memcli {command} --help")
+        raise UsageError(
+            "--sync cannot be combined with --no-sync", hint=f"memcli {command} --help"
+        )
     return True if sync else False if no_sync else None
 
 
@@ -134,7 +142,9 @@ def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tupl
     if not named:
         return ()
     if "--on" in named and len(named) > 1:
-        raise UsageError("--on goes without --since and --until", hint=f"memcli {command} --help")
+        raise UsageError(
+            "--on cannot be combined with --since or --until", hint=f"memcli {command} --help"
+        )
     from memcli.search.dates import parse_date
 
     bounds = []

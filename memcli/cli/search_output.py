@@ -174,7 +174,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
             terminal.advise(found.nothing)
     elif answer.absent:
         phrases = terminal.safe_line(quoted(answer.absent))
-        terminal.say(f"Nothing holds {phrases}; these passages go by the other words.")
+        terminal.say(f"No passage contains {phrases}; these match the other words.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
     if answer.dropped:
@@ -233,4 +233,4 @@ def say_dense(dense: Leg, terminal: Terminal) -> None:
 
 def by_keywords(reason: Reason) -> Reason:
     """Say that vectors take no part."""
-    return reason._replace(text=f"by keywords alone: {reason.text}")
+    return reason._replace(text=f"keywords only: {reason.text}")

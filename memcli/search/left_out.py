@@ -59,7 +59,7 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
             return Reason("filter", f"no document passes --where {where}")
         more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
         there = f"{', '.join(values[:MOST_VALUES])}{more}"
-        return Reason("filter", f"no document says {where}; {where.key} is {there}")
+        return Reason("filter", f"no document has {where}; its values are {there}")
     return None
 
 

@@ -100,10 +100,11 @@ def test_no_file_of_a_workspace_names_an_editor(notes: Path) -> None:
         ((), "/nowhere/vim", 2, "/nowhere/vim cannot be run: No such file or directory\n"
             "Try: export EDITOR=vim"),
         (("3",), "vim", 3, "there is no passage 3 to open: 2 passages found\nTry: --open 2"),
-        (("0",), "vim", 2, "--open counts passages from 1, not 0\nTry: --open 1"),
-        (("-f", "text"), "vim", 2, "--open writes nothing and goes without --format\nTry: --open"),
+        (("0",), "vim", 2, "--open must be at least 1, not 0\nTry: --open 1"),
+        (("-f", "text"), "vim", 2,
+            "--open prints nothing and cannot be combined with --format\nTry: --open"),
         (("--why-not", "MEMORY.md"), "vim", 2,
-            "--open writes nothing and goes without --why-not\nTry: --open"),
+            "--open prints nothing and cannot be combined with --why-not\nTry: --open"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_opened_is_said(

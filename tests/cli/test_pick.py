@@ -153,7 +153,7 @@ def test_without_a_terminal_there_is_nobody_to_ask(notes: Path) -> None:
     done = run("pick", "pool")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "memcli: pick asks a person at a terminal\nTry: memcli search QUERY --format vimgrep\n"
+        "memcli: pick needs a terminal to ask on\nTry: memcli search QUERY --format vimgrep\n"
     )
     done = run("pick", "pool", "--print", "file", "--json")
     assert json.loads(done.stderr)["message"] == "--print goes without --json"

@@ -175,7 +175,7 @@ def test_without_vectors_words_decide_and_that_is_said(
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     done = run("related", "memory/2025-06-12.md:3", "-n", "1")
     assert done.stdout.startswith(" 1. memory/2025-06-13.md:1-3  Pool again\n")
-    assert done.stderr.startswith("memcli: by keywords alone: these lines are not embedded yet.")
+    assert done.stderr.startswith("memcli: keywords only: these lines are not embedded yet.")
 
 
 def test_python_is_told_the_same(notes: Path) -> None:

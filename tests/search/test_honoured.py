@@ -64,7 +64,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     assert (found["query"], found["results"]) == ('"no such phrase"', [])
     code, out, err = told("search", 'pool "no such phrase"')
     assert "The pool ran dry" in out
-    assert err.startswith('Nothing holds "no such phrase"; these passages go by the other words.\n')
+    assert err.startswith('No passage contains "no such phrase"; these match the other words.\n')
     assert told("search", '"ran dry"')[1].startswith(" 1. memory/2025-06-12.md:")
 
 
@@ -98,7 +98,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
             ("--where", "nosuch"),
             "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
         ),
-        (("--where", "status=closed"), "no document says status=closed; status is done, open"),
+        (("--where", "status=closed"), "no document has status=closed; its values are done, open"),
         (
             ("--tag", "infra", "--where", "status!=open"),
             "no document passes all of these filters together",
@@ -156,7 +156,7 @@ def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     ("target", "more", "message"),
     [
         ("MEMORY.md:100-200", (), "MEMORY.md has 3 lines, and no line 100"),
-        ("MEMORY.md:0", (), "lines count from 1"),
+        ("MEMORY.md:0", (), "line numbers start at 1"),
         ("MEMORY.md", ("--from", "4"), "MEMORY.md has 3 lines, and no line 4"),
     ],
 )
@@ -184,14 +184,16 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
         assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
     done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"memcli: line 2 of stdin: the query holds nothing to search for")
+    assert done.stderr.startswith(
+        b"memcli: line 2 of stdin: the query contains nothing to search for"
+    )
     assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
 
 
 def test_a_question_is_given_once(told: Told) -> None:
     assert told("search")[::2] == (
         2,
-        "memcli: there is no question\nTry: memcli search --help\n",
+        'memcli: there is no question\nTry: memcli search "some words"\n',
     )
     assert told("search", "pool", "--stdin")[0] == 2
 

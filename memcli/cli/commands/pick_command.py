@@ -94,7 +94,7 @@ def _check_terminal(skin: Skin) -> None:
 
     if not (sys.stdin and sys.stdin.isatty() and skin.terminal.err_is_terminal):
         raise UsageError(
-            "pick asks a person at a terminal", hint="memcli search QUERY --format vimgrep"
+            "pick needs a terminal to ask on", hint="memcli search QUERY --format vimgrep"
         )
 
 

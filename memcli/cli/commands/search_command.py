@@ -34,12 +34,12 @@ def command(
         Words,
         typer.Argument(
             metavar="QUERY",
-            help="Any text; none for all that --since, --until or --on lets through.",
+            help="Any text; none lists all that --since, --until or --on selects.",
             show_default=False,
         ),
     ] = None,
     many: Annotated[
-        bool, typer.Option("--stdin", help="Answer each line of stdin, a JSON line each.")
+        bool, typer.Option("--stdin", help="Answer each line of stdin with a line of JSON.")
     ] = False,
     limit: Annotated[
         Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
@@ -74,9 +74,11 @@ def command(
     more: Annotated[
         bool, typer.Option("--more", help="Show what does not fit the screen too.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how scores came about.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show how each score was computed.")
+    ] = False,
     why_not: Annotated[
-        Word, typer.Option(metavar="REF", help="Say where these lines fell out instead.")
+        Word, typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead.")
     ] = None,
     since: options.Since = None,
     until: options.Until = None,
@@ -94,37 +96,69 @@ def command(
     heading: options.Headings = None,
     tag: options.Tags = None,
     where: options.Wheres = None,
-    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
-    fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    mode: Annotated[
+        Word,
+        typer.Option(
+            metavar="MODE", help="hybrid, lexical or dense.", rich_help_panel=options.RANKING
+        ),
+    ] = None,
+    fusion: Annotated[
+        Word,
+        typer.Option(
+            metavar="HOW", help="scaled, weighted or rrf.", rich_help_panel=options.RANKING
+        ),
+    ] = None,
     profile: Annotated[
-        Word, typer.Option(metavar="NAME", help="default, classic, convex or two-pass.")
+        Word,
+        typer.Option(
+            metavar="NAME",
+            help="default, classic, convex or two-pass.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = None,
     view: Annotated[
-        Word, typer.Option(metavar="VIEW", help="all, active or raw; see compact.")
+        Word,
+        typer.Option(
+            metavar="VIEW", help="all, active or raw; see compact.", rich_help_panel=options.RANKING
+        ),
     ] = None,
     expand: Annotated[
-        bool, typer.Option("--expand", help="Add the lines behind summaries.")
+        bool,
+        typer.Option(
+            "--expand", help="Add the lines behind summaries.", rich_help_panel=options.RANKING
+        ),
     ] = False,
     budget: Annotated[
         Count,
         typer.Option(
-            metavar="TOKENS", help="Stop before the passages cost more.", show_default="none"
+            metavar="TOKENS", help="Give as many passages as fit into TOKENS.", show_default=""
         ),
     ] = None,
     min_score: Annotated[
-        Number, typer.Option(metavar="X", help="Least confidence, 0 to 1; literal matches stay.")
+        Number,
+        typer.Option(
+            metavar="X",
+            help="Drop what is less sure, 0 to 1; literal matches stay.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = None,
     exit_code: Annotated[
         bool,
-        typer.Option("-e", "--exit-code", help="Exit 1 when nothing sure is found."),
+        typer.Option("-e", "--exit-code", help="Exit 1 unless a sure match is found."),
     ] = False,
     require_dense: Annotated[
-        bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
+        bool,
+        typer.Option(
+            "--require-dense",
+            help="Exit 6 if vectors cannot be used.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = False,
     no_sync: options.NoSync = False,
     sync: options.Sync = False,
     receipt: Annotated[
-        Word, typer.Option(metavar="FILE", help="Write all that led to the answer; bench replay.")
+        Word,
+        typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
@@ -148,9 +182,8 @@ def command(
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query)
-    check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    _check_budget(budget, query)
+    _check_values(sort, budget, query)
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -249,10 +282,12 @@ def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
     if opened is None:
         return
     if opened < 1:
-        raise UsageError(f"--open counts passages from 1, not {opened}", hint="--open 1")
+        raise UsageError(f"--open must be at least 1, not {opened}", hint="--open 1")
     for option, value in others.items():
         if value:
-            raise UsageError(f"--open writes nothing and goes without {option}", hint="--open")
+            raise UsageError(
+                f"--open prints nothing and cannot be combined with {option}", hint="--open"
+            )
 
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
@@ -260,7 +295,9 @@ def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shap
     from memcli.cli.search_form import Shape
 
     if as_json and form not in (None, "json"):
-        raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
+        raise UsageError(
+            f"--format {form} cannot be combined with --json or --stdin", hint="--format json"
+        )
     form = form or ("json" if fields or as_json else "text")
     if form in SEARCH_FORMATS and not fields:
         return Shape(form)
@@ -281,13 +318,14 @@ def _deliver(found: Answered, asked: Asking, *, receipt: str | None, require_den
     asked.write(found)
 
 
-def _check_budget(budget: int | None, query: list[str] | None) -> None:
+def _check_values(sort: str, budget: int | None, query: list[str] | None) -> None:
+    check("--sort", [sort], SORTS)
     if budget is not None and budget < 1:
         from shlex import quote  # a hint is pasted
 
         asked = quote(" ".join(query)) if query else "--stdin"
         raise UsageError(
-            f"--budget counts tokens from 1, not {budget}",
+            f"--budget must be at least 1, not {budget}",
             hint=f"memcli search {asked} --budget 800",
         )
 
