@@ -44,7 +44,7 @@ def command(
 
     With fzf the passages are shown beside their text, else as a numbered list.
 
-    Examples: memcli pick "why did the pool run dry"      vim "$(memcli pick --print file)"
+    Examples: memcli pick "why did the pool run dry"      memcli pick --print file
     """
     if printed is not None and as_json:
         raise UsageError("--print goes without --json", hint="--print file")
