@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 COVERED = 0.6
 
-# How a decision is worded tells nothing of what it is about.
+# How a decision is worded tells nothing of what it is about, nor do the parts of a version: what
+# comes in its place has others.
 _WORDING = re.compile(
-    r"\b(?:decided|decision|decide|agreed|approved|chosen|chose|settled|use|used|keep|take"
+    r"\b(?:\d{1,2}|decided|decision|decide|agreed|approved|chosen|chose|settled|use|used|keep|take"
     r"|beschlossen|entschieden|vereinbart)\b|我们|我們|决定|決定|同意|使用|用",
     re.IGNORECASE,
 )

@@ -32,6 +32,7 @@ PAIRS = {
     "moved to": ("The retrospective was moved to Tuesday afternoon.",
                  "The retrospective was moved to Thursday afternoon.", True),
     "below a heading": (OLD, "## Order store: PostgreSQL instead of MySQL\n\nAgreed by all.", True),
+    "a version": ("We will use MySQL 8.0 for the new order store.", NEW, True),
     "Chinese": ("我们决定用 MySQL 存订单。", "订单改用 PostgreSQL，不再用 MySQL 存订单。", True),
     "another thing": (OLD, "The search store will use Lucene instead of Solr.", False),
     "it replaces another": (OLD, "The order store will use MySQL instead of files.", False),
