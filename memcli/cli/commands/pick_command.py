@@ -47,7 +47,7 @@ def command(
     Examples: memcli pick "why did the pool run dry"      memcli pick --print file
     """
     if printed is not None and as_json:
-        raise UsageError("--print goes without --json", hint="--print file")
+        raise UsageError("--print cannot be combined with --json", hint="--print file")
     template = _template(printed)
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"search.limit": limit})
     _check_terminal(skin)
