@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 from memcli.compaction import folder
 from memcli.errors import MemcliError, UsageError
 from memcli.record import Record
+from memcli.types import Filters, Wanted
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
+    from memcli.bench.kept import Kept
+    from memcli.bench.queries import Query
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
     from memcli.errors import Reason
+    from memcli.store.port import Snapshot
     from memcli.store.records import Key
     from memcli.types import Known, Skip
 
 LOCK_SECONDS = 60.0
+VIEWS = ("raw", "active")
 
 
 class Compaction(Record):
@@ -130,6 +136,54 @@ def apply_compaction(
                 _refuse_unread(found)
                 folder.write(memory.config.workspace, made.plan.drafts)
                 return made
+
+
+def measure_kept(
+    memory: OpenedWorkspace, queries: Sequence[Query], today: date, *, day_first: bool
+) -> Kept:
+    """Ask judged questions of the logs alone, and of summaries with the lines behind them.
+
+    The index is taken as it is; `today` and `day_first` are for questions without a day.
+    """
+    from memcli.api.ask import begin_vector, remembered
+    from memcli.bench.kept import Kept, recall
+    from memcli.search.expansion import search_expanded
+    from memcli.search.options import BUDGET_LIMIT, options_of
+    from memcli.search.pipeline import search
+    from memcli.search.question import Question
+
+    raw, active = (options_of(memory.config, filters=Filters(view=view)) for view in VIEWS)
+    raw = raw._replace(limit=BUDGET_LIMIT)
+    index = remembered(memory)
+    sums = [0.0, 0.0]
+    with memory.store.snapshot() as snapshot:
+        for query in queries:
+            day = date.fromisoformat(query.date) if query.date else today
+            question = Question.read(query.text, day, day_first=day_first)
+            vector = begin_vector(memory, question, raw, index)
+            asked: Any = {"embed_query": vector, "age_days": question.age_days}
+            found = search(snapshot, question.query, question.dates, raw, **asked)
+            sums[0] += recall(query.relevant, found.hits)
+            found, behind = search_expanded(
+                snapshot, question.query, question.dates, active,
+                tokens=memory.config("expand.tokens"), **asked,
+            )  # fmt: skip
+            sums[1] += recall(query.relevant, [*found.hits, *(each.hit for each in behind)])
+        tokens = [_tokens(snapshot, view) for view in VIEWS]
+    count = len(queries)
+    return Kept(count, sums[0] / count, sums[1] / count, *tokens)
+
+
+def _tokens(snapshot: Snapshot, view: str) -> int:
+    """Count the tokens of all that a view can find."""
+    from memcli.search.validity import reach_of
+    from memcli.store.records import Legs
+
+    reach = reach_of(Filters(view=view), snapshot.supports())
+    documents = [(found.source, found.path) for found in snapshot.rated(reach)]
+    chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, reach)]
+    nothing = Legs(Wanted(), (), None, ())
+    return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 
 def check_compaction(memory: OpenedWorkspace) -> Checked:

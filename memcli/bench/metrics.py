@@ -16,6 +16,7 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 BUDGETS = (500, 1000, 2000)
+LINE_END_TOKENS = 0.25  # one more character a line
 NAMES = (
     "Hit@1", "Hit@5", "Hit@10", "Recall@5", "Recall@10", "MRR@10", "nDCG@10",
     *(f"Recall@{budget}tok" for budget in BUDGETS),
@@ -83,12 +84,13 @@ def _budget_recall(
         for line in range(result.start, min(result.end, len(costs)) + 1):
             left -= costs[line - 1]
             if left < 0:
-                return _share(relevant, seen)
+                return reached(relevant, seen)
             seen.add((result.document, line))
-    return _share(relevant, seen)
+    return reached(relevant, seen)
 
 
-def _share(relevant: Sequence[Range], seen: set[Line]) -> float:
+def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
+    """Give the share of judged ranges of which a line was seen."""
     found = sum(
         any((wanted.document, line) in seen for line in range(wanted.start, wanted.end + 1))
         if wanted.end - wanted.start < len(seen)

@@ -17,12 +17,14 @@ from itertools import accumulate
 from memcli.compaction import also, keep
 from memcli.compaction.command import Rewrite, written
 from memcli.compaction.compose import Entry, body, document
-from memcli.compaction.extract import Said, extract, recurring
+from memcli.compaction.extract import Extract, Said, extract, recurring
+from memcli.compaction.keep import DECISION, PROMISE, RULE
 from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
-from memcli.compaction.summaries import Summary, told
-from memcli.markdown.evidence import BY_COMMAND, NOTHING
-from memcli.markdown.lineage import lines_hash
+from memcli.compaction.summaries import Summary, entries_of, told
+from memcli.compaction.superseded import marked, reversals, superseding
+from memcli.markdown.evidence import BY_COMMAND, NOTHING, is_said
+from memcli.markdown.lineage import Cited, lines_hash
 from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
@@ -80,6 +82,16 @@ class Declined(Record):
     reason: str
 
 
+class Worded(Record):
+    """A body that is worth writing."""
+
+    body: str
+    mode: str
+    method: str
+    confidence: float
+    unused: str = ""  # that of a draft
+
+
 class Drafter:
     """Makes the drafts of one run, each with the summaries before it in view."""
 
@@ -99,9 +111,14 @@ class Drafter:
         self.logs, self.folder, self.rewrite = logs, folder, rewrite
         self.taken = {summary.path for summary in existing}
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
-        self.texts = [(s.lineage.latest, s.path, s.text) for s in existing if s.is_valid]
+        self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
+        self.decisions: list[tuple[str, Entry]] = []  # latest day of a summary, one decision of it
+        self.superseded: set[tuple[str, int]] = set()  # path and line of those told to be so
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
+        for summary in existing:
+            if summary.is_valid:
+                self._remember(summary.path, summary.lineage.latest, summary.text)
 
     def summarise(self, items: Sequence[Item]) -> None:
         """Draft the summary of a cluster, or decline it."""
@@ -112,47 +129,103 @@ class Drafter:
             reason = f"{total} tokens are too many for one summary, {MOST_TOKENS} are the most"
             self.declined.append(Declined(sources, total, reason))
             return
-        first, last = _span(items)
-        before = self._before(items, first)
-        unused = ""
-        must = any(s.kept for item in items for entry in item.entries for s in entry.sentences)
-        modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
-        for mode in (BY_COMMAND, *modes) if self.rewrite else modes:
-            text, method, confidence = (
-                self._rewritten(items, self.rewrite)
-                if self.rewrite and mode == BY_COMMAND
-                else self._body(items, mode, before, total)
-            )
-            cost = estimate(text)
-            if cost <= WORTH * total:
-                break
-            if mode == BY_COMMAND:
-                unused = f"what the program wrote costs {cost} of {total} tokens"
-        else:
-            least = "what must survive" if must else "a sentence of each record"
-            reason = f"{least} costs {cost} of {total} tokens"
-            if unused:
-                reason = f"{unused}, and {least} {cost}"
-            self.declined.append(Declined(sources, total, reason))
+        first, last = span = _span(items)
+        entries = [entry for item in items for entry in item.entries]
+        older: list[Entry] = []
+        if not any(item.level for item in items):
+            entries = marked(entries, self.weights)
+            older = self._taken_back(entries, first)
+        worded = self._worded(older, entries, self._before(items, first), span, total)
+        if isinstance(worded, str):
+            self.declined.append(Declined(sources, total, worded))
             return
+        if worded.mode != BY_COMMAND:
+            sources = (*(self._lines_of(entry) for entry in older), *sources)
         lineage = Lineage(
             sources=sources,
             parents=tuple(item.source.path for item in items if item.level),
             earliest=first,
             latest=last,
             compacted=self.now,
-            method=method,
-            confidence=confidence,
+            method=worded.method,
+            confidence=worded.confidence,
             level=max(item.level for item in items) + 1,
             source_tokens=total,
-            summary_tokens=cost,
+            summary_tokens=estimate(worded.body),
             seal="",
             run=self.run,
         )
-        path = self._path(first, last)
-        draft = SummaryDraft(path, document(lineage, text), text, lineage, mode, len(items), unused)
+        path, text = self._path(first, last), document(lineage, worded.body)
+        draft = SummaryDraft(
+            path, text, worded.body, lineage, worded.mode, len(items), worded.unused
+        )
         self.drafts.append(draft)
-        self.texts.append((last, path, draft.text))
+        self._remember(path, last, text)
+
+    def _worded(
+        self,
+        older: Sequence[Entry],
+        entries: Sequence[Entry],
+        before: Said,
+        span: tuple[str, str],
+        total: int,
+    ) -> Worded | str:
+        """Word a summary in the first mode that is worth it, or say why none is.
+
+        `older` are decisions of before that are taken back.
+        """
+        must = any(sentence.kept for entry in entries for sentence in entry.sentences)
+        modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
+        unused = ""
+        if self.rewrite:
+            text, confidence = self._rewritten(entries, span, self.rewrite)
+            cost = estimate(text)
+            if cost <= WORTH * total:
+                return Worded(text, BY_COMMAND, BY_COMMAND, confidence)
+            unused = f"what the program wrote costs {cost} of {total} tokens"
+        for mode in modes:
+            text, found = self._body([*older, *entries], span, mode, before, total)
+            cost = estimate(text)
+            if cost <= WORTH * total:
+                return Worded(text, mode, found.method, found.confidence, unused)
+        least = "what must survive" if must else "a sentence of each record"
+        return (
+            f"{unused}, and {least} {cost}" if unused else f"{least} costs {cost} of {total} tokens"
+        )
+
+    def _taken_back(self, entries: Sequence[Entry], first: str) -> list[Entry]:
+        """Give the decisions that earlier summaries tell and that some entries take back.
+
+        A decision is told so once, and where its lines stand in their log as they did.
+        """
+        found: dict[tuple[str, int], Entry] = {}
+        later = reversals(entries)
+        for latest, entry in self.decisions if later else ():
+            (decision,) = entry.sentences
+            newer = superseding(decision, later, self.weights)
+            place = decision.path, decision.first
+            if newer is None or latest > first or place in self.superseded | found.keys():
+                continue
+            cite = Cited(decision.text, decision.path, decision.first, decision.last)
+            if is_said(cite, self.logs.get(decision.path, ())):
+                found[place] = entry._replace(sentences=(decision._replace(newer=newer.citation),))
+        return list(found.values())
+
+    def _remember(self, path: str, latest: str, text: str) -> None:
+        """Take a valid summary into view."""
+        self.texts.append((latest, path, text))
+        for entry in entries_of(text):
+            for s in entry.sentences:
+                if s.newer:
+                    self.superseded.add((s.path, s.first))
+                elif s.kept == DECISION:
+                    alone = entry._replace(first=s.first, last=s.last, sentences=(s,))
+                    self.decisions.append((latest, alone))
+
+    def _lines_of(self, entry: Entry) -> SourceLines:
+        """Give the lines that one entry tells of, as they stand in their log."""
+        hash_ = lines_hash(self.logs[entry.path], entry.first, entry.last)
+        return SourceLines(entry.path, entry.first, entry.last, hash_)
 
     def _before(self, items: Sequence[Item], first: str) -> Said:
         """Give what the newest summary tells that ends by `first` and is none of the items."""
@@ -173,12 +246,16 @@ class Drafter:
         return path
 
     def _body(
-        self, items: Sequence[Item], mode: str, before: Said, total: int
-    ) -> tuple[str, str, float]:
+        self,
+        entries: Sequence[Entry],
+        span: tuple[str, str],
+        mode: str,
+        before: Said,
+        total: int,
+    ) -> tuple[str, Extract]:
         """Write a body in one mode; the budget shrinks until the whole fits the ratio."""
-        entries = [entry for item in items for entry in item.entries]
         flat = [sentence for entry in entries for sentence in entry.sentences]
-        hard = ("rule", "decision", "promise")
+        hard = (RULE, DECISION, PROMISE)
         forced = [
             n
             for n, s in enumerate(flat)
@@ -202,17 +279,18 @@ class Drafter:
             )
             chosen = set(found.chosen)
             room = share * goal / max(1, len(entries))
-            text = body(self._told(entries, chosen, before, mode=mode, room=room), *_span(items))
+            text = body(self._told(entries, chosen, before, mode=mode, room=room), *span)
             over = quotient(text) - goal
             if budget <= 0 or over <= 0:
                 break
             budget = max(0.0, budget - over)
-        return text, found.method, found.confidence
+        return text, found
 
-    def _rewritten(self, items: Sequence[Item], rewrite: Rewrite) -> tuple[str, str, float]:
+    def _rewritten(
+        self, entries: Sequence[Entry], span: tuple[str, str], rewrite: Rewrite
+    ) -> tuple[str, float]:
         """Let the user's program write the lines."""
-        entries = [entry for item in items for entry in item.entries]
-        told = written(entries, rewrite(body(entries, *_span(items))))
+        told = written(entries, rewrite(body(entries, *span)))
         own = [sentence for entry in told for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(
@@ -224,7 +302,7 @@ class Drafter:
             budget=0.0,
             embed=self.embed,
         )
-        return body(told, *_span(items)), BY_COMMAND, found.confidence
+        return body(told, *span), found.confidence
 
     def _told(
         self, entries: Sequence[Entry], chosen: set[int], before: Said, *, mode: str, room: float

@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING
 from memcli.compaction.keep import DECISION
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
-from memcli.compaction.similarity import Embed, centroid, place, terms
+from memcli.compaction.similarity import Embed, centroid, content, place
 from memcli.compaction.tells import antecedents, is_aside, leans_on, telling
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
-from memcli.search.stopwords import ENGLISH, GERMAN
 
 if TYPE_CHECKING:
     from memcli.compaction.similarity import Matrix
@@ -139,7 +138,7 @@ class _Selection:
         ]
         distinct = self.rows[self.is_new] if any(self.is_new) else self.rows
         self.near = self.rows @ centroid(distinct)
-        self.words = [_content(s.text) for s in sentences]
+        self.words = [content(s.text) for s in sentences]
         self.costs = [quotient(s.shown) for s in sentences]
         self.needed = antecedents(sentences)
         self.is_able = [
@@ -162,7 +161,7 @@ class _Selection:
         for row in told:
             self.alike = np.maximum(self.alike, self.rows @ row)
         self.chosen: set[int] = set()
-        self.said: set[str] = set().union(*map(_content, before.last))
+        self.said: set[str] = set().union(*map(content, before.last))
 
     def take(self, at: int) -> None:
         """Choose a sentence, or the one that said the same before."""
@@ -223,8 +222,3 @@ class _Selection:
         share = self._weight(whole & told) / information if information else 1.0
         cosine = max(0.0, float(self.near[order].mean()))
         return round(min(1.0, sqrt(cosine * share)), 4)
-
-
-def _content(text: str) -> set[str]:
-    """Give the terms of a text that are no grammar."""
-    return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from memcli.embedding.known import is_readable
 from memcli.markdown.words import prepare
 from memcli.record import Record
+from memcli.search.stopwords import ENGLISH, GERMAN
 from memcli.types import Encoder
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Space(Record):
 def terms(text: str) -> list[str]:
     """Give the words of a text, folded; pairs of characters where a script has no spaces."""
     return _WORD.findall(prepare(text).lower())
+
+
+def content(text: str) -> set[str]:
+    """Give the terms of a text that are no grammar."""
+    return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}
 
 
 def idf(texts: Iterable[str]) -> dict[str, float]:

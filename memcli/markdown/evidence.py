@@ -125,6 +125,11 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
     return Evidence(ordered, is_sealed, tuple(_invented(text, lineage, now, read)))
 
 
+def is_said(told: Cited, lines: Sequence[str]) -> bool:
+    """Tell whether what is told of some lines of a file stands in them, sentences whole."""
+    return _is_said(told.said, _read(CitedFile(told.path, lines), told.first, told.last).units)
+
+
 def _remembering(read: Open) -> Open:
     known: dict[str, CitedFile | None] = {}
 

@@ -59,6 +59,11 @@ def _corrects(newer: Hit, older: Hit) -> bool:
 
 def tells_of_change(hit: Hit) -> bool:
     """Tell whether a passage or its headings say that something is no longer as it was."""
-    text = " ".join(("", *hit.about.heading_path, hit.text)).lower().translate(_SPACED)
+    return speaks_of_change(" ".join((*hit.about.heading_path, hit.text)))
+
+
+def speaks_of_change(text: str) -> bool:
+    """Tell whether a text says that something is no longer as it was."""
+    text = text.lower().translate(_SPACED)
     words = f" {' '.join(text.split())}"
     return any(cue in words for cue in _CUES) or any(cue in text for cue in _CHINESE_CUES)

@@ -4,9 +4,8 @@
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. A row tells, for one
 setting: tokens of the active view over those of the raw lines, and recall within a budget of tokens
-in the raw view, in the active one with the lines behind summaries, and in the active one alone,
-where a line of a summary earns the raw lines it cites, `also:` lines nothing, and pays for what is
-printed.
+in the raw view, in the active one with the lines behind summaries, and in the active one alone, as
+`bench.kept` reads it.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memcli.bench.kept import recall
 from memcli.bench.queries import Query, read_queries
 from memcli.compaction import folder
 from memcli.compaction.draft import CompactionSettings
@@ -32,8 +32,6 @@ from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings
-from memcli.markdown.lineage import citations
-from memcli.markdown.tokens import quotient
 from memcli.search.dates import find_dates
 from memcli.search.expansion import search_expanded
 from memcli.search.hits import Hit
@@ -46,13 +44,9 @@ from memcli.search.views import Expanded
 from memcli.store.open import store_at
 from memcli.store.port import Snapshot
 from memcli.store.records import Legs
-from memcli.types import SUMMARY, Filters, Limits, Wanted
+from memcli.types import Filters, Limits, Wanted
 from memcli.workspace.dating import age_days
 from tests.support import count_tokens
-
-LINE_END = 0.25
-
-Earned = tuple[str, int, float]  # path, line, tokens; line 0 earns nothing
 
 
 class Workspace:
@@ -110,19 +104,16 @@ class Workspace:
             nothing = Legs(Wanted(), (), None, ())
             return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
-    def recall(self, view: str, *, tokens: int, limit: int, budget: int) -> dict[str, float]:
+    def recall(self, view: str, *, tokens: int, limit: int, budget: int) -> float:
         options = options_of(self.config, filters=Filters(view=view))._replace(limit=limit)
-        sums = {"recall": 0.0, "hits": 0.0}
+        found = 0.0
         with self.store.snapshot() as snapshot:
             for query in self.queries:
-                read = list(self._read(snapshot, query, options, tokens))
-                sums["recall"] += _recall(query, read, budget)
-                sums["hits"] += sum(cost for _, _, cost in read)
-        return {name: value / len(self.queries) for name, value in sums.items()}
+                read = self._read(snapshot, query, options, tokens)
+                found += recall(query.relevant, read, budget)
+        return found / len(self.queries)
 
-    def _read(
-        self, snapshot: Snapshot, query: Query, options: Any, tokens: int
-    ) -> Iterator[Earned]:
+    def _read(self, snapshot: Snapshot, query: Query, options: Any, tokens: int) -> list[Hit]:
         today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
         spans = find_dates(query.text, today)
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
@@ -141,33 +132,7 @@ class Workspace:
                 snapshot, parsed, spans, options,
                 tokens=tokens, embed_query=embed_query, age_days=age,
             )  # fmt: skip
-        for hit in (*answer.hits, *(each.hit for each in behind)):
-            yield from _lines(hit)
-
-
-def _lines(hit: Hit) -> Iterator[Earned]:
-    for number, line in enumerate(hit.text.split("\n"), start=hit.start_line):
-        cost = quotient(line) + LINE_END
-        if hit.about.kind != SUMMARY:
-            yield hit.about.path, number, cost
-            continue
-        cited = [] if line.startswith("- also: ") else citations(line)
-        lines = [(path, n) for path, first, last in cited for n in range(first, last + 1)]
-        yield "", 0, cost
-        for path, n in lines:
-            yield path, n, 0.0
-
-
-def _recall(query: Query, read: Sequence[Earned], budget: int) -> float:
-    left, seen = float(budget), set()
-    for path, line, cost in read:
-        left -= cost
-        if left < 0:
-            break
-        seen.add((path, line))
-    found = sum(any((r.path, n) in seen for n in range(r.start, min(r.end, r.start + 9999) + 1))
-                for r in query.relevant)  # fmt: skip
-    return found / len(query.relevant)
+        return [*answer.hits, *(each.hit for each in behind)]
 
 
 class Row(NamedTuple):
@@ -201,10 +166,7 @@ def main() -> None:
             spaces[-1].index()
             spaces[-1].queries = spaces[-1].queries[:: wanted.sample]
         budget = wanted.budget
-        raw = [
-            space.recall("raw", tokens=0, limit=60, budget=wanted.budget)["recall"]
-            for space in spaces
-        ]
+        raw = [space.recall("raw", tokens=0, limit=60, budget=wanted.budget) for space in spaces]
         whole = [space.tokens("raw") for space in spaces]
         weights = [len(space.queries) for space in spaces]
         _say("cluster ratio limit expand | tokens  raw  active+expand  kept  alone  all | modes")
@@ -217,9 +179,7 @@ def main() -> None:
             shares = [s.tokens("active") / t for s, t in zip(spaces, whole, strict=True)]
             alone, every = (
                 [
-                    0.0
-                    if wanted.quick
-                    else s.recall(v, tokens=0, limit=30, budget=wanted.budget)["recall"]
+                    0.0 if wanted.quick else s.recall(v, tokens=0, limit=30, budget=wanted.budget)
                     for s in spaces
                 ]
                 for v in ("active", "all")
@@ -229,7 +189,7 @@ def main() -> None:
                     Row(
                         share,
                         before,
-                        space.recall("active", tokens=tokens, limit=limit, budget=budget)["recall"],
+                        space.recall("active", tokens=tokens, limit=limit, budget=budget),
                         *rest,
                     )
                     for space, share, before, *rest in zip(

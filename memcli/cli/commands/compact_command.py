@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.choices import SUMMARIZERS, check
+from memcli.cli.side_files import own_file
 from memcli.cli.skin import Shared, Skin, make_skin
-from memcli.errors import ExitCode, Reason, UsageError
+from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.api.compact import Compaction
+    from memcli.bench.kept import Kept
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
@@ -107,8 +110,29 @@ def run(wanted: CompactWish, skin: Skin) -> int:
     by_command = wanted.summarizer == "command"
     made = do(skin.memory, now=skin.now, depth=wanted.depth, by_command=by_command)
     _warn(made, skin)
-    _tell(made.plan, wanted, skin, written=wanted.action == "apply")
+    is_written = wanted.action == "apply"
+    kept = _kept(skin, silent=wanted.as_json) if is_written and made.plan.drafts else None
+    _tell(made.plan, wanted, skin, written=is_written, kept=kept)
     return ExitCode.OK
+
+
+def _kept(skin: Skin, *, silent: bool) -> Kept | None:
+    """Ask the workspace's own questions, where there are some, of logs and of summaries."""
+    from memcli.api.compact import measure_kept
+    from memcli.cli.commands.bench import running
+
+    try:
+        if not os.path.exists(own_file(running.QUESTIONS, skin)):
+            return None
+        _, queries = running.questions(None, skin, silent=silent)
+        judged = [query for query in queries if query.relevant]
+        if not judged:
+            return None
+        running.bring_in_step(skin, silent=silent)
+        return measure_kept(skin.memory, judged, skin.today, day_first=skin.has_day_first)
+    except MemcliError as error:  # the summaries are written all the same
+        skin.terminal.warn(f"what they keep of recall is not measured: {error}")
+        return None
 
 
 def _warn(made: Compaction, skin: Skin) -> None:
@@ -182,7 +206,9 @@ def _undo(wanted: CompactWish, skin: Skin) -> int:
     return ExitCode.NEGATIVE if undone.edited or undone.unread else ExitCode.OK
 
 
-def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: bool) -> None:
+def _tell(
+    plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: bool, kept: Kept | None
+) -> None:
     terminal = skin.terminal
     if wanted.as_json:
         _write(
@@ -197,6 +223,7 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
                        for d in plan.drafts],
             declined=[{"sources": [_lines(s) for s in d.sources], "tokens": d.tokens,
                        "reason": d.reason} for d in plan.declined],
+            **({"kept": kept.as_record()} if kept else {}),
         )  # fmt: skip
         return
     from memcli.render.reasons import sentence
@@ -221,6 +248,19 @@ def _tell(plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: boo
     text = _outcome(plan, skin.config("compact.cluster"), written=written)
     hint = "" if written or not plan.drafts else "memcli compact --apply"
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
+    if kept:
+        terminal.say(_kept_text(kept))
+
+
+def _kept_text(kept: Kept) -> str:
+    """Say what summaries keep of recall for what they save."""
+    questions = "1 question finds" if kept.questions == 1 else f"{kept.questions} questions find"
+    price = f", {kept.per_thousand:.3f} for every 1000 saved" if kept.per_thousand else ""
+    return (
+        f"Your {questions} {kept.share:.3f} of what the logs alone give"
+        f" ({kept.recall_active:.3f} of {kept.recall_raw:.3f}), with {kept.tokens_active} tokens in"
+        f" the place of {kept.tokens_raw}{price}."
+    )
 
 
 def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
 RUN_DEPTH = 100
-LINE_END_TOKENS = 0.25  # one more character a line
 SYNC_WAIT_SECONDS = 60.0
 
 
@@ -131,6 +130,7 @@ def line_costs(skin: Skin) -> LineCosts:
 
     A document that cannot be read has none, nor has one of a source that is no longer configured.
     """
+    from memcli.bench.metrics import LINE_END_TOKENS
     from memcli.indexing.planning import read
     from memcli.markdown.tokens import quotient
 

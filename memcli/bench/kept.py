@@ -1,0 +1,86 @@
+"""Tell what summaries keep of what a search finds, and what they save; pure.
+
+A question is answered twice, from the logs alone and from summaries with the lines behind them, and
+BUDGET tokens of each answer are read in their order. A raw line earns itself; a line of a summary
+costs what it says and earns the lines it cites, but for `also:`, which only names what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
+from memcli.markdown.evidence import ALSO
+from memcli.markdown.lineage import citations
+from memcli.markdown.tokens import quotient
+from memcli.record import Record
+from memcli.types import MEMORY_SOURCE
+
+if TYPE_CHECKING:
+    from memcli.search.hits import Hit
+
+BUDGET = 2000  # tokens
+
+Earned = tuple[Line | None, float]  # a line, or none, and the tokens it costs
+
+
+class Kept(Record):
+    """What is left of recall in the place of logs, and at what price."""
+
+    questions: int
+    recall_raw: float  # mean share of the judged ranges that BUDGET tokens reach
+    recall_active: float
+    tokens_raw: int  # of all logs and notes
+    tokens_active: int  # with summaries in the place of the lines they stand for
+
+    @property
+    def share(self) -> float:
+        """Give the recall that is kept, 1 where there was none to keep."""
+        return self.recall_active / self.recall_raw if self.recall_raw else 1.0
+
+    @property
+    def saved(self) -> int:
+        """Count the tokens that summaries save."""
+        return self.tokens_raw - self.tokens_active
+
+    @property
+    def per_thousand(self) -> float | None:
+        """Give the recall that is kept for every thousand tokens saved; None where none are."""
+        return 1000 * self.share / self.saved if self.saved > 0 else None
+
+    def as_record(self) -> dict[str, Any]:
+        """Describe it as `memcli.compact/1` does."""
+        return {
+            "questions": self.questions,
+            "budget": BUDGET,
+            "recall": {"raw": self.recall_raw, "active": self.recall_active},
+            "kept": self.share,
+            "tokens": {"raw": self.tokens_raw, "active": self.tokens_active},
+            "kept_per_1000_saved": self.per_thousand,
+        }
+
+
+def recall(relevant: Sequence[Range], hits: Iterable[Hit], budget: float = BUDGET) -> float:
+    """Give the share of judged ranges with a line among those read within `budget` tokens."""
+    seen: set[Line] = set()
+    for line, cost in (earned for hit in hits for earned in _read(hit)):
+        budget -= cost
+        if budget < 0:
+            break
+        if line is not None:
+            seen.add(line)
+    return reached(relevant, seen)
+
+
+def _read(hit: Hit) -> Iterator[Earned]:
+    about = hit.about
+    for number, text in enumerate(hit.text.split("\n"), start=hit.start_line):
+        cost = quotient(text) + LINE_END_TOKENS
+        if not about.is_summary:
+            yield (about.document, number), cost
+            continue
+        yield None, cost
+        cited = () if text.startswith(f"- {ALSO}") else citations(text)
+        for path, first, last in cited:
+            yield from ((((MEMORY_SOURCE, path), n), 0.0) for n in range(first, last + 1))

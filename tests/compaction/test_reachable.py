@@ -1,0 +1,181 @@
+"""Whatever is written, corrected, moved and compacted: nothing is lost and nothing is invented.
+
+Random workspaces on disk with their index. What a view shows is compared with the files themselves
+and with the logs as they were when a summary was written; nothing here asks memcli what is valid.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from pathlib import Path
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from memcli.compaction import folder
+from memcli.compaction.draft import CompactionSettings
+from memcli.compaction.plan import make_plan
+from memcli.compaction.summaries import last_run
+from memcli.indexing.indexer import index
+from memcli.search.validity import reach_of
+from memcli.store.open import store_at
+from memcli.types import Filters
+from tests.compaction.test_properties import LINE, TEXT
+from tests.support import FAR_FUTURE_NS, make_limits, make_settings, write
+
+# A comment is no part of what is said, and this reads words as they stand.
+SAID = TEXT.map(lambda text: re.sub("<!--|-->", "", text))
+TEXTS = st.lists(SAID, min_size=2, max_size=5)
+KINDS = ("append", "insert", "correct", "rename", "remove", "compact", "edit", "drop", "undo")
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(KINDS),
+        st.integers(0, 9),
+        st.integers(0, 9),
+        LINE.map(lambda line: re.sub("<!--|-->", "", line)),
+    ),
+    min_size=1,
+    max_size=7,
+)
+# A placeholder describes code, a log or a table, and is no sentence of theirs.
+DESCRIBED = re.compile(r"\[(?:table|log|(?:[\w+-]+ )?code), \d+ ")
+MARKS = re.compile(r"(?: \[(\d+) times\])?(?: \[superseded by ([^\]]+):(\d+)(?:-\d+)?\])?\Z")
+
+Lines = dict[str, list[str]]
+
+
+class Memory:
+    """A workspace, its index, and the logs as they were when each summary was written."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.then: dict[str, Lines] = {}
+        self.store = store_at(str(root / "index.sqlite"), lambda: FAR_FUTURE_NS)
+        self.settings = make_settings(root, limits=make_limits(60))
+
+    def write(self, path: str, text: str) -> None:
+        write(self.root, path, text)
+
+    def files(self, is_summary: bool) -> list[str]:
+        paths = (p.relative_to(self.root).as_posix() for p in self.root.rglob("memory/**/*.md"))
+        return sorted(p for p in paths if p.startswith("memory/summaries/") == is_summary)
+
+    def lines(self, path: str) -> list[str]:
+        return (self.root / path).read_text("utf-8").split("\n")
+
+    def step(self, kind: str, a: int, b: int, line: str) -> None:
+        """Do one thing to the memory, if there is what it is done to."""
+        logs, summaries = self.files(is_summary=False), self.files(is_summary=True)
+        log = logs[a % len(logs)] if logs else "memory/2025-03-01.md"
+        lines = self.lines(log) if logs else []
+        summary = summaries[a % len(summaries)] if summaries else ""
+        match kind:
+            case "append":
+                self.write(log, "\n".join([*lines, "", line]))
+            case "insert":
+                self.write(log, "\n".join([line, "", *lines]))
+            case "correct":
+                self.write(log, "\n".join([*lines[:b], line, *lines[b + 1 :]]))
+            case "rename" | "remove" if logs:
+                (self.root / log).unlink()
+                if kind == "rename":
+                    self.write(f"memory/old/{Path(log).stem}-{b}.md", "\n".join(lines))
+            case "compact":
+                self.compact(a, b)
+            case "edit" if summary:
+                self.write(summary, self.edited(summary, line))
+            case "drop" if summary:
+                (self.root / summary).unlink()
+            case "undo":
+                self.undo()
+
+    def edited(self, summary: str, line: str) -> str:
+        self.then.pop(summary, None)
+        text = "\n".join(self.lines(summary))
+        return f"{text}- {line} (memory/2025-03-01.md:1)\n"
+
+    def compact(self, a: int, b: int) -> None:
+        found = folder.read(self.settings, {}, None)
+        wanted = CompactionSettings(a % 2, 0, 2 + a % 3, (0.1, 0.3, 0.6)[b % 3], 50, 1 + b % 2)
+        plan = make_plan(found.logs, found.summaries, wanted, folder="memory/summaries/",
+                         now="2026-02-20T00:00:00", embed=None)  # fmt: skip
+        folder.write(str(self.root), plan.drafts)
+        logs = {path: self.lines(path) for path in self.files(is_summary=False)}
+        self.then |= {draft.path: logs for draft in plan.drafts}
+
+    def undo(self) -> None:
+        last = last_run(folder.read(self.settings, {}, None).summaries)
+        folder.remove(str(self.root), [each.path for each in last if not each.is_edited])
+
+    def check(self) -> None:
+        """Bring the index in step and hold what its views show against the files."""
+        with self.store.change(wait_seconds=0, sleep=time.sleep) as change:
+            index(change, self.settings)
+        with self.store.snapshot() as snapshot:
+            supports = snapshot.supports()
+            shown = {}
+            for view in ("raw", "active"):
+                reach = reach_of(Filters(view=view), supports)
+                documents = [(each.source, each.path) for each in snapshot.rated(reach)]
+                shown[view] = {
+                    (each.about.path, n)
+                    for each in snapshot.excerpts_of(documents, reach)
+                    for n in range(each.about.start_line, each.about.end_line + 1)
+                }
+        reached, todo = set(shown["active"]), {path for path, _ in shown["active"]}
+        told = {path for path in todo if path.startswith("memory/summaries/")}
+        while todo:
+            behind = [each.lines for each in supports if each.summary in todo]
+            new = {(s.path, n) for s in behind for n in range(s.start_line, s.end_line + 1)}
+            todo = {path for path, _ in new - reached}
+            reached |= new
+        assert shown["raw"] <= reached
+        for path in told:
+            self.check_summary(path)
+
+    def check_summary(self, path: str) -> None:
+        """Hold every line of a summary that is served against the logs it was made of."""
+        assert path in self.then, f"{path} was edited, and is served"
+        logs = self.then[path]
+        lines = self.lines(path)
+        for line in lines[lines.index("---", 1) :]:
+            if not line.startswith("- ") or DESCRIBED.search(line) or "`" in line:
+                continue
+            said, cite = re.fullmatch(r"- (.*) \((\S+:\d+(?:-\d+)?)\)", line).groups()  # type: ignore[union-attr]
+            name, _, numbers = cite.rpartition(":")
+            first, _, last = numbers.partition("-")
+            cited = bare("\n".join(logs[name][int(first) - 1 : int(last or first)]))
+            pieces = re.split(r"(?<=[.!?。！？:;]) ?", said)
+            if said.startswith("also: "):
+                pieces = [name for name in said[len("also: ") :].split(", ") if name != "…"]
+            elif bare(said) not in cited:  # else it is a line that ends like a mark
+                mark = MARKS.search(said)
+                assert mark is not None
+                pieces = re.split(r"(?<=[.!?。！？:;]) ?", said[: mark.start()])
+                everything = bare("".join(text for lines in logs.values() for text in lines))
+                assert int(mark[1] or 1) <= everything.count(bare(pieces[0]))
+                assert mark[2] is None or int(mark[3]) <= len(logs[mark[2]])
+            assert all(bare(piece) in cited for piece in pieces), line
+
+
+def bare(text: str) -> str:
+    """Give the letters and digits of a text."""
+    return "".join(c for c in text if c.isalnum())
+
+
+@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(texts=TEXTS, steps=STEPS)
+def test_every_raw_line_is_reached_and_every_told_line_was_said(
+    texts: list[str], steps: list[tuple[str, int, int, str]]
+) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        memory = Memory(Path(temporary))
+        for day, text in enumerate(texts, start=1):
+            memory.write(f"memory/2025-03-0{day}.md", f"{text}\n\n{text}")
+        memory.step("compact", 0, 1, "")
+        memory.check()
+        for kind, a, b, line in steps:
+            memory.step(kind, a, b, line)
+            memory.check()

@@ -1,0 +1,118 @@
+"""A decision that was taken back is told with what came in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from tests.compaction.support import make_log, plan_of, read_back, settings
+from tests.support import write
+
+FILLER = "\n\n".join(
+    f"The {thing} in the kitchen was as {how} as ever, and nobody had much to say about it."
+    for thing, how in (
+        ("coffee", "bitter"),
+        ("light", "dim"),
+        ("window", "dirty"),
+        ("radio", "loud"),
+    )
+)
+OLD = "We decided to use MySQL for the order store."
+NEW = "The order store will use PostgreSQL instead of MySQL."
+
+PAIRS = {
+    "instead of": (OLD, NEW, True),
+    "no longer": ("We agreed that orders are printed on paper.",
+                  "It was decided that orders are no longer printed on paper.", True),
+    "moved to": ("The retrospective was moved to Tuesday afternoon.",
+                 "The retrospective was moved to Thursday afternoon.", True),
+    "below a heading": (OLD, "## Order store: PostgreSQL instead of MySQL\n\nAgreed by all.", True),
+    "a version": ("We will use MySQL 8.0 for the new order store.", NEW, True),
+    "Chinese": ("我们决定用 MySQL 存订单。", "订单改用 PostgreSQL，不再用 MySQL 存订单。", True),
+    "another thing": (OLD, "The search store will use Lucene instead of Solr.", False),
+    "it replaces another": (OLD, "The order store will use MySQL instead of files.", False),
+    "no change": (OLD, "We decided to use MySQL for the order store again.", False),
+    "a rule": ("We must never deploy the order store on Friday.",
+               "We decided to no longer deploy the order store by hand on Friday.", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_what_takes_a_decision_back_is_cited_behind_it(name: str) -> None:
+    old, new, is_taken_back = PAIRS[name]
+    logs = [
+        make_log("2025-03-01", f"{old}\n\n{FILLER}"),
+        make_log("2025-03-02", f"{new}\n\n{FILLER}"),
+    ]
+    (draft,) = plan_of(logs, settings(cluster=2)).drafts
+    line = 1 + new.count("\n")
+    mark = f" [superseded by memory/2025-03-02.md:{line}]" if is_taken_back else ""
+    new = new.rpartition("\n")[2]
+    assert f"- {old}{mark} (memory/2025-03-01.md:1)\n" in draft.body
+    assert f"{new} (memory/2025-03-02.md:" in draft.body
+    assert [summary.state for summary in read_back(logs, [draft])] == ["valid"]
+
+
+def test_the_new_summary_says_so_of_a_decision_that_an_earlier_one_tells() -> None:
+    """It is told once, and its line is one of those that the new summary rests on."""
+    texts = [f"{OLD}\n\n{FILLER}", FILLER, f"{NEW}\n\n{FILLER}", FILLER,
+             f"We said it again: the order store uses PostgreSQL instead of MySQL.\n\n{FILLER}",
+             FILLER]  # fmt: skip
+    logs = [make_log(f"2025-03-0{n}", text) for n, text in enumerate(texts, start=1)]
+    drafts = plan_of(logs, settings(cluster=2)).drafts
+    line = f"- {OLD} [superseded by memory/2025-03-03.md:1] (memory/2025-03-01.md:1)\n"
+    assert [draft.body.count(OLD) for draft in drafts] == [1, 1, 0]
+    assert line in drafts[1].body
+    assert [(s.path, s.start_line, s.end_line) for s in drafts[1].lineage.sources] == [
+        ("memory/2025-03-01.md", 1, 1), ("memory/2025-03-03.md", 1, 9),
+        ("memory/2025-03-04.md", 1, 7),
+    ]  # fmt: skip
+    assert drafts[1].path == "memory/summaries/2025-03-03--2025-03-04.md"
+    assert {summary.state for summary in read_back(logs, drafts)} == {"valid"}
+    read = read_back(logs, drafts[:1])
+    assert plan_of(logs, settings(cluster=2), read).drafts[0].body == drafts[1].body
+
+
+def test_a_decision_whose_lines_have_moved_is_not_cited_where_it_was() -> None:
+    logs = [make_log("2025-03-01", f"{OLD}\n\n{FILLER}"), make_log("2025-03-02", FILLER)]
+    (draft,) = plan_of(logs, settings(cluster=2)).drafts
+    logs[0] = make_log("2025-03-01", f"A line on top.\n\n{OLD}\n\n{FILLER}")
+    logs += [make_log("2025-03-03", f"{NEW}\n\n{FILLER}"), make_log("2025-03-04", FILLER)]
+    (before,) = read_back(logs, [draft])
+    assert before.is_valid
+    plan = plan_of(logs, settings(cluster=2), [before])
+    told = "".join(new.body for new in plan.drafts)
+    assert "(memory/2025-03-01.md:3)" in told
+    assert "(memory/2025-03-01.md:1)" not in told
+    assert {summary.state for summary in read_back(logs, plan.drafts)} == {"valid"}
+
+
+@pytest.mark.parametrize("view", ["raw", "all", "active"])
+def test_search_shows_the_newer_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    texts = [f"{OLD}\n\n{FILLER}", FILLER, f"{NEW}\n\n{FILLER}", FILLER]
+    for n, text in enumerate(texts, start=1):
+        write(tmp_path, f"memory/2025-03-0{n}.md", text)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        run(["compact", "-w", str(tmp_path), "--tail", "0", "--tail-tokens", "0", "--cluster", "2",
+             "--apply"])  # fmt: skip
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view, "--json"])
+    found = [(hit["path"], hit["snippet"]) for hit in json.loads(out.getvalue())["results"]]
+    newest, oldest = ("memory/2025-03-03.md", "memory/2025-03-01.md")
+    assert NEW in found[0][1]
+    paths = [path for path, _ in found]
+    if view == "active":
+        assert not {newest, oldest} & set(paths)
+    else:
+        assert paths.index(newest) < paths.index(oldest)
+    marks = [f"{OLD} [superseded by {newest}:1]" in text for _, text in found]
+    assert any(marks) == (view != "raw")
