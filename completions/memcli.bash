@@ -47,7 +47,9 @@ _memcli() {
         "index:--now") _memcli_values ''; return ;;
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
+        "search:--open") _memcli_values ''; return ;;
         "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
+        "search:-C"|"search:--context") _memcli_values ''; return ;;
         "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
         "search:--until") _memcli_values ''; return ;;
@@ -59,6 +61,8 @@ _memcli() {
         "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
         "search:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "search:--heading") _memcli_values ''; return ;;
+        "search:--tag") _memcli_values ''; return ;;
+        "search:--where") _memcli_values ''; return ;;
         "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "search:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
@@ -69,12 +73,43 @@ _memcli() {
         "search:-w"|"search:--workspace") _memcli_values 'folders'; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
+        "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
+        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
+        "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
+        "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "pick:--now") _memcli_values ''; return ;;
+        "related:-n"|"related:--limit") _memcli_values ''; return ;;
+        "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
+        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "related:--path") _memcli_values 'documents'; return ;;
+        "related:--source") _memcli_values 'sources'; return ;;
+        "related:--kind") _memcli_values ''; return ;;
+        "related:--tag") _memcli_values ''; return ;;
+        "related:--where") _memcli_values ''; return ;;
+        "related:-w"|"related:--workspace") _memcli_values 'folders'; return ;;
+        "related:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "related:--now") _memcli_values ''; return ;;
         "get:--from") _memcli_values ''; return ;;
         "get:--lines") _memcli_values ''; return ;;
         "get:--hash") _memcli_values ''; return ;;
         "get:-w"|"get:--workspace") _memcli_values 'folders'; return ;;
         "get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "get:--now") _memcli_values ''; return ;;
+        "ls:-f"|"ls:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl paths paths0" -- "$cur"); return ;;
+        "ls:--count") mapfile -t COMPREPLY < <(compgen -W "kind tag key source" -- "$cur"); return ;;
+        "ls:--sort") mapfile -t COMPREPLY < <(compgen -W "path date newest" -- "$cur"); return ;;
+        "ls:--since") _memcli_values ''; return ;;
+        "ls:--until") _memcli_values ''; return ;;
+        "ls:--on") _memcli_values ''; return ;;
+        "ls:--source") _memcli_values 'sources'; return ;;
+        "ls:--kind") _memcli_values ''; return ;;
+        "ls:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
+        "ls:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
+        "ls:--tag") _memcli_values ''; return ;;
+        "ls:--where") _memcli_values ''; return ;;
+        "ls:-w"|"ls:--workspace") _memcli_values 'folders'; return ;;
+        "ls:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "ls:--now") _memcli_values ''; return ;;
         "context:--budget") _memcli_values ''; return ;;
         "context:--tail") _memcli_values ''; return ;;
         "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "markdown json" -- "$cur"); return ;;
@@ -100,6 +135,7 @@ _memcli() {
         "config:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "config:--now") _memcli_values ''; return ;;
         "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
+        "help:--widget") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
         "bench quality:--baseline") _memcli_values 'files'; return ;;
         "bench quality:--fail-under") _memcli_values ''; return ;;
         "bench quality:--max-drop") _memcli_values ''; return ;;
@@ -142,13 +178,16 @@ _memcli() {
     if [[ $cur == -* ]]; then
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --fields --json --full --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --tag --where --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --man -h --help" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man -h --help" -- "$cur") ;;
         "bench quality") mapfile -t COMPREPLY < <(compgen -W "--baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -161,15 +200,17 @@ _memcli() {
         return
     fi
     case $command in
+        "related") _memcli_values 'documents' ;;
         "get") _memcli_values 'documents' ;;
-        "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.view expand.tokens context.budget context.tail context.always_share context.soft_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json python query-syntax ranking search status summaries" -- "$cur") ;;
+        "ls") _memcli_values 'documents' ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.view expand.tokens context.budget context.tail context.always_share context.soft_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json ls pick python query-syntax ranking related search status summaries" -- "$cur") ;;
         "bench quality") _memcli_values 'files' ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
-        "") mapfile -t COMPREPLY < <(compgen -W "index search get context status compact config help bench" -- "$cur") ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context status compact config help bench" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay" -- "$cur") ;;
     esac
 }

@@ -219,6 +219,20 @@ class Encoder(Protocol):
         ...
 
 
+class Where(Record):
+    """What the front matter of a document has to say; `markdown.properties` compares."""
+
+    key: str
+    value: str | None = None  # as it was typed; None for any
+    negated: bool = False  # documents that do not say it
+
+    def __str__(self) -> str:
+        """Write it as `--where` takes it."""
+        if self.value is None:
+            return f"{'!' if self.negated else ''}{self.key}"
+        return f"{self.key}{'!=' if self.negated else '='}{self.value}"
+
+
 class Filters(Record):
     """What a search is limited to; applied before the top-k of each leg."""
 
@@ -230,6 +244,8 @@ class Filters(Record):
     scopes: tuple[str, ...] = ()
     trusts: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()  # text that a heading of the path holds
+    tags: tuple[str, ...] = ()  # all of them, or tags below them: infra/db for infra
+    where: tuple[Where, ...] = ()  # all of them
     undated: bool = False  # keep undated records in spite of since and until
     view: str = "all"  # all | active: no line twice | raw: no summaries
     within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines

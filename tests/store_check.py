@@ -44,6 +44,11 @@ def dump(path: str) -> dict[str, Any]:
                 " JOIN documents d ON d.id = c.document_id"
                 " ORDER BY d.source, d.path, c.ordinal, p.id",
             ),
+            "properties": rows(
+                connection,
+                "SELECT d.source, d.path, p.key, p.value FROM properties p"
+                " LEFT JOIN documents d ON d.id = p.document_id ORDER BY 1, 2, 3, 4",
+            ),
             "living": rows(
                 connection,
                 "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
@@ -81,6 +86,9 @@ def _assert_sound(connection: apsw.Connection) -> None:
     assert column("SELECT rowid FROM fts ORDER BY 1") == column("SELECT id FROM chunks ORDER BY 1")
     assert not column("SELECT id FROM parts WHERE chunk_id NOT IN (SELECT id FROM chunks)")
     assert not column("SELECT id FROM chunks WHERE document_id NOT IN (SELECT id FROM documents)")
+    assert not column(
+        "SELECT key FROM properties WHERE document_id NOT IN (SELECT id FROM documents)"
+    )
     meta = dict(rows(connection, "SELECT key, value FROM meta"))
     if "fingerprint" not in meta:
         assert not column("SELECT id FROM slots")

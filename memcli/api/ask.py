@@ -71,7 +71,7 @@ def ask(
     if freshness.state in ("empty", "not_indexed"):
         return Answered(question, freshness, NOTHING)
     if options.filters.kinds:
-        _check_kinds(memory, options.filters.kinds)
+        check_kinds(memory, options.filters.kinds)
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
         return Answered(question, freshness, answer, nothing=_nothing(memory, options, answer))
@@ -91,7 +91,7 @@ def ask(
     return Answered(question, freshness, answer, tuple(expanded), nothing)
 
 
-def _check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
+def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document is of."""
     from memcli.store.records import Reach
 

@@ -39,7 +39,7 @@ def raw_lines(
 
         name = shown(file.stat.source, file.stat.path)
         raise UsageError(
-            f"{name} is no summary: there is nothing behind its lines",
+            f"{name} is not a summary: it has no lines behind it",
             hint=f"memcli get {quote(name)}",
         )
     leaves = _leaves(lineage, settings, memory)

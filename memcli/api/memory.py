@@ -17,7 +17,12 @@ from memcli.api.opened import OpenedWorkspace
 
 if TYPE_CHECKING:
     from memcli.api.read import Lines
-    from memcli.api.records import ContextBlock, SearchResults
+    from memcli.api.records import (
+        ContextBlock,
+        DocumentList,
+        RelatedPassages,
+        SearchResults,
+    )
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
     from memcli.types import Filters
@@ -76,6 +81,50 @@ class Memory(OpenedWorkspace):
             absent=answer.absent,
             nothing=found.nothing,
         )
+
+    def related(
+        self,
+        target: str,
+        *,
+        limit: int | None = None,
+        filters: Filters | None = None,
+        sync: bool | None = None,
+    ) -> RelatedPassages:
+        """Find the passages most like the chunk at a place, as `memcli related` does.
+
+        `target` is that of `get`, the rest that of `search`. NotFoundError for no document, and
+        for one that holds no text.
+        """
+        from memcli.api.records import Fresh, LegsRun, RelatedPassages
+        from memcli.api.related import likenesses
+        from memcli.search.options import options_of
+        from memcli.search.passages import passages_of
+        from memcli.types import Filters
+
+        config = self.config if limit is None else self.config.having({"search.limit": limit})
+        wanted = options_of(config, filters=filters or Filters(view=config("search.view")))
+        found = likenesses(self, target, wanted, sync=sync)
+        return RelatedPassages(
+            place=found.citation,
+            freshness=Fresh(*found.freshness),
+            legs=LegsRun(found.alike.lexical, found.alike.dense),
+            results=passages_of(found.alike.hits, words=()),
+            nothing=found.nothing,
+        )
+
+    def documents(
+        self, *, filters: Filters | None = None, order: str = "path", sync: bool | None = None
+    ) -> DocumentList:
+        """List documents with date, kind, tags and front matter, as `memcli ls` does.
+
+        `order` is path, date or newest; `sync` is that of `search`.
+        """
+        from memcli.api.listing import catalogue
+        from memcli.api.records import DocumentList, Fresh
+        from memcli.types import Filters
+
+        found = catalogue(self, filters or Filters(), order=order, sync=sync)
+        return DocumentList(Fresh(*found.freshness), found.documents, found.nothing)
 
     def context(
         self,

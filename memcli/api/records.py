@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.record import Record
 
@@ -44,6 +44,16 @@ class SearchResults(Record):
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
+class RelatedPassages(Record):
+    """The passages most like a place: the record of `memcli.related/1`."""
+
+    place: str  # citation of the lines that they are compared with
+    freshness: Fresh
+    legs: LegsRun
+    results: tuple[Passage, ...]  # best first; a score of 1 is the same text
+    nothing: Reason | None = None  # which filter let nothing through
+
+
 class ContextPassage(Record):
     """Lines of one document as a context shows them."""
 
@@ -70,3 +80,25 @@ class ContextBlock(Record):
     left_out: int  # parts that had no room
     saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]
+
+
+class DocumentEntry(Record):
+    """A document, and what filters can ask of it."""
+
+    source: str
+    path: str
+    title: str
+    date: str | None
+    kind: str
+    scope: str
+    trust: str
+    tags: tuple[str, ...]  # as they are written, without #
+    front_matter: dict[str, Any]
+
+
+class DocumentList(Record):
+    """The documents that filters let through: the record of `memcli.ls/1`."""
+
+    freshness: Fresh
+    documents: tuple[DocumentEntry, ...]
+    nothing: Reason | None = None  # which filter let nothing through

@@ -1,7 +1,7 @@
 """Read what a person points at: a name, a citation, `path#heading` or a record ref.
 
 What is printed is read back as it was meant (`types.shown`, `types.cite`, `About.ref`,
-`workspace.here`): a name that begins with a source and a colon is of that source, one that begins
+`workspace.names`): a name that begins with a source and a colon is of that source, one that begins
 with `./` or `../` is a path from the current folder, any other is of the memory. Only where the
 memory has no such document may a bare path be one from here, or another source's.
 """
@@ -190,7 +190,7 @@ def beyond(name: str, line: int, lines: int) -> NotFoundError:
     from shlex import quote
 
     has = "1 line" if lines == 1 else f"{lines} lines"
-    text = f"{name} has {has}, and no line {line}" if line else "lines count from 1"
+    text = f"{name} has {has}, and no line {line}" if line else "line numbers start at 1"
     return NotFoundError(text, hint=f"memcli get {quote(name)}")
 
 

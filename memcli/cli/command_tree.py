@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS, SHELLS, SUMMARIZERS
+from memcli.cli.choices import (
+    CONTEXT_FORMATS,
+    COUNTED,
+    LIST_FORMATS,
+    LIST_ORDERS,
+    RELATED_FORMATS,
+    SEARCH_FORMATS,
+    SHELLS,
+    SUMMARIZERS,
+)
 from memcli.cli.help_text import default_of
 from memcli.cli.terminal import WHEN
 from memcli.config.settings import BY_NAME, FLAGS
@@ -25,6 +34,8 @@ _BY_METAVAR = {
     "TOPIC": TOPICS,
     "SETTING": SETTINGS,
     "PATH[:FROM-TO]": DOCUMENTS,
+    "PATH": DOCUMENTS,
+    "PATH[:LINE]": DOCUMENTS,
 }
 _BY_OPTION = {"--source": SOURCES, "--path": DOCUMENTS}
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -34,11 +45,15 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "--trust": TRUSTS,
     "--summarizer": SUMMARIZERS,
     "--completions": SHELLS,
+    "--widget": SHELLS,
+    "--print": RESULT_KEYS,
     "--fields": RESULT_KEYS,
 }
 _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "search": {"--format": SEARCH_FORMATS},
     "context": {"--format": CONTEXT_FORMATS},
+    "related": {"--format": RELATED_FORMATS},
+    "ls": {"--format": LIST_FORMATS, "--sort": LIST_ORDERS, "--count": COUNTED},
 }
 
 

@@ -54,7 +54,9 @@ def write_new(path: str, *, user: bool) -> None:
         with open(path, "x", encoding="utf-8") as file:
             file.write(commented(user=user))
     except FileExistsError:
-        raise UsageError(f"{path} exists and is left as it is", hint="memcli config") from None
+        raise UsageError(
+            f"{path} already already exists and is left as it is", hint="memcli config"
+        ) from None
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}", hint="memcli config"

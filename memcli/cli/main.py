@@ -151,7 +151,8 @@ def build(command: str | None = None) -> Any:  # noqa: ANN401
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name, help=laid_out(module.command.__doc__))(module.command)
+            kind = getattr(module, "KIND", None)
+            app.command(name, help=laid_out(module.command.__doc__), cls=kind)(module.command)
     return typer.main.get_command(app)
 
 
@@ -211,7 +212,7 @@ def _cannot_write(error: OSError, *, as_json: bool) -> int:
 
 
 def _refused(why: str, *, as_json: bool, hint: str = "") -> int:
-    message = f"the system refuses: {why}"
+    message = f"the system refused: {why}"
     return _report(message, code="system", hint=hint, exit_code=ExitCode.USAGE, as_json=as_json)
 
 
@@ -232,9 +233,9 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
 
 def _short_of_memory(*, as_json: bool) -> int:
     """Report that, importing nothing: even that may fail now."""
-    text = f"memcli: the system refuses: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
+    text = f"memcli: the system refused: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
-        told = f'"message": "the system refuses: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
+        told = f'"message": "the system refused: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
         text = f'{{"code": "system", {told}}}\n'
     with suppress(MemoryError):
         _say(text)

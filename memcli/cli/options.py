@@ -1,14 +1,25 @@
-"""The options that every command shares, declared once."""
+"""The options that commands share, declared once, and what those of filters mean."""
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from memcli.cli.choices import check
 from memcli.errors import UsageError
+from memcli.types import SCOPES, TRUSTS, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memcli.cli.skin import Skin
+    from memcli.search.dates import DateSpan
 
 GENERAL = "Of every command"  # the group of their help
+FILTERS = "Filters"
+RANKING = "Ranking"
+INDEX = "Index"
 
 Workspace = Annotated[
     Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
@@ -29,7 +40,7 @@ Quiet = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("-v", "--verbose", help="Say more: reasons, timings.", rich_help_panel=GENERAL),
+    typer.Option("-v", "--verbose", help="Say more: reasons and timings.", rich_help_panel=GENERAL),
 ]
 Color = Annotated[
     str,
@@ -40,16 +51,127 @@ Now = Annotated[
     typer.Option(
         "--now",
         metavar="TIME",
-        help="Take this for the present.",
+        help="Use this as the current time.",
         show_default="the clock's",
         rich_help_panel=GENERAL,
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
 
+Sync = Annotated[
+    bool, typer.Option("--sync", help="Index every change first.", rich_help_panel=INDEX)
+]
+NoSync = Annotated[
+    bool, typer.Option("--no-sync", help="Do not update the index.", rich_help_panel=INDEX)
+]
+
+# Typer reads the annotations at run time.
+_Word = Optional[str]  # noqa: UP045
+_Words = Optional[list[str]]  # noqa: UP045
+
+
+def _filter(metavar: str, text: str) -> Any:  # noqa: ANN401  (what Typer makes)
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=FILTERS)
+
+
+Since = Annotated[_Word, _filter("DATE", "Only records from this date on.")]
+Until = Annotated[_Word, _filter("DATE", "Only records up to this date.")]
+On = Annotated[_Word, _filter("DATE", "Only records of this day, month or year.")]
+Undated = Annotated[
+    bool, typer.Option("--undated", help="Keep undated records too.", rich_help_panel=FILTERS)
+]
+Paths = Annotated[_Words, _filter("GLOB", "Only paths that match, such as 'memory/2025-*'.")]
+Sources = Annotated[_Words, _filter("NAME", "Only documents of this source.")]
+Kinds = Annotated[_Words, _filter("KIND", "Only documents of this kind, such as log or note.")]
+Scopes = Annotated[_Words, _filter("SCOPE", f"Only documents of this scope: {', '.join(SCOPES)}.")]
+Trusts = Annotated[_Words, _filter("TRUST", "Only trusted, or only untrusted, documents.")]
+Headings = Annotated[_Words, _filter("TEXT", "Only below headings that hold TEXT.")]
+Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
+Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter says so.")]
+
 
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
     """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
     if sync and no_sync:
-        raise UsageError("--sync goes without --no-sync", hint=f"memcli {command} --help")
+        raise UsageError(
+            "--sync cannot be combined with --no-sync", hint=f"memcli {command} --help"
+        )
     return True if sync else False if no_sync else None
+
+
+def check_words(
+    skin: Skin,
+    source: list[str] | None,
+    scope: list[str] | None = None,
+    trust: list[str] | None = None,
+) -> None:
+    """Raise UsageError for a source, a scope or a trust that there is not."""
+    check("--source", source or (), [each.name for each in skin.config.sources])
+    check("--scope", scope or (), SCOPES)
+    check("--trust", trust or (), TRUSTS)
+
+
+def tags_of(given: list[str] | None) -> tuple[str, ...]:
+    """Take the tags of --tag; UsageError for one without a letter."""
+    for tag in given or ():
+        if not tag.strip(" #/"):
+            raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
+    return tuple(given or ())
+
+
+def where_of(given: list[str] | None) -> tuple[Where, ...]:
+    """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
+    return tuple(map(_where, given or ()))
+
+
+def _where(text: str) -> Where:
+    key, sign, value = text.partition("=")
+    negated = key.endswith("!") if sign else key.startswith("!")
+    key, value = key.strip("! "), value.strip()
+    if not key or bool(sign) != bool(value):
+        raise UsageError(
+            f"--where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}",
+            hint="--where status=open",
+        )
+    return Where(key, value if sign else None, negated)
+
+
+def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tuple[DateSpan, ...]:
+    """Read the dates of filters, by option: what each lets through."""
+    named = {option: text for option, text in given.items() if text is not None}
+    if not named:
+        return ()
+    if "--on" in named and len(named) > 1:
+        raise UsageError(
+            "--on cannot be combined with --since or --until", hint=f"memcli {command} --help"
+        )
+    from memcli.search.dates import parse_date
+
+    bounds = []
+    for option, text in named.items():
+        try:
+            span = parse_date(text, skin.today, day_first=skin.has_day_first)
+        except ValueError as error:
+            raise UsageError(str(error), hint="memcli help query-syntax") from None
+        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
+            missing = "first day" if option == "--since" else "last day"
+            raise UsageError(
+                f"{option} wants a day, and {text!r} has no {missing}",
+                hint="memcli help query-syntax",
+            )
+        if option != "--on":
+            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
+        bounds.append(span._replace(text=f"{option} {span.text}"))
+    return tuple(bounds)
+
+
+def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
+    """Give the first and the last day that filters let through, None where there is no bound."""
+    first = next((span.start for span in bounds if span.start), None)
+    last = next((span.end for span in bounds if span.end), None)
+    if first and last and first > last:
+        raise UsageError(
+            f"the span from {first} to {last} ends before it begins",
+            hint=f"--since {last} --until {first}",
+        )
+    return first, last

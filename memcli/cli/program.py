@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from memcli.cli.terminal import Terminal
 
-COMMANDS = ("index", "search", "get", "context", "status", "compact", "bench", "config", "help")
+COMMANDS = (
+    "index", "search", "pick", "related", "get", "ls", "context", "status", "compact", "bench",
+    "config", "help",
+)  # fmt: skip
 
 # What other programs call these commands.
 OTHER_NAMES = {
@@ -22,7 +25,9 @@ OTHER_NAMES = {
     **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
     **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
     **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
-    **dict.fromkeys(("info", "stats", "doctor", "list", "ls"), "status"),
+    **dict.fromkeys(("info", "stats", "doctor"), "status"),
+    **dict.fromkeys(("similar", "like", "find-related", "neighbors", "neighbours"), "related"),
+    **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
     **dict.fromkeys(("init", "setup", "settings"), "config --init"),
     **dict.fromkeys(("completion", "completions"), "help --completions bash"),
@@ -44,7 +49,10 @@ Usage: memcli COMMAND [OPTIONS]
 
 Commands:
   search   Find passages by words and meaning.
+  pick     Choose a passage, and open it in the editor.
+  related  Find the passages most like the one at a place.
   get      Print lines of a document, by path, citation or record ref.
+  ls       List the documents, with date, kind and tags.
   index    Bring the index in step with the files.
   context  Assemble the memory for a prompt, within a token budget.
   status   Show what the index knows, and what it does not.

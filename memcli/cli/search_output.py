@@ -5,49 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
-from memcli.record import Record
 from memcli.render.reasons import quoted, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
-from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
+    from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.indexing.freshness import Freshness
-    from memcli.render.template import Template
     from memcli.search.dates import DateSpan
-    from memcli.search.hits import Hit
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
 
-TEMPLATE = "template"  # the form of a text with keys in braces
-Shown = list[tuple[int, "Hit", Snippet]]
-
-
-class Shape(Record):
-    """The form that an answer is written in, and how much of it."""
-
-    form: str  # one of `choices.SEARCH_FORMATS`, or TEMPLATE
-    full: bool = False
-    explain: bool = False
-    in_days: bool = False  # passages stand below their days
-    filters: tuple[DateSpan, ...] = ()  # the dates of filters, as they were read
-    has_question: bool = True  # of its own; else it is what the filters let through
-    fields: tuple[str, ...] = ()  # keys of JSON, where not all are wanted
-    template: Template | None = None  # of the form TEMPLATE
-
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
     WRITERS[shape.form](found, skin, shape)
     skin.terminal.flush()
-    _say(found, skin, _dates(found, shape), explain=shape.explain)
+    say(found, skin, shape)
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
@@ -75,23 +57,16 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
 
 def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
     if shape.template is not None:
-        for record in _records(found, skin, shape):
+        for record in described(found, skin, shape):
             skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
-
-
-def _shown(found: Answered) -> Shown:
-    words = found.question.words
-    return [
-        (rank, hit, make_snippet(hit, words=words))
-        for rank, hit in enumerate(found.answer.hits, start=1)
-    ]
 
 
 def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
     from memcli.render.markdown import passage
 
     terminal = skin.terminal
-    for _, hit, snippet in _shown(found):
+    for hit in found.answer.hits:
+        snippet = make_snippet(hit, words=())
         terminal.write(terminal.safe(passage(hit, snippet, skin.cite(hit))))
     for each in found.expanded:
         whole = Snippet(each.hit.text, ())
@@ -99,72 +74,33 @@ def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
-    """Write the passages for a person, on a terminal or in a pipe."""
-    terminal, shown = skin.terminal, _shown(found)
-    if terminal.out_is_terminal:
-        _write_screen(found, shown, skin, shape)
-    else:
-        from memcli.render import text as plain
+    from memcli.cli.search_text import write_text
 
-        day: str | None = ""
-        for rank, hit, snippet in shown:
-            if shape.in_days and hit.about.date != day:
-                day = hit.about.date
-                terminal.write(plain.day(day, terminal.style))
-            terminal.write(
-                plain.passage(
-                    rank, hit, snippet, skin.cite(hit), style=terminal.style, safe=terminal.safe
-                )
-            )
-            if shape.explain:
-                terminal.write(terminal.safe(plain.trace(hit.trace)))
-        for each in found.expanded:
-            where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
-            style, safe = terminal.style, terminal.safe
-            terminal.write(plain.behind(each.hit, where, summary, style=style, safe=safe))
+    write_text(found, skin, shape, _links(skin))
 
 
-def _write_screen(found: Answered, shown: Shown, skin: Skin, shape: Shape) -> None:
-    from memcli.render import screen
-    from memcli.render.text import day as day_line
-    from memcli.render.text import trace
+def _links(skin: Skin) -> Callable[[str, str, int], str]:
+    """Name the URL of a line of a document where the terminal opens links.
 
-    terminal = skin.terminal
-    made = screen.Screen(
-        terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, _links(skin)
-    )
-    day: str | None = ""
-    for rank, hit, snippet in shown:
-        if shape.in_days and hit.about.date != day:
-            day = hit.about.date
-            terminal.write(day_line(day, terminal.style))
-        terminal.write(screen.passage(rank, hit, snippet, made))
-        if shape.explain:
-            terminal.write(terminal.safe(trace(hit.trace)) + "\n")
-    for each in found.expanded:
-        terminal.write(screen.behind(each, made))
-
-
-def _links(skin: Skin) -> Callable[[str, str], str]:
-    """Name the URL of a document where the terminal opens links.
-
-    A source that is no longer configured has no folder, and what the index holds of it no URL.
+    A source that is configured no longer has no folder, and what the index holds of it no URL.
     """
-    if not skin.terminal.has_links:
-        return lambda source, path: ""
-    import os
+    template = skin.config("terminal.hyperlink")
+    if template == "none" or not skin.terminal.has_links:
+        return lambda source, path, line: ""
     import socket
 
     from memcli.render.screen import file_url
 
-    roots = {source.name: source.root for source in skin.config.sources}
     host = socket.gethostname()
-    return lambda source, path: (
-        file_url(host, os.path.join(roots[source], path)) if source in roots else ""
-    )
+
+    def link(source: str, path: str, line: int) -> str:
+        file = skin.file_of(source, path)
+        return file_url(template, host=host, path=file, line=line) if file else ""
+
+    return link
 
 
-def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
+def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage by the keys of JSON that are wanted."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
@@ -183,7 +119,7 @@ def _records(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
 def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    results = _records(found, skin, shape)
+    results = described(found, skin, shape)
     expanded = [jsonio.lines(each, _file(each.hit.about, skin)) for each in found.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
@@ -223,7 +159,7 @@ def _file(place: Passage | About, skin: Skin) -> str | None:
     return None if skin.file_of(source, path) is None else skin.name(source, path)
 
 
-def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: bool) -> None:
+def say(found: Answered, skin: Skin, shape: Shape) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
@@ -231,20 +167,20 @@ def _say(found: Answered, skin: Skin, dates: Sequence[DateSpan], *, explain: boo
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
-    _say_dates(dates, terminal)
+    _say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passages found.")
         if found.nothing is not None:
             terminal.advise(found.nothing)
     elif answer.absent:
         phrases = terminal.safe_line(quoted(answer.absent))
-        terminal.say(f"Nothing holds {phrases}; these passages go by the other words.")
+        terminal.say(f"No passage contains {phrases}; these match the other words.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
     if answer.dropped:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
-    if (explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
+    if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if terminal.verbose:
         terminal.say(
@@ -297,4 +233,4 @@ def say_dense(dense: Leg, terminal: Terminal) -> None:
 
 def by_keywords(reason: Reason) -> Reason:
     """Say that vectors take no part."""
-    return reason._replace(text=f"by keywords alone: {reason.text}")
+    return reason._replace(text=f"keywords only: {reason.text}")

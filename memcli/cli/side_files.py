@@ -56,7 +56,7 @@ def write_text(path: str, text: str, skin: Skin, *, mode: str = "w") -> None:
     except OSError as error:
         if mode == "x" and isinstance(error, FileExistsError):
             raise UsageError(
-                f"{path} exists and is not written over", hint="name another file with --out"
+                f"{path} already exists and is not overwritten", hint="name another file with --out"
             ) from None
         raise UsageError(
             f"{path} cannot be written: {error.strerror}", hint="name a file in another folder"

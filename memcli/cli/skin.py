@@ -71,7 +71,7 @@ class Skin(Record):
         file = self.file_of(source, path)
         if file is None:
             return shown(source, path)
-        from memcli.workspace.here import name_from
+        from memcli.workspace.names import name_from
 
         return name_from(self.here, file, memory=self.config.workspace)
 

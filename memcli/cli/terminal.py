@@ -1,7 +1,7 @@
 """The streams of the process: what is a terminal, how wide, whether coloured.
 
-Data goes to stdout exactly as it is when that is a pipe, and made safe when it is a terminal;
-messages go to stderr.
+Data goes to stdout exactly as it is when that is a pipe, and made safe when it is a terminal or
+--color always says that one is behind the pipe; messages go to stderr.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Terminal:
             )
         self._out, self._err = out, err
         self.quiet, self.verbose = quiet, verbose
+        self._is_shown = out.isatty() or color == "always"  # on this terminal or by another program
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
         self.err_is_coloured = _colour(color, self.err_is_terminal, environ)
@@ -67,16 +68,27 @@ class Terminal:
     @property
     def width(self) -> int:
         """Count the columns to write in: those of stdout, at least 20 and at most 120."""
-        try:
-            columns = int(self._environ.get("COLUMNS") or 0)
-        except ValueError:
-            columns = 0
-        if columns <= 0:
-            try:
-                columns = os.get_terminal_size(self._out.fileno()).columns
-            except (OSError, ValueError):  # no descriptor, or one that is no terminal
-                columns = 0
+        columns = self._size("COLUMNS")
         return max(LEAST_WIDTH, min(columns or USUAL_WIDTH, MOST_WIDTH))
+
+    @property
+    def rows(self) -> int:
+        """Count the rows of stdout; 0 where that is not known, as of a pipe."""
+        return self._size("LINES") if self.out_is_terminal else 0
+
+    def _size(self, variable: str) -> int:
+        """Read COLUMNS or LINES, else ask the terminal; 0 where neither knows."""
+        try:
+            given = int(self._environ.get(variable) or 0)
+        except ValueError:
+            given = 0
+        if given > 0:
+            return given
+        try:
+            size = os.get_terminal_size(self._out.fileno())
+        except (OSError, ValueError):  # no descriptor, or one that is no terminal
+            return 0
+        return size.columns if variable == "COLUMNS" else size.lines
 
     @property
     def has_links(self) -> bool:
@@ -96,12 +108,12 @@ class Terminal:
         self._out.write(text)
 
     def safe(self, text: str) -> str:
-        """Make memory text harmless for a terminal; a pipe gets it exactly."""
-        return visible(text) if self.out_is_terminal else text
+        """Make memory text harmless where a terminal shows it; any other pipe gets it exactly."""
+        return visible(text) if self._is_shown else text
 
     def safe_line(self, text: str) -> str:
         """Make a name harmless for a terminal; a pipe gets it exactly, but on one line."""
-        return visible_line(text) if self.out_is_terminal else one_line(text)
+        return visible_line(text) if self._is_shown else one_line(text)
 
     def say(self, text: str) -> None:
         """Write a message unless -q."""

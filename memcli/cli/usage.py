@@ -40,11 +40,11 @@ def _option_first(arguments: Sequence[str]) -> UsageError:
     at = next((i for i, word in enumerate(arguments) if word in COMMANDS), None)
     if at is not None:
         line = [arguments[at], *arguments[at + 1 :], *arguments[:at]]
-        message = f"{option} stands before the command; options come after it"
+        message = f"{option} comes before the command; options go after it"
         return UsageError(message, hint=f"memcli {join(line)}")
     near = get_close_matches(option.lower(), _ALONE, n=1, cutoff=_NEAR) or ["--help"]
     hint = "--version" if option == "-V" else near[0]
-    return UsageError(f"{option} is no command", hint=f"memcli {hint}")
+    return UsageError(f"{option} is not a command", hint=f"memcli {hint}")
 
 
 def refused(error: Any, tree: Any, arguments: Sequence[str]) -> UsageError:  # noqa: ANN401
@@ -90,7 +90,7 @@ class _Line:
             rest = [each for each in self._arguments[1:] if each != typed]
             words = rest if any(not each.startswith("-") for each in rest) else ["WORDS", *rest]
             return UsageError(
-                f"there is no option {typed}; a word to leave out stands behind --",
+                f"there is no option {typed}; to exclude a word, put it after --",
                 hint=f"{self.path} {join([*words, '--', typed])}",
             )
         return UsageError(f"there is no option {typed}", hint=f"{self.path} --help")

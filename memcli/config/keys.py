@@ -22,6 +22,8 @@ class Key(Record):
     high: float | None = None
     user_only: bool = False
     user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
+    besides: str = ""  # what else than a choice it takes, in words
+    pattern: str = ""  # of `besides`, a regular expression
 
     @property
     def variable(self) -> str:
@@ -29,6 +31,9 @@ class Key(Record):
         special = {"store.path": "MEMCLI_STORE"}
         return special.get(self.name, "MEMCLI_" + self.name.upper().replace(".", "_"))
 
+
+# Only printable ASCII, so that no template ends the escape sequence that it stands in.
+_LINK = r"(?=.*\{path\})[A-Za-z][A-Za-z0-9+.-]*:(?:[!-z|~]|\{(?:path|line|host)\})*"
 
 KEYS: tuple[Key, ...] = (
     Key("store.path", str, "", "The index file; empty means the user's cache folder.",
@@ -119,6 +124,9 @@ KEYS: tuple[Key, ...] = (
         low=0, high=3_600_000),
     Key("watch.interval_minutes", float, 10.0, "Time between full looks of index --watch; 0: none.",
         low=0, high=10_000),
+    Key("terminal.hyperlink", str, "file", "What the citations on a terminal link to.",
+        choices=("file", "vscode", "cursor", "zed", "kitty", "none"), user_only=True,
+        besides="a URL with {path} in it, and {line} and {host}", pattern=_LINK),
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 FLAGS: Mapping[str, str] = {

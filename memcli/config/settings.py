@@ -198,11 +198,12 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             hint=HINT,
         )
     for each in value if isinstance(value, list) else [value]:
-        if key.choices and each not in (*key.choices, *key.added):
+        if key.choices and each not in (*key.choices, *key.added) and not _is_besides(key, each):
             from memcli.config.nearest import nearest
 
+            also = f", or {key.besides}" if key.besides else ""
             raise ConfigError(
-                f"{thing} must be one of {', '.join(key.choices)}, not {quoted(each)}",
+                f"{thing} must be one of {', '.join(key.choices)}{also}, not {quoted(each)}",
                 hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",
             )
     if isinstance(value, int | float):
@@ -221,6 +222,13 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
                 f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
             )
     return value
+
+
+def _is_besides(key: Key, value: object) -> bool:
+    """Tell whether a value is what a setting takes besides its choices."""
+    import re
+
+    return bool(key.pattern) and re.fullmatch(key.pattern, str(value)) is not None
 
 
 def _from_text(key: Key, text: str) -> Any:  # noqa: ANN401

@@ -78,7 +78,7 @@ def freshen(
         )
     if first and files > bounds.first:
         raise IndexMissingError(
-            f"{files} files are not indexed yet, too many for a search to do in passing",
+            f"{files} files are not indexed yet, too many for a search to index on its way",
             hint="memcli index",
         )
     if standing.is_indexed and standing.state != "stale":

@@ -89,4 +89,4 @@ def without_vectors(opened: Opened) -> Reason | None:
 
 def vectors_off(reason: Reason) -> Reason:
     """Say that no text gets a vector."""
-    return reason._replace(text=f"vectors are off: {reason.text}; search goes by keywords")
+    return reason._replace(text=f"vectors are off: {reason.text}; searches use keywords only")

@@ -8,21 +8,34 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.render.text import INDENT, Style
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
 from memcli.render.width import columns, shortened, wrap
-from memcli.search.snippet import Snippet
+from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
+    from memcli.search.landing import Landing
     from memcli.search.views import Expanded
 
 BAR_COLUMNS = 6
+LEAST_BRIEF = 20  # columns of text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
 LEAST_HEADING = 24  # columns; with fewer beside the score, the heading has a line of its own
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+# By the names and in the forms of ripgrep's --hyperlink-format; a file: URL has no lines.
+LINKS = {
+    "file": "file://{host}{path}",
+    "vscode": "vscode://file{path}:{line}",
+    "cursor": "cursor://file{path}:{line}",
+    "zed": "zed://file{path}:{line}",
+    "kitty": "file://{host}{path}#{line}",
+}
+_KEY = re.compile(r"\{(path|host|line)\}")
 
 
 class Screen(Record):
@@ -33,14 +46,16 @@ class Screen(Record):
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
     name: Callable[[str, str], str]  # of a source and a path, from where the user stands
-    link: Callable[[str, str], str]  # of a source and a path; empty for no link
+    link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
 
 
-def passage(rank: int, hit: Hit, snippet: Snippet, screen: Screen) -> str:
+def passage(
+    rank: int, hit: Hit, snippet: Snippet, screen: Screen, around: Around = NOTHING_AROUND
+) -> str:
     """Show one passage: where, how good and how old, below which headings; then its text."""
     candidate, style = hit.candidate, screen.style
     age = age_in_words(screen.age_days(candidate.about.date)) if candidate.about.date else "undated"
-    facts = [(f"{bar(hit.score)} {hit.score:.3f}  {age:<{AGE_COLUMNS}}", style.dim)]
+    facts = [(f"{bar(hit.score)}  {age:<{AGE_COLUMNS}}", style.dim)]
     if candidate.about.date and candidate.about.date not in candidate.about.path:
         facts.append((candidate.about.date, style.dim))
     if candidate.about.trust != "trusted":
@@ -49,7 +64,27 @@ def passage(rank: int, hit: Hit, snippet: Snippet, screen: Screen) -> str:
         facts.append((f"(+{len(hit.duplicates)} alike)", style.dim))
     names = [_on_a_line(name, screen) for name in candidate.about.heading_path]
     lines = [f"{rank:>2}. {_where(hit, screen)}", *_flow(facts, names, screen)]
-    return "\n".join([*lines, *_text(snippet, screen)]) + "\n\n"
+    before, after = (
+        neighbours(side, style, screen.safe, lambda line: shortened(line, screen.width))
+        for side in around
+    )
+    lines += [*before, *_text(snippet, screen), *after]
+    return "\n".join(lines) + "\n\n"
+
+
+def brief(rank: int, hit: Hit, place: Landing, words: Sequence[str], screen: Screen) -> str:
+    """Show one passage in a line that fits: its best line of text, around the first match."""
+    name = f"{screen.name(*hit.about.document)}:{place.line}"
+    shown = _on_a_line(name, screen)
+    cited = f"{screen.style.path}{shown}{screen.style.end}"
+    head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
+    room = max(LEAST_BRIEF, screen.width - columns(f"{rank:>2}. {shown}  "))
+    text = " ".join(screen.safe(place.text).split())
+    marks = marked(text, words).marks
+    if marks and columns(text[: marks[0][1]]) > room:
+        text = "…" + text[max(0, marks[0][0] - room // 3) :]
+    text = shortened(text, room)
+    return head + _styled(text, 0, len(text), marked(text, words).marks, screen.style) + "\n"
 
 
 def _flow(facts: Sequence[tuple[str, str]], headings: Sequence[str], screen: Screen) -> list[str]:
@@ -117,17 +152,21 @@ def hyperlink(url: str, text: str) -> str:
     return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if url else text
 
 
-def file_url(host: str, path: str) -> str:
-    """Name a file for a link; every byte that is not unreserved is escaped (RFC 3986, 8089)."""
+def file_url(template: str, *, host: str, path: str, line: int) -> str:
+    """Name a line of a file for a link by a template, or a name of `LINKS`.
+
+    Every byte of the path that is not unreserved is escaped (RFC 3986, 8089).
+    """
     shown = "".join(chr(b) if b in _UNRESERVED else f"%{b:02X}" for b in os.fsencode(path))
-    return f"file://{host}{shown}"
+    values = {"path": shown, "host": host, "line": str(line)}
+    return _KEY.sub(lambda key: values[key[1]], LINKS.get(template, template))
 
 
 def _where(hit: Hit, screen: Screen) -> str:
     document = hit.about.document
     cited = f"{screen.name(*document)}:{hit.start_line}-{hit.end_line}"
     citation = f"{screen.style.path}{_on_a_line(cited, screen)}{screen.style.end}"
-    return hyperlink(screen.link(*document), citation)
+    return hyperlink(screen.link(*document, hit.start_line), citation)
 
 
 def _on_a_line(text: str, screen: Screen) -> str:

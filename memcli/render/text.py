@@ -22,27 +22,37 @@ class Style(Record):
     """Escape codes by role; all empty in plain text."""
 
     path: str
-    score: str
     heading: str
     term: str
     dim: str
     end: str
 
 
-PLAIN = Style("", "", "", "", "", "")
+PLAIN = Style("", "", "", "", "")
 # Magenta and red contrast 3.6 or more with white and with black (WCAG, xterm's palette); cyan and
 # yellow contrast 2 with white.
-COLOURED = Style("\x1b[1m", "\x1b[2m", "\x1b[35m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
+COLOURED = Style("\x1b[1m", "\x1b[35m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
+
+
+class Around(Record):
+    """Neighbouring lines of a passage: their numbers, from 1, and texts."""
+
+    before: tuple[tuple[int, str], ...] = ()
+    after: tuple[tuple[int, str], ...] = ()
+
+
+NOTHING_AROUND = Around()
 
 
 def passage(
-    rank: int, hit: Hit, snippet: Snippet, where: str, *, style: Style, safe: Callable[[str], str]
-) -> str:
+    rank: int, hit: Hit, snippet: Snippet, where: str, around: Around = NOTHING_AROUND, *,
+    style: Style, safe: Callable[[str], str],
+) -> str:  # fmt: skip
     """Show one passage: a line with its citation, then its text, indented."""
     candidate = hit.candidate
     citation = f"{style.path}{safe(one_line(where))}{style.end}"
     heading = " > ".join(candidate.about.heading_path)
-    pieces = [f"{rank:>2}. {citation}", f"{style.score}{hit.score:.3f}{style.end}"]
+    pieces = [f"{rank:>2}. {citation}"]
     if candidate.about.date and candidate.about.date not in candidate.about.path:
         pieces.append(candidate.about.date)
     if heading:
@@ -51,12 +61,29 @@ def passage(
         pieces.append("[untrusted]")
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
-    lines = ["  ".join(pieces)]
+    lines = ["  ".join(pieces), *neighbours(around.before, style, safe)]
     text = marked(snippet, style, safe)
     if "\n\n" in text:
         text = re.sub(_BLANK_RUNS, "\n\n", text)
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *neighbours(around.after, style, safe)]) + "\n"
+
+
+def brief(rank: int, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
+    """Show one passage in a line: the place of its best line, and that line."""
+    cited = f"{style.path}{safe(one_line(where))}{style.end}"
+    return f"{rank:>2}. {cited}  {marked(text, style, safe).strip()}\n"
+
+
+def neighbours(
+    lines: Sequence[tuple[int, str]],
+    style: Style,
+    safe: Callable[[str], str],
+    fit: Callable[[str], str] = str,
+) -> list[str]:
+    """Show lines beside a passage with their numbers, as grep does; `fit` may shorten each."""
+    shown = [f"{number:>{len(INDENT) - 1}}- {safe(one_line(text))}" for number, text in lines]
+    return [f"{style.dim}{fit(line).rstrip()}{style.end}" for line in shown]
 
 
 def day(date: str | None, style: Style) -> str:

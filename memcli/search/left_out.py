@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import Reason
 from memcli.store.records import Reach
-from memcli.types import Filters
+from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
+
+MOST_VALUES = 8  # of a key that are named
 
 
 def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
@@ -22,8 +24,11 @@ def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
     dates = Filters(since=filters.since, until=filters.until, undated=filters.undated)
     if not snapshot.rated(Reach(dates)):
         return _of_dates(snapshot, filters)
+    if not snapshot.rated(Reach(Filters(paths=filters.paths))):
+        files = set(filters.paths)
+        named = [path for path in filters.paths if path.removesuffix("/") not in files - {path}]
+        return Reason("filter", f"no path matches {' or '.join(named)}", "memcli ls")
     for option, given, only in (
-        ("--path", filters.paths, Filters(paths=filters.paths)),
         ("--source", filters.sources, Filters(sources=filters.sources)),
         ("--kind", filters.kinds, Filters(kinds=filters.kinds)),
         ("--scope", filters.scopes, Filters(scopes=filters.scopes)),
@@ -33,7 +38,42 @@ def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
         if not snapshot.rated(Reach(only)):
             text = f"no document passes {option} {', '.join(given)}"
             return Reason("filter", text, "memcli status")
-    return Reason("filter", "no document passes all of these filters together")
+    return _of_front_matter(snapshot, filters) or Reason(
+        "filter", "no document passes all of these filters together"
+    )
+
+
+def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
+    """Name the first tag or condition that no document meets, and what there is in its place."""
+    for tag in filters.tags:
+        if not snapshot.rated(Reach(Filters(tags=(tag,)))):
+            return Reason("filter", f"no document has the tag {tag}", "memcli ls --count tag")
+    for where in filters.where:
+        if snapshot.rated(Reach(Filters(where=(where,)))):
+            continue
+        values = _values(snapshot, where.key)
+        if not values:
+            text = f"no document has a value for {where.key} in its front matter"
+            return Reason("filter", text, "memcli ls --count key")
+        if where.negated or where.value is None:
+            return Reason("filter", f"no document passes --where {where}")
+        more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
+        there = f"{', '.join(values[:MOST_VALUES])}{more}"
+        return Reason("filter", f"no document has {where}; its values are {there}")
+    return None
+
+
+def _values(snapshot: Snapshot, key: str) -> list[str]:
+    """List what documents say for a key."""
+    import json
+
+    from memcli.markdown.properties import key_of, properties
+
+    having = snapshot.listed(Reach(Filters(where=(Where(key),))))
+    matter = {document.front_matter for document in having}
+    said = (pair for each in matter for pair in properties(json.loads(each)))
+    wanted = key_of(key)
+    return sorted({str(v) for own, v in said if own == wanted or own.startswith(f"{wanted}.")})
 
 
 def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:

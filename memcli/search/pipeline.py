@@ -367,7 +367,7 @@ def _dense_leg(
         return off(Reason("off", text))
     index_fingerprint = snapshot.facts.fingerprint
     if not is_readable(query.text, index_fingerprint or options.encoder):
-        text = "the model reads English and the query is in another script"
+        text = "the model reads English, and the query is in another script"
         return off(Reason("script", text))
     if index_fingerprint is None:
         return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))

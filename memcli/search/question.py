@@ -56,7 +56,7 @@ class Question(Record):
                 dates = tuple(span for span in dates if not span.order)
             query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:
-            raise UsageError("the query holds nothing to search for", hint=hint)
+            raise UsageError("the query contains nothing to search for", hint=hint)
         return cls(text, today, dates, query)
 
     @property

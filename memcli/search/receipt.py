@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer, Leg
 from memcli.search.query import ParsedQuery
-from memcli.types import Filters
+from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
@@ -87,12 +87,13 @@ def steps(trace: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def filters_of(record: Mapping[str, Any]) -> Filters:
-    """Read the filters of a receipt back."""
-    kept = record["filters"]
-    return Filters._make(
-        tuple(kept[name]) if isinstance(kept[name], list) else kept[name]
-        for name in Filters._fields
-    )
+    """Read the filters of a receipt back; an earlier one knows fewer of them."""
+    kept = dict(record["filters"])
+    where = tuple(Where._make(each) for each in kept.pop("where", ()))
+    told: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in kept.items()
+    }
+    return Filters(**told, where=where)
 
 
 def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a store tells of whole documents to whoever assembles a context."""
+"""What a store tells of whole documents."""
 
 from __future__ import annotations
 
@@ -44,3 +44,16 @@ class Titled(Record):
     source: str
     path: str
     title: str
+
+
+class Listed(Record):
+    """A document with a text, and what can be asked of it."""
+
+    source: str
+    path: str
+    title: str
+    date: str | None
+    kind: str
+    scope: str
+    trust: str
+    front_matter: str  # JSON

@@ -31,7 +31,9 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
     configured = config("store.path")
     if configured:
         if configured.lower().endswith((".md", ".markdown", ".toml")):
-            raise ConfigError(f"store.path names a file that is no index: {configured}", hint=HINT)
+            raise ConfigError(
+                f"store.path names a file that is not an index: {configured}", hint=HINT
+            )
         return os.path.join(config.workspace, os.path.expanduser(configured))
     from hashlib import sha256
 

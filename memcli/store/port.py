@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.records import (
         Counts,
         Facts,
@@ -115,6 +115,10 @@ class Snapshot(Protocol):
         """
         ...
 
+    def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
+        """Give the vectors of the parts of those chunks that have any, in their order."""
+        ...
+
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
         """Read chunks with the raw scores of both legs, ordered by source, path and place.
 
@@ -147,6 +151,10 @@ class Snapshot(Protocol):
 
     def rated(self, reach: Reach) -> Sequence[Rated]:
         """List every document that has a chunk within reach, by source and path."""
+        ...
+
+    def listed(self, reach: Reach) -> Sequence[Listed]:
+        """List the documents within reach, by source and path; one without a chunk by its date."""
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:

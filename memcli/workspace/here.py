@@ -1,33 +1,9 @@
-"""Name a file from the folder where somebody stands, and find what such a name means."""
+"""Find what a name means from the folder where somebody stands."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-
-from memcli.types import MEMORY_SOURCE, shown
-
-
-def name_from(
-    here: str | None, file: str, *, memory: str, exists: Callable[[str], bool] = os.path.lexists
-) -> str:
-    """Name a file for a program that runs in `here`; `memcli get` reads the name back from there.
-
-    Where no path leads from here to there (a deleted folder, another drive) the name is absolute.
-    A bare name is the memory's first, so one that names another file below the root of the
-    `memory` stands behind `./`. Example: `../MEMORY.md`, `docs/queue.md`, `./MEMORY.md`.
-    """
-    if here is None:
-        return file
-    try:
-        name = os.path.relpath(file, here)
-    except ValueError:
-        return file
-    of_memory = os.path.join(memory, name)
-    is_bare = not name.startswith(f"..{os.sep}")
-    if is_bare and of_memory != file and exists(of_memory):
-        return os.path.join(".", name)
-    return shown(MEMORY_SOURCE, name)
+from collections.abc import Mapping
 
 
 def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -10,11 +10,14 @@ from memcli.errors import UsageError
 from memcli.search.hits import Hit
 from memcli.search.query import parse
 from memcli.search.receipt import Inquiry, filters_of, receipt
-from memcli.types import Filters
+from memcli.types import Filters, Where
 from tests.bench.makers import answer, hit
 
 FIRST, SECOND, THIRD = (hit(f"{n}.md", 1, 2, chunk=n) for n in (1, 2, 3))
-FILTERS = Filters(since="2026-01-01", paths=("memory/*",), undated=True)
+FILTERS = Filters(
+    since="2026-01-01", paths=("memory/*",), undated=True, tags=("infra",),
+    where=(Where("status", "open", negated=True), Where("severity")),
+)  # fmt: skip
 
 
 def _receipt(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
@@ -25,7 +28,9 @@ def _receipt(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict
 
 def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
     made = _receipt(FIRST, SECOND)
-    assert filters_of(made) == FILTERS
+    assert filters_of(json.loads(json.dumps(made))) == FILTERS
+    earlier = {k: v for k, v in made["filters"].items() if k not in ("tags", "where")}
+    assert filters_of({"filters": earlier}) == FILTERS._replace(tags=(), where=())
     assert made["index"] == {"revision": 3, "fingerprint": "f"}
     assert [top["ref"] for top in made["legs"]["lexical"]["top"]] == [
         "memory:1.md#a1", "memory:2.md#a2"

@@ -227,7 +227,7 @@ def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(benc
     assert "4 of 5 questions are drafts: not counted." in err
     assert out.splitlines()[2].split()[:2] == ["all", "1"]
     _, err = bench("init", code=2)
-    assert "exists and is not written over" in err
+    assert "already exists and is not overwritten" in err
     assert drafted.read_text() == edited
 
 

@@ -98,6 +98,11 @@ LINES: dict[str, int] = {
     "nosuch": 2,
     "search": 2,
     "get nosuch.md": 3,
+    "ls --count kind": 0,
+    "ls --json --tag none": 0,
+    "related memory/2025-01-01.md:1": 0,
+    "related nosuch.md:1": 3,
+    "pick pool": 2,
 }
 AWAY = ("help", "--help", "nosuch", "search")  # what needs no workspace
 
@@ -133,7 +138,8 @@ EDGES: dict[str, Edge] = {
     "answers to a full disk": Edge(
         {}, FULL.format(1),
         {2: ("index --full --json", "search", "context", "get mem", "status", "compact --apply",
-             "compact --undo", "config", "help", "--help", "bench report"), 0: ("config --init",)},
+             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem"),
+         0: ("config --init",)},
     ),
     "no input": Edge({}, "os.close(0)"),
     "no output": Edge({}, "os.close(1); sys.stdout = None"),
@@ -149,11 +155,12 @@ EDGES: dict[str, Edge] = {
     "a cache that is a file": Edge(
         {"XDG_CACHE_HOME": "/dev/null"}, "",
         {4: ("index", "search p", "search y", "context", "compact --apply", "compact --undo",
-             "bench lane"), 3: ("bench report", "get n")},
+             "bench lane", "ls", "related mem"), 3: ("bench report", "get n")},
     ),
     "a store that is a folder": Edge(
         {"MEMCLI_STORE": "../folder"}, "os.mkdir('folder')",
-        {4: ("index", "search p", "search y", "context", "status", "bench lane"),
+        {4: ("index", "search p", "search y", "context", "status", "bench lane", "ls",
+             "related mem"),
          3: ("bench report", "get n")},
     ),
     "a strange terminal": Edge(

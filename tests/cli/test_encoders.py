@@ -131,7 +131,7 @@ def test_a_dead_endpoint_fails_no_index(
     server.behave = lambda *_: Reply(401, {"error": {"message": f"bad key {KEY}"}})
     desk.use(server, 'key_variable = "NOTES_KEY"')
     out, err = desk.run("index")
-    assert "refuses the key in NOTES_KEY (status 401); search goes by keywords" in err
+    assert "refuses the key in NOTES_KEY (status 401); searches use keywords only" in err
     assert "export NOTES_KEY" in err
     for text in (out, err, *desk.run("status", "--deep"), *desk.run("search", "pool")):
         assert KEY not in text
@@ -183,7 +183,7 @@ def test_a_server_that_drips_holds_up_neither_index_nor_search(
         assert "no answer within 0.5 s" in desk.dense()["reason"]
         desk.note("newer", "A wolf.")
         _, err = desk.run("index")
-        assert "no answer within 0.5 s; search goes by keywords" in err
+        assert "no answer within 0.5 s; searches use keywords only" in err
         desk.use(server, embedding='fallback = ["hashing"]')
         assert "hashing stands in" in desk.run("index")[1]
 
@@ -199,7 +199,7 @@ def test_numbers_beyond_any_float_are_a_broken_answer(desk: Desk, server: Loopba
     assert "without a direction" in err
     assert "Traceback" not in err
     _, err = desk.run("index")
-    assert "without a direction; search goes by keywords" in err
+    assert "without a direction; searches use keywords only" in err
 
 
 class Waiter:

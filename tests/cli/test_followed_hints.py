@@ -194,7 +194,12 @@ INSTEAD = {
     "search '$HOME; pool' --budget 0": "memcli search '\\$HOME; pool' --budget 800",
     "search pool --sync --no-sync": "memcli search --help",
     "context pool --sync --no-sync": "memcli context --help",
-    "search": "memcli search --help",
+    "search": 'memcli search "some words"',
+    "ls --count kind -f paths": "memcli ls --count kind",
+    "related nowhere.md": "memcli status",
+    "related memory/2025-01-1.md": "memcli get memory/2025-01-01.md",
+    "ls --on 2025 --since 2025": "memcli ls --help",
+    "ls --sync --no-sync": "memcli ls --help",
     "statsu": "memcli status",
     "nothing": "memcli search nothing",
     "config serach.limit": "memcli config search.limit",
@@ -222,10 +227,14 @@ INSTEAD = {
 ELSEWHERE = {
     "memcli index --wait 600": "below, beside a process that writes",
     "memcli index --watch": "it stays",
+    "memcli ls": "what a filter leaves out, below",
+    "memcli ls --count tag": "what a filter leaves out, below",
+    "memcli ls --count key": "what a filter leaves out, below",
     "memcli bench speed --documents 1000": "half a minute",
     "memcli bench quality": "said only where the system is not POSIX",
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
+    "memcli search --stdin": "it reads; tests/search/test_honoured.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli config files": "a warning, tests/context/test_rules.py",
     "memcli …": "what failed while it was measured; the same command",
@@ -270,6 +279,18 @@ def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> No
     assert case.hint not in hints(out, err), err
     if case.after == 0:
         assert hints(out, err) == []
+
+
+@pytest.mark.parametrize("filters", ["--tag nosuch", "--where nosuch=1", "--path nosuch"])
+def test_who_follows_the_hint_of_a_filter_sees_what_there_is(place: Place, filters: str) -> None:
+    write(place.root, "memory/tagged.md", "---\ntags: [infra]\n---\nThe pool.\n")
+    place.index()
+    code, out, err = told(f"search pool {filters}")
+    assert (code, out) == (0, "")
+    (hint,) = hints(err)
+    code, out, err = follow(hint)
+    assert (code, err) == (0, "")
+    assert {"--tag": "infra", "--where": "tags", "--path": "MEMORY.md"}[filters.split()[0]] in out
 
 
 def test_who_sets_the_drafts_right_can_measure(place: Place) -> None:

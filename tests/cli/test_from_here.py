@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api.targets import Target, _readings
-from memcli.workspace.here import documents_at, name_from
+from memcli.workspace.here import documents_at
+from memcli.workspace.names import name_from
 from tests.cli.processes import COMMAND
 from tests.context.makers import put
 

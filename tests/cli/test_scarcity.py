@@ -44,10 +44,10 @@ def refuse(*arguments):
 threading._start_new_thread = refuse
 {ENTRY}
 """
-REFUSED = "memcli: the system refuses: "
+REFUSED = "memcli: the system refused: "
 TRY = f"Try: {MORE_MEMORY}"
 BY_WORDS = (
-    r"memcli: by keywords alone: the model takes [0-9]+ MB of memory, and the limit leaves [0-9]+\."
+    r"memcli: keywords only: the model takes [0-9]+ MB of memory, and the limit leaves [0-9]+\."
     rf" {TRY}\n"
 )
 

@@ -79,6 +79,30 @@ def test_config_context_and_why_not_are_as_their_schemas_say(notes: Path) -> Non
         assert _checked("memcli.why-not", missed)["schema"] == "memcli.why-not/1"
 
 
+@pytest.mark.parametrize(
+    "flags", [(), ("--count", "tag"), ("--tag", "nosuch"), ("--on", "2025-06")]
+)
+def test_lists_are_as_their_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
+    code, out, _ = _run("ls", "--json", "-w", ".", *flags)
+    record = _checked("memcli.ls", out)
+    assert code == 0
+    assert ("counts" in record) == ("--count" in flags)
+    assert not (record["documents"] and "nothing" in record)
+
+
+@pytest.mark.parametrize("flags", [(), ("--mode", "lexical"), ("--tag", "nosuch"), ("-n", "1")])
+def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
+    for place in sorted(notes.rglob("*.md")):
+        name = str(place.relative_to(notes))
+        code, out, _ = _run("related", f"./{name}", "--json", "-w", ".", *flags)
+        if code == 0:
+            record = _checked("memcli.related", out)
+            assert record["place"]["path"] == name
+            assert not (record["results"] and "nothing" in record)
+        else:
+            assert code == 3
+
+
 def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
     _checked("memcli.status", _run("status", "--json", "-w", ".")[1])
     _checked("memcli.index-plan", _run("index", "--dry-run", "--json", "-w", ".")[1])

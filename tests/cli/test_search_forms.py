@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 import memcli
 from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
-from memcli.cli.search_output import TEMPLATE, WRITERS
+from memcli.cli.search_form import TEMPLATE
+from memcli.cli.search_output import WRITERS
 from memcli.render.jsonio import RESULT_KEYS
 from tests.cli.processes import COMMAND, on_terminal
 from tests.context.makers import put

@@ -48,3 +48,11 @@ def test_the_width_is_bounded(columns: str, width: int) -> None:
 def test_links_are_for_terminals_that_open_them(environ: dict[str, str], links: bool) -> None:
     assert terminal(environ).has_links is links
     assert terminal(environ, tty=False, color="always").has_links is False
+
+
+def test_a_pipe_gets_text_exactly_unless_a_terminal_is_said_to_be_behind_it() -> None:
+    text = "a\x1b[31m\nb"
+    assert terminal({}, tty=False).safe(text) == text
+    assert terminal({}, tty=False).safe_line(text) == "a\x1b[31m␊b"
+    for shown in (terminal({}, tty=True), terminal({}, tty=False, color="always")):
+        assert (shown.safe(text), shown.safe_line(text)) == ("a␛[31m\nb", "a␛[31m␊b")

@@ -212,7 +212,7 @@ def test_what_cannot_be_written_at_the_start_is_an_error(notes: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--watch", "--dry-run"), "--watch and --dry-run do not go together"),
+        (("--watch", "--dry-run"), "--watch cannot be combined with --dry-run"),
         (("--watch", "--prune"), "--watch and --prune do not go together"),
         (("--debounce", "10"), "--debounce and --interval need --watch"),
         (("--interval", "1"), "--debounce and --interval need --watch"),
@@ -239,7 +239,7 @@ def test_an_endpoint_that_dies_and_comes_back(
     told = watching.next("notice")
     assert told["message"].startswith("vectors are off: 127.0.0.1:")
     assert "cannot be reached" in told["message"]
-    assert told["message"].endswith("; search goes by keywords")
+    assert told["message"].endswith("; searches use keywords only")
     assert told["hint"]
     assert "memory/2026-03-01.md" in run("search", "lighthouse", "-w", str(notes)).stdout
     with loopback(port=server.port):

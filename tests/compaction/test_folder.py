@@ -72,7 +72,7 @@ def test_apply_verify_undo_restores_the_tree(notes: Path) -> None:
     after = tree(notes)
     assert {k: v for k, v in after.items() if k in before} == before
     assert len(summaries(notes)) == 5
-    assert compact(notes, "--verify") == (0, "", "Checked 5 summaries: every line is as it was.\n")
+    assert compact(notes, "--verify") == (0, "", "Checked 5 summaries: every line is unchanged.\n")
     assert compact(notes, *SMALL, "--apply")[1] == ""  # twice is once
     assert tree(notes) == after
     assert compact(notes, "--undo")[0] == 0

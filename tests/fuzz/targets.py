@@ -229,7 +229,7 @@ def terminal(data: bytes) -> None:
     excerpt = _excerpt(text, path=words[0] or "a", heading_path=words[:3])
     hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
     page = screen.Screen(
-        60, COLOURED, sanitize.visible, lambda day: 3, shown, lambda source, path: ""
+        60, COLOURED, sanitize.visible, lambda day: 3, shown, lambda source, path, line: ""
     )
     drawn = screen.passage(1, hit, make_snippet(hit, words=words[:5]), page)
     plain = OWN_STYLES.sub("", drawn)

@@ -40,7 +40,8 @@ TEXTS: tuple[bytes, ...] = (
     b"# Pool\n\nThe pool is full of coffee beans.\n\n## Later\n\nWe deploy on Fridays.\n",
     b"fox\n\ntrain\n",
     b"# Pool\n\nThe pool is full of coffee beans.\n",
-    b"---\ndate: 2025-03-03\ntitle: Trains\nauthority: 0.5\n---\n- one train\n- two foxes\n",
+    b"---\ndate: 2025-03-03\ntitle: Trains\nauthority: 0.5\ntags: [Rail, rail/night]\n"
+    b"late: {by: 2.5}\n---\n- one train\n- two foxes\n",
     "東京都の検索と deployment\n".encode(),
     b"",
     b"".join(b"- item %d of the deployed list\n" % number for number in range(40)),

@@ -11,6 +11,7 @@ from memcli.render.sanitize import visible
 from memcli.render.screen import (
     AGE_COLUMNS,
     BAR_COLUMNS,
+    LINKS,
     Screen,
     age_in_words,
     bar,
@@ -29,14 +30,14 @@ TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
 
 
 def _screen(width: int = 80, **given: object) -> Screen:
-    plain = Screen(width, PLAIN, str, lambda day: 253, name, lambda source, path: "")
+    plain = Screen(width, PLAIN, str, lambda day: 253, name, lambda source, path, line: "")
     return plain._replace(**given)  # type: ignore[arg-type]
 
 
 def test_a_passage_is_where_then_how_good_and_old_then_its_text() -> None:
     assert passage(1, HIT, SNIPPET, _screen()) == (
         " 1. memory/pool.md:3-5\n"
-        "    ████▌  0.750  8 months ago   2025-06-12  Pool › Dry\n"
+        "    ████▌   8 months ago   2025-06-12  Pool › Dry\n"
         "    The pool\n"
         "    ran dry.\n\n"
     )
@@ -46,8 +47,8 @@ def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:
     shown = passage(1, HIT, Snippet("- The pool ran dry before the day was over.", ()), _screen(40))
     assert shown == (
         " 1. memory/pool.md:3-5\n"
-        "    ████▌  0.750  8 months ago\n"
-        "    2025-06-12  Pool › Dry\n"
+        "    ████▌   8 months ago   2025-06-12\n"
+        "    Pool › Dry\n"
         "    - The pool ran dry before the day\n"
         "      was over.\n\n"
     )
@@ -55,7 +56,7 @@ def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:
 
 def test_roles_are_styled_across_a_break_and_marks_let_no_escape_through() -> None:
     snippet = Snippet("a\x1b[31mpool\tran dry", ((6, 18),))
-    screen = _screen(24, style=TAGS, safe=visible, link=lambda source, path: "file:///x")
+    screen = _screen(24, style=TAGS, safe=visible, link=lambda source, path, line: "file:///x")
     shown = passage(1, HIT, snippet, screen)
     assert shown.startswith(
         " 1. \x1b]8;;file:///x\x1b\\<path>memory/pool.md:3-5</>\x1b]8;;\x1b\\\n"
@@ -68,7 +69,7 @@ def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
     shown = passage(12, HIT._replace(candidate=other, duplicates=("a.md:1",)), SNIPPET, _screen())
     assert shown.splitlines()[:2] == [
         "12. web:memory/pool.md:3-5",
-        "    ████▌  0.750  undated        [untrusted]  (+1 alike)",
+        "    ████▌   undated        [untrusted]  (+1 alike)",
     ]
 
 
@@ -149,4 +150,14 @@ def test_bars_are_all_of_one_width_and_grow_with_the_score(score: float) -> None
 
 
 def test_a_link_escapes_all_that_could_end_it() -> None:
-    assert file_url("host", "/a b/\x1b\\é;?.md") == "file://host/a%20b/%1B%5C%C3%A9%3B%3F.md"
+    file, path = "/a b/\x1b\\é;?{line}.md", "/a%20b/%1B%5C%C3%A9%3B%3F%7Bline%7D.md"
+    names = (*LINKS, "x:{line}?{path}&{path}")
+    told = {name: file_url(name, host="host", path=file, line=12) for name in names}
+    assert told == {
+        "file": f"file://host{path}",
+        "vscode": f"vscode://file{path}:12",
+        "cursor": f"cursor://file{path}:12",
+        "zed": f"zed://file{path}:12",
+        "kitty": f"file://host{path}#12",
+        "x:{line}?{path}&{path}": f"x:12?{path}&{path}",
+    }

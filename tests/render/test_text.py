@@ -7,7 +7,7 @@ from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
 from tests.records import make_candidate
 
-TAGS = Style("<path>", "<score>", "<heading>", "<term>", "<dim>", "</>")
+TAGS = Style("<path>", "<heading>", "<term>", "<dim>", "</>")
 CANDIDATE = make_candidate(
     source="memory", path="memory/pool.md", anchor="pool", heading_path=("Pool", "Dry"),
     title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.", text_hash=b"",
@@ -21,13 +21,13 @@ SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 
 def test_a_passage_is_a_line_of_where_and_its_text() -> None:
     assert passage(1, HIT, SNIPPET, HIT.citation, style=PLAIN, safe=str) == (
-        " 1. memory/pool.md:3-5  0.750  2025-06-12  Pool > Dry\n    The pool\n    ran dry.\n"
+        " 1. memory/pool.md:3-5  2025-06-12  Pool > Dry\n    The pool\n    ran dry.\n"
     )
 
 
 def test_every_role_is_styled() -> None:
     assert passage(1, HIT, SNIPPET, HIT.citation, style=TAGS, safe=str) == (
-        " 1. <path>memory/pool.md:3-5</>  <score>0.750</>  2025-06-12  <heading>Pool > Dry</>\n"
+        " 1. <path>memory/pool.md:3-5</>  2025-06-12  <heading>Pool > Dry</>\n"
         "    The <term>pool</>\n    ran dry.\n"
     )
 
@@ -36,9 +36,7 @@ def test_source_trust_and_duplicates_are_said_where_they_matter() -> None:
     other = make_candidate(CANDIDATE, source="web", trust="untrusted")
     hit = HIT._replace(candidate=other, duplicates=("a.md:1-2",))
     head = passage(12, hit, SNIPPET, hit.citation, style=PLAIN, safe=str).split("\n")[0]
-    assert head == (
-        "12. web:memory/pool.md:3-5  0.750  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)"
-    )
+    assert head == ("12. web:memory/pool.md:3-5  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)")
 
 
 def test_marks_do_not_let_an_escape_through() -> None:

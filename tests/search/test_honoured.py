@@ -20,15 +20,21 @@ Told = Callable[..., tuple[int, str, str]]
 def notes(tmp_path: Path) -> Path:
     root = tmp_path / "notes"
     write(root, "MEMORY.md", "# Memory\n\nThe pool is kept at 20 handles.\n")
+    said = "---\ntags: [infra]\nstatus: [open, Done]\n---\n# Log\n"
     write(root, "memory/2025-06-12.md", "# Log\n\nThe pool ran dry at noon; we waited.\n")
-    write(root, "memory/2025-06-13.md", "# Log\n\n## Actions\n\nThe pool has room for 40 now.\n")
+    write(
+        root,
+        "memory/2025-06-13.md",
+        f"{said}\n## Actions\n\nThe pool has room for 40 now.\n",
+    )
     assert run(["index", "-q", "-w", str(root)]) == 0
     return root
 
 
 @pytest.fixture
-def told(notes: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+def told(notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
     """Run a command on the notes and give exit code, stdout and stderr."""
+    monkeypatch.chdir(notes)
 
     def ask(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -58,7 +64,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     assert (found["query"], found["results"]) == ('"no such phrase"', [])
     code, out, err = told("search", 'pool "no such phrase"')
     assert "The pool ran dry" in out
-    assert err.startswith('Nothing holds "no such phrase"; these passages go by the other words.\n')
+    assert err.startswith('No passage contains "no such phrase"; these match the other words.\n')
     assert told("search", '"ran dry"')[1].startswith(" 1. memory/2025-06-12.md:")
 
 
@@ -80,9 +86,23 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
             "there is no record of 2025-06-14; 1 undated document is left out."
             " Try: the same with --undated",
         ),
-        (("--path", "nosuch/*"), "no document passes --path nosuch/*. Try: memcli status"),
+        (("--path", "nosuch/*"), "no path matches nosuch/*. Try: memcli ls"),
         (("--heading", "nosuch"), "no document passes --heading nosuch. Try: memcli status"),
         (("--trust", "untrusted"), "no document passes --trust untrusted. Try: memcli status"),
+        (("--tag", "nosuch"), "no document has the tag nosuch. Try: memcli ls --count tag"),
+        (
+            ("--where", "nosuch=1"),
+            "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
+        ),
+        (
+            ("--where", "nosuch"),
+            "no document has a value for nosuch in its front matter. Try: memcli ls --count key",
+        ),
+        (("--where", "status=closed"), "no document has status=closed; its values are done, open"),
+        (
+            ("--tag", "infra", "--where", "status!=open"),
+            "no document passes all of these filters together",
+        ),
         (
             ("--path", "MEMORY.md", "--heading", "Actions"),
             "no document passes all of these filters together",
@@ -113,6 +133,17 @@ def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: T
     )
 
 
+@pytest.mark.parametrize("text", ["=open", "status=", "", "!", "!=open"])
+def test_a_condition_without_key_or_value_is_an_error(told: Told, text: str) -> None:
+    assert told("search", "pool", "--where", text) == (
+        2,
+        "",
+        f"memcli: --where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}\n"
+        "Try: --where status=open\n",
+    )
+    assert told("search", "pool", "--tag", "#")[0] == 2
+
+
 def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     assert told("search", "pool", "-e")[0] == 0
     code, out, err = told("search", "xyzzyplugh", "-e")
@@ -125,7 +156,7 @@ def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     ("target", "more", "message"),
     [
         ("MEMORY.md:100-200", (), "MEMORY.md has 3 lines, and no line 100"),
-        ("MEMORY.md:0", (), "lines count from 1"),
+        ("MEMORY.md:0", (), "line numbers start at 1"),
         ("MEMORY.md", ("--from", "4"), "MEMORY.md has 3 lines, and no line 4"),
     ],
 )
@@ -153,14 +184,16 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
         assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
     done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"memcli: line 2 of stdin: the query holds nothing to search for")
+    assert done.stderr.startswith(
+        b"memcli: line 2 of stdin: the query contains nothing to search for"
+    )
     assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
 
 
 def test_a_question_is_given_once(told: Told) -> None:
     assert told("search")[::2] == (
         2,
-        "memcli: there is no question\nTry: memcli search --help\n",
+        'memcli: there is no question\nTry: memcli search "some words"\n',
     )
     assert told("search", "pool", "--stdin")[0] == 2
 

@@ -80,11 +80,13 @@ def command(
                                    ("plan", dry_run)) if on]  # fmt: skip
     if len(asked) > 1:
         raise UsageError(
-            "--apply, --verify, --undo and --dry-run go one at a time", hint="memcli compact --help"
+            "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
     check("--summarizer", [summarizer], SUMMARIZERS)
     if not 1 <= depth <= 9:
-        raise UsageError(f"--depth goes from 1 to 9, not {depth}", hint="memcli compact --help")
+        raise UsageError(
+            f"--depth must be between 1 and 9, not {depth}", hint="memcli compact --help"
+        )
     flags = {
         "compact.tail_records": tail,
         "compact.tail_tokens": tail_tokens,
@@ -169,7 +171,7 @@ def _verify(wanted: CompactWish, skin: Skin) -> int:
 def _verdict(summaries: int, problems: int, unread: int) -> str:
     checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
     if not problems:
-        return f"Checked {checked}: every line is as it was."
+        return f"Checked {checked}: every line is unchanged."
     told = [f"{problems - unread} do not hold; their lines are searched raw"] * (problems > unread)
     told += [f"{unread} could not be read"] * (unread > 0)
     return f"Checked {checked}: {', '.join(told)}."

@@ -48,7 +48,7 @@ def command(
     Examples: memcli config search      memcli config --init
     """
     if user and not init:
-        raise UsageError("--user goes with --init", hint="memcli config --init --user")
+        raise UsageError("--user needs --init", hint="memcli config --init --user")
     keys = _named(name)
     if init and user and not as_json:  # needs no workspace
         terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)

@@ -33,10 +33,10 @@ def command(
     profile: Annotated[
         Word, typer.Option(metavar="NAME", help="default, two-pass, classic or convex.")
     ] = None,
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
-    sync: Annotated[bool, typer.Option("--sync", help="Bring in everything first.")] = False,
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
+    sync: Annotated[bool, typer.Option("--sync", help="Index every change first.")] = False,
     receipt: Annotated[
-        Word, typer.Option(metavar="FILE", help="Write all that led to it; bench replay.")
+        Word, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
     ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,

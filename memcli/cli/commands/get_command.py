@@ -55,7 +55,7 @@ def command(
         from shlex import quote
 
         raise UsageError(
-            "--from and --lines count from 1",
+            "--from and --lines must be at least 1",
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})

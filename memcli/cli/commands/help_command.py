@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from memcli.cli.choices import SHELLS
+from memcli.cli.choices import SHELLS, check
 from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help
 from memcli.cli.topics import page, topics
 from memcli.errors import UsageError
@@ -25,6 +25,10 @@ def command(
             "--completions", metavar="SHELL", help="Print a completion script: bash, zsh, fish."
         ),
     ] = None,
+    widget: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--widget", metavar="SHELL", help="Print key bindings: bash, zsh, fish."),
+    ] = None,
     man: Annotated[bool, typer.Option("--man", help="Print the manual page, as roff.")] = False,
 ) -> int:
     """Explain a topic; without one, list the topics.
@@ -32,6 +36,12 @@ def command(
     Examples: memcli help exit-codes      memcli help query-syntax
     """
     program: Program = context.obj
+    if widget is not None:
+        check("--widget", [widget], SHELLS)
+        from memcli.cli.shells.widgets import WIDGETS
+
+        sys.stdout.write(WIDGETS[widget])
+        return 0
     if completions is not None or man:
         return _generated(completions, program)
     if topic is None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+import typer.core
 
 from memcli.cli import options
 from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
-from memcli.types import SCOPES, TRUSTS, Filters
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memcli.api.ask import Answered
-    from memcli.cli.search_output import Shape
-    from memcli.search.dates import DateSpan
+    from memcli.cli.search_form import Shape
     from memcli.search.options import SearchOptions
     from memcli.search.pipeline import Leg
     from memcli.search.question import Question
@@ -34,12 +34,12 @@ def command(
         Words,
         typer.Argument(
             metavar="QUERY",
-            help="Any text; none for all that --since, --until or --on lets through.",
+            help="Any text; none lists all that --since, --until or --on selects.",
             show_default=False,
         ),
     ] = None,
     many: Annotated[
-        bool, typer.Option("--stdin", help="Answer each line of stdin, a JSON line each.")
+        bool, typer.Option("--stdin", help="Answer each line of stdin with a line of JSON.")
     ] = False,
     limit: Annotated[
         Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
@@ -55,60 +55,110 @@ def command(
             show_default="text",
         ),
     ] = None,
+    opened: Annotated[
+        Count,
+        typer.Option("--open", metavar="[N]", help="Open passage N, or the first, in the editor."),
+    ] = None,
     fields: Annotated[
         Words, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how scores came about.")] = False,
+    brief: Annotated[
+        bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")
+    ] = False,
+    around: Annotated[
+        int,
+        typer.Option("-C", "--context", metavar="N", help="Show N lines of the file around each."),
+    ] = 0,
+    more: Annotated[
+        bool, typer.Option("--more", help="Show what does not fit the screen too.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show how each score was computed.")
+    ] = False,
     why_not: Annotated[
-        Word, typer.Option(metavar="REF", help="Say where these lines fell out instead.")
+        Word, typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead.")
     ] = None,
-    since: Annotated[Word, typer.Option(metavar="DATE", help="Only records from then on.")] = None,
-    until: Annotated[Word, typer.Option(metavar="DATE", help="Only records up to then.")] = None,
-    on: Annotated[Word, typer.Option(metavar="DATE", help="Only records of that time.")] = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    on: options.On = None,
     sort: Annotated[
         str,
         typer.Option(metavar="HOW", help="Order what is found: score, date (a timeline), newest."),
     ] = "score",
-    undated: Annotated[bool, typer.Option("--undated", help="Keep undated records too.")] = False,
-    path: Annotated[Words, typer.Option(metavar="GLOB", help="Only these paths.")] = None,
-    source: Annotated[Words, typer.Option(metavar="NAME", help="Only these sources.")] = None,
-    kind: Annotated[Words, typer.Option(metavar="KIND", help="Only these kinds.")] = None,
-    scope: Annotated[Words, typer.Option(metavar="SCOPE", help="Only these scopes.")] = None,
-    trust: Annotated[Words, typer.Option(metavar="TRUST", help="Only this trust.")] = None,
-    heading: Annotated[Words, typer.Option(metavar="TEXT", help="Only below headings.")] = None,
-    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
-    fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    undated: options.Undated = False,
+    path: options.Paths = None,
+    source: options.Sources = None,
+    kind: options.Kinds = None,
+    scope: options.Scopes = None,
+    trust: options.Trusts = None,
+    heading: options.Headings = None,
+    tag: options.Tags = None,
+    where: options.Wheres = None,
+    mode: Annotated[
+        Word,
+        typer.Option(
+            metavar="MODE", help="hybrid, lexical or dense.", rich_help_panel=options.RANKING
+        ),
+    ] = None,
+    fusion: Annotated[
+        Word,
+        typer.Option(
+            metavar="HOW", help="scaled, weighted or rrf.", rich_help_panel=options.RANKING
+        ),
+    ] = None,
     profile: Annotated[
-        Word, typer.Option(metavar="NAME", help="default, classic, convex or two-pass.")
+        Word,
+        typer.Option(
+            metavar="NAME",
+            help="default, classic, convex or two-pass.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = None,
     view: Annotated[
-        Word, typer.Option(metavar="VIEW", help="all, active or raw; see compact.")
+        Word,
+        typer.Option(
+            metavar="VIEW", help="all, active or raw; see compact.", rich_help_panel=options.RANKING
+        ),
     ] = None,
     expand: Annotated[
-        bool, typer.Option("--expand", help="Add the lines behind summaries.")
+        bool,
+        typer.Option(
+            "--expand", help="Add the lines behind summaries.", rich_help_panel=options.RANKING
+        ),
     ] = False,
     budget: Annotated[
         Count,
         typer.Option(
-            metavar="TOKENS", help="Stop before the passages cost more.", show_default="none"
+            metavar="TOKENS", help="Give as many passages as fit into TOKENS.", show_default=""
         ),
     ] = None,
     min_score: Annotated[
-        Number, typer.Option(metavar="X", help="Least confidence, 0 to 1; literal matches stay.")
+        Number,
+        typer.Option(
+            metavar="X",
+            help="Drop what is less sure, 0 to 1; literal matches stay.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = None,
     exit_code: Annotated[
         bool,
-        typer.Option("-e", "--exit-code", help="Exit 1 when nothing sure is found."),
+        typer.Option("-e", "--exit-code", help="Exit 1 unless a sure match is found."),
     ] = False,
     require_dense: Annotated[
-        bool, typer.Option("--require-dense", help="Exit 6 when vectors cannot take part.")
+        bool,
+        typer.Option(
+            "--require-dense",
+            help="Exit 6 if vectors cannot be used.",
+            rich_help_panel=options.RANKING,
+        ),
     ] = False,
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
-    sync: Annotated[bool, typer.Option("--sync", help="Bring in everything first.")] = False,
+    no_sync: options.NoSync = False,
+    sync: options.Sync = False,
     receipt: Annotated[
-        Word, typer.Option(metavar="FILE", help="Write all that led to the answer; bench replay.")
+        Word,
+        typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
@@ -127,12 +177,13 @@ def command(
     from memcli.search.question import Question
 
     has_question = bool(query) or many
+    _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
+                         "--stdin": many, "--why-not": why_not})  # fmt: skip
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query)
-    check("--sort", [sort], SORTS)
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
-    _check_budget(budget, query)
+    _check_values(sort, budget, query)
     flags = {
         "search.limit": limit,
         "search.mode": mode,
@@ -142,11 +193,9 @@ def command(
         "search.view": view,
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    check("--source", source or (), [each.name for each in skin.config.sources])
-    check("--scope", scope or (), SCOPES)
-    check("--trust", trust or (), TRUSTS)
-    bounds = _bounds({"--since": since, "--until": until, "--on": on}, skin)
-    first, last = _span(bounds)
+    options.check_words(skin, source, scope, trust)
+    bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
+    first, last = options.span_of(bounds)
     filters = Filters(
         since=first,
         until=last,
@@ -156,6 +205,8 @@ def command(
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
+        tags=options.tags_of(tag),
+        where=options.where_of(where),
         undated=undated,
         view=skin.config("search.view"),
     )
@@ -164,9 +215,10 @@ def command(
     )
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=has_question,
+        has_question=has_question, brief=brief, around=around,
+        is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
-    asked = Asking(skin, wanted, shape, expand, wanted_sync)
+    asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
     if many:
         return _each_line(asked)
     text = " ".join(query) if query else _all_records(first, last)
@@ -174,11 +226,7 @@ def command(
     if why_not is not None:
         return _why_not(why_not, question, asked, as_json=as_json)
     found = asked.answer(question)
-    if receipt is not None:
-        _write_receipt(receipt, found, skin, wanted)
-    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
-        raise _without_dense(found.answer.dense)
-    asked.write(found)
+    _deliver(found, asked, receipt=receipt, require_dense=require_dense)
     return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
 
 
@@ -190,6 +238,7 @@ class Asking(Record):
     shape: Shape
     expand: bool
     sync: bool | None  # as `options.sync_of` says it
+    opened: int | None  # the passage to open instead of writing any
 
     def answer(self, question: Question) -> Answered:
         """Answer a question."""
@@ -199,18 +248,56 @@ class Asking(Record):
         return ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
 
     def write(self, found: Answered) -> None:
-        """Write the answer."""
+        """Write the answer, or open a passage of it."""
         from memcli.cli import search_output
 
-        search_output.write(found, self.skin, self.shape)
+        if self.opened is None:
+            search_output.write(found, self.skin, self.shape)
+            return
+        from memcli.cli.editor import open_passage
+
+        search_output.say(found, self.skin, self.shape)
+        open_passage(found, self.opened, self.skin)
+
+
+class WithOpen(typer.core.TyperCommand):
+    """Lets --open stand without its number, which options of Typer cannot do."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Parse with the number that was left out."""
+        end = args.index("--") if "--" in args else len(args)
+        for at in range(end):
+            after = args[at + 1] if at + 1 < end else ""
+            if args[at] == "--open" and not after.removeprefix("-").isdecimal():
+                args = [*args[:at], "--open=1", *args[at + 1 :]]
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
+KIND = WithOpen
+
+
+def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
+    """Raise UsageError for a number that counts nothing, and for forms of output."""
+    if opened is None:
+        return
+    if opened < 1:
+        raise UsageError(f"--open must be at least 1, not {opened}", hint="--open 1")
+    for option, value in others.items():
+        if value:
+            raise UsageError(
+                f"--open prints nothing and cannot be combined with {option}", hint="--open"
+            )
 
 
 def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
     """Read the form of the answer; keys of JSON alone ask for JSON."""
-    from memcli.cli.search_output import Shape
+    from memcli.cli.search_form import Shape
 
     if as_json and form not in (None, "json"):
-        raise UsageError(f"--format {form} goes without --json and --stdin", hint="--format json")
+        raise UsageError(
+            f"--format {form} cannot be combined with --json or --stdin", hint="--format json"
+        )
     form = form or ("json" if fields or as_json else "text")
     if form in SEARCH_FORMATS and not fields:
         return Shape(form)
@@ -219,19 +306,26 @@ def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shap
     return shape_of(form, fields or ())
 
 
-def _write_receipt(path: str, found: Answered, skin: Skin, wanted: SearchOptions) -> None:
-    from memcli.cli import search_receipt
+def _deliver(found: Answered, asked: Asking, *, receipt: str | None, require_dense: bool) -> None:
+    """Write the receipt, then the answer; LegMissingError where vectors had to take part."""
+    if receipt is not None:
+        from memcli.cli import search_receipt
 
-    search_receipt.write(path, search_receipt.make(found, skin, wanted), skin)
+        record = search_receipt.make(found, asked.skin, asked.wanted)
+        search_receipt.write(receipt, record, asked.skin)
+    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
+        raise _without_dense(found.answer.dense)
+    asked.write(found)
 
 
-def _check_budget(budget: int | None, query: list[str] | None) -> None:
+def _check_values(sort: str, budget: int | None, query: list[str] | None) -> None:
+    check("--sort", [sort], SORTS)
     if budget is not None and budget < 1:
         from shlex import quote  # a hint is pasted
 
         asked = quote(" ".join(query)) if query else "--stdin"
         raise UsageError(
-            f"--budget counts tokens from 1, not {budget}",
+            f"--budget must be at least 1, not {budget}",
             hint=f"memcli search {asked} --budget 800",
         )
 
@@ -283,45 +377,6 @@ def _why_not(ref: str, question: Question, asked: Asking, *, as_json: bool) -> i
     why_not.write(lines, course, skin, as_json=as_json)
     say_freshness(found.freshness, skin.terminal)
     return ExitCode.OK
-
-
-def _bounds(given: Mapping[str, str | None], skin: Skin) -> tuple[DateSpan, ...]:
-    """Read the dates of filters, by option: what each lets through."""
-    named = {option: text for option, text in given.items() if text is not None}
-    if not named:
-        return ()
-    if "--on" in named and len(named) > 1:
-        raise UsageError("--on goes without --since and --until", hint="memcli search --help")
-    from memcli.search.dates import parse_date
-
-    bounds = []
-    for option, text in named.items():
-        try:
-            span = parse_date(text, skin.today, day_first=skin.has_day_first)
-        except ValueError as error:
-            raise UsageError(str(error), hint="memcli help query-syntax") from None
-        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
-            missing = "first day" if option == "--since" else "last day"
-            raise UsageError(
-                f"{option} wants a day, and {text!r} has no {missing}",
-                hint="memcli help query-syntax",
-            )
-        if option != "--on":
-            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
-        bounds.append(span._replace(text=f"{option} {span.text}"))
-    return tuple(bounds)
-
-
-def _span(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
-    """Give the first and the last day that filters let through, None where there is no bound."""
-    first = next((span.start for span in bounds if span.start), None)
-    last = next((span.end for span in bounds if span.end), None)
-    if first and last and first > last:
-        raise UsageError(
-            f"the span from {first} to {last} ends before it begins",
-            hint=f"--since {last} --until {first}",
-        )
-    return first, last
 
 
 def _all_records(first: str | None, last: str | None) -> str:

@@ -69,7 +69,8 @@ def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
 def _zsh_option(option: Option, topics: Sequence[str]) -> str:
     value = ""
     if option.takes is not None:
-        value = f":{_zsh_name(option.takes)}:{_zsh_action(option.takes, topics)}"
+        may_lack = ":" if option.takes.metavar.startswith("[") else ""
+        value = f":{may_lack}{_zsh_name(option.takes)}:{_zsh_action(option.takes, topics)}"
     about = quoted(option.about.rstrip(".")).replace("[", r"\[").replace("]", r"\]")
     if len(option.names) == 1:
         return f"'*{option.names[0]}[{about}]{value}'" if value else f"'{option.names[0]}[{about}]'"

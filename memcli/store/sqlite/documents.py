@@ -49,6 +49,8 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; old ones are dropped before."""
+    from memcli.store.sqlite import properties
+
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
         " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
@@ -78,6 +80,7 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     for chunk in document.chunks:
         _put_chunk(connection, found[0][0], chunk)
     lineage.put(connection, found[0][0], document.lineage)
+    properties.put(connection, found[0][0], document.front_matter)
 
 
 def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> None:

@@ -24,7 +24,7 @@ from memcli.store.sqlite.filters import within
 from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.records import Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields they fill.
@@ -147,6 +147,28 @@ def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
         values,
     )
     return [Rated._make(row) for row in found]
+
+
+def listed(connection: apsw.Connection, reach: Reach) -> list[Listed]:
+    """List the documents within reach, those without a chunk by their date."""
+    from memcli.store.context_records import Listed
+
+    test, values = within(reach, date="coalesce(c.date, d.date)")
+    reached = (
+        " AND d.id IN (SELECT d.id FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
+        f" WHERE {test})"
+    )
+    told = ("source", "path", "date", "kind", "scope", "trust")
+    columns = {"title": ABOUT["title"], "front_matter": _FRONT_MATTER} | {
+        name: _RATED[name] for name in told
+    }
+    found = typed_rows(
+        connection,
+        [columns[name] for name in Listed._fields],
+        f"FROM documents d WHERE d.skip = ''{reached if test else ''} ORDER BY d.source, d.path",
+        values,
+    )
+    return [Listed._make(row) for row in found]
 
 
 def broken(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:

@@ -41,14 +41,18 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
     )
 
 
-def within(reach: Reach) -> tuple[str, list[Any]]:
-    """Write a test over chunks c of documents d; empty where everything is within reach."""
+def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
+    """Write a test over chunks c of documents d; empty where everything is within reach.
+
+    `date` is what the dates of the filters are compared with.
+    """
     filters = reach.filters
     tests: list[str] = []
     values: list[Any] = []
     for bound, operator in ((filters.since, ">="), (filters.until, "<=")):
         if bound:
-            tests.append(f"({'c.date IS NULL OR ' if filters.undated else ''}c.date {operator} ?)")
+            undated = f"{date} IS NULL OR " if filters.undated else ""
+            tests.append(f"({undated}{date} {operator} ?)")
             values.append(bound)
     for column, wanted in (
         ("d.source", filters.sources),
@@ -65,6 +69,12 @@ def within(reach: Reach) -> tuple[str, list[Any]]:
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
+    if filters.tags or filters.where:
+        from memcli.store.sqlite.properties import tests_of
+
+        for test, compared in tests_of(filters):
+            tests.append(test)
+            values += compared
     if filters.within:
         tests.append(_TOUCHES)
         values.append(_as_json(filters.within))

@@ -22,6 +22,7 @@ _ODD = {
     "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
     " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
     " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",
+    "properties": "typeof(key) <> 'text' OR typeof(value) NOT IN ('text', 'integer', 'real')",
     "vectors": "typeof(fingerprint) <> 'text'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
     f" OR (fingerprint = {_FINGERPRINT} AND length(vector) <> 4 * {_DIMENSION})",

@@ -32,7 +32,7 @@ def ranked(
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
     select, values = within or ("", ())
-    condition = f"fts MATCH ?{f' AND fts.rowid IN ({select})' if select else ''}"
+    condition = f"fts MATCH ?{f' AND +fts.rowid IN ({select})' if select else ''}"
     found = rows(
         connection,
         f"SELECT rowid, {BM25} AS score FROM fts WHERE {condition} ORDER BY score DESC LIMIT ?",

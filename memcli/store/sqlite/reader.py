@@ -31,7 +31,7 @@ from memcli.store.sqlite.match import expression, phrase
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Marked, Rated, Titled
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
 
 # Columns of a candidate behind those of what is told of it.
@@ -234,6 +234,21 @@ class Reader:
             found += [chunk_id for (chunk_id,) in newest]
         return found
 
+    def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
+        """Give the vectors of the parts of some chunks, in their order."""
+        with understood(self.path):
+            rows_ = typed_rows(
+                self._connection,
+                (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
+                "FROM parts p JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ?"
+                f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.id",
+                (self.facts.fingerprint, *chunk_ids),
+            )
+        found: dict[int, list[bytes]] = {}
+        for chunk_id, vector in rows_:
+            found.setdefault(chunk_id, []).append(vector)
+        return found
+
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
         """Read chunks with the raw scores of both legs, ordered by source, path and place."""
         if not chunk_ids:
@@ -289,6 +304,11 @@ class Reader:
         """List every document that has a chunk within reach."""
         with understood(self.path):
             return excerpts.rated(self._connection, reach)
+
+    def listed(self, reach: Reach) -> list[Listed]:
+        """List the documents within reach."""
+        with understood(self.path):
+            return excerpts.listed(self._connection, reach)
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
         """Tell of chunks whether they begin, and whether they end, within a line."""

@@ -91,9 +91,28 @@ _V5 = "CREATE INDEX chunks_date ON chunks (date) WHERE date IS NOT NULL"
 # Summaries are looked at again: earlier versions knew no seal and no quotation.
 _V6 = "UPDATE lineage SET checked = NULL, matches = 0"
 
+# What front matter says, for filters: one row for each key and value.
+_V7 = """
+CREATE TABLE properties (
+  document_id INTEGER NOT NULL REFERENCES documents (id), key TEXT NOT NULL, value NOT NULL
+);
+CREATE INDEX properties_document ON properties (document_id);
+CREATE INDEX properties_key ON properties (key, value);
+"""
+
+
+def _v7(connection: apsw.Connection) -> None:
+    """Fill the new table from the front matter that is kept, so that no file is read again."""
+    from memcli.store.sqlite import properties
+
+    connection.execute(_V7)
+    for document_id, front_matter in rows(connection, "SELECT id, front_matter FROM documents"):
+        properties.put(connection, document_id, front_matter)
+
+
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "ee63a8be230200b80e2995b49ef314e4"
+SHAPE = "641dd43a6bda8a6fff9eba4aa00ee0ec"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
@@ -108,7 +127,9 @@ _META = {
 
 
 # Migration n leads from user_version n to n + 1.
-MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (_V1, _V2, _V3, _V4, _V5, _V6)
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7,
+)  # fmt: skip
 
 
 def version(connection: apsw.Connection) -> int:

@@ -22,6 +22,7 @@ from memcli.store.sqlite import (
     keywords,
     lineage,
     pending,
+    properties,
     schema,
 )
 from memcli.store.sqlite import vectors as vector_rows
@@ -165,6 +166,7 @@ class Writer:
         with self.transaction():
             gone = self._drop_chunks(key)
             lineage.drop(self.connection, *key)
+            properties.drop(self.connection, *key)
             self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
             self.refresh(gone, ())
 

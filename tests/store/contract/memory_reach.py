@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
+from memcli.markdown.properties import bare, day_of, key_of, properties, same_values, tags
 from memcli.store.records import Reach
-from memcli.types import MEMORY_SOURCE, About, Filters, SourceLines
+from memcli.types import MEMORY_SOURCE, About, Filters, SourceLines, Where
 
 
-def is_within(reach: Reach, about: About) -> bool:
+def is_within(reach: Reach, about: About, front_matter: str) -> bool:
     """Tell whether a chunk may be found; the view of the filters says nothing here."""
+    said = json.loads(front_matter)
     filters = reach.filters
     is_own = about.source == MEMORY_SOURCE
     return (
@@ -21,6 +25,8 @@ def is_within(reach: Reach, about: About) -> bool:
         and _is_among(about.trust, filters.trusts)
         and _is_at(about.path, filters.paths)
         and all(_is_under(about.heading_path, heading) for heading in filters.headings)
+        and all(_is_tagged(said, tag) for tag in filters.tags)
+        and all(_says(said, where) != where.negated for where in filters.where)
         and (not filters.within or (is_own and any(_touch(s, about) for s in filters.within)))
         and not (is_own and about.path in reach.without)
         and not (is_own and any(_hold(s, about) for s in reach.beyond))
@@ -47,6 +53,25 @@ def _is_at(path: str, globs: Sequence[str]) -> bool:
 def _is_under(headings: Sequence[str], wanted: str) -> bool:
     """Look for text in a heading, small letters for capitals."""
     return any(wanted.lower() in heading.lower() for heading in headings)
+
+
+def _is_tagged(said: Mapping[str, Any], wanted: str) -> bool:
+    own = [tag.casefold() for tag in tags(said)]
+    name = bare(wanted).casefold()
+    return any(tag == name or tag.startswith(f"{name}/") for tag in own)
+
+
+def _says(said: Mapping[str, Any], where: Where) -> bool:
+    """Look at every value of a key; a day is that of a time too."""
+    key = key_of(where.key)
+    if where.value is None:
+        return any(own == key or own.startswith(f"{key}.") for own, _ in properties(said))
+    wanted = same_values(where.value)
+    values = [value for own, value in properties(said) if own == key]
+    if day := day_of(where.value):
+        values = [v[:10] if isinstance(v, str) and v[10:11] in ("t", " ") else v for v in values]
+        wanted = [day]
+    return any(value in wanted for value in values)
 
 
 def _touch(lines: SourceLines, about: About) -> bool:

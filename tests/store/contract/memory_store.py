@@ -17,7 +17,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError
-from memcli.store.context_records import Linking, Marked, Rated, Titled
+from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
 from memcli.store.port import Sleep
 from memcli.store.records import (
     Counts,
@@ -138,6 +138,15 @@ class State(NamedTuple):
         return {path: s.stamp.hash for (source, path), s in self.documents.items() if source == own}
 
 
+def _without_text(d: Document) -> About:
+    """Tell of a document that has no chunk."""
+    return About(
+        chunk_id=0, source=d.source, path=d.path, anchor="", heading_path=(), title=d.title,
+        start_line=1, end_line=0, date=d.date, document_date=d.date, kind=d.kind, scope=d.scope,
+        source_kind=d.source_kind, trust=d.trust,
+    )  # fmt: skip
+
+
 class MemorySnapshot:
     """Answers from one state; a `port.Snapshot`."""
 
@@ -227,6 +236,14 @@ class MemorySnapshot:
             found += inside[:limit]
         return found
 
+    def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
+        found = {
+            row.id: [self._state.own_vector(part.hash) for part in row.chunk.parts]
+            for row in self._rows(chunk_ids)
+        }
+        known = {chunk: [each for each in vectors if each] for chunk, vectors in found.items()}
+        return {chunk: vectors for chunk, vectors in known.items() if vectors}
+
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
         scores = self._words.scores(legs.wanted)
         return [
@@ -283,6 +300,17 @@ class MemorySnapshot:
             for d, run in groupby(self._within(reach), lambda row: row.document)
         ]
 
+    def listed(self, reach: Reach) -> Sequence[Listed]:
+        return [
+            Listed(d.source, d.path, d.title, d.date, d.kind, d.scope, d.trust, d.front_matter)
+            for _, (d, _, skip, rows) in sorted(self._state.documents.items())
+            if not skip
+            and any(
+                is_within(reach, about, d.front_matter)
+                for about in [row.about for row in rows] or [_without_text(d)]
+            )
+        ]
+
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
         return {
             row.id: (
@@ -337,7 +365,7 @@ class MemorySnapshot:
 
     def _within(self, reach: Reach) -> list[Row]:
         rows = sorted(self._state.rows, key=lambda row: row.place)
-        return [row for row in rows if is_within(reach, row.about)]
+        return [row for row in rows if is_within(reach, row.about, row.document.front_matter)]
 
     def _scored(self, part: Part, vector: bytes | None) -> PartScore:
         blob = self._state.own_vector(part.hash)

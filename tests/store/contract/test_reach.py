@@ -6,7 +6,7 @@ import pytest
 
 from memcli.store.port import Store
 from memcli.store.records import Reach
-from memcli.types import Filters, SourceLines
+from memcli.types import Filters, SourceLines, Where
 from tests.store.contract.makers import (
     any_of,
     changing,
@@ -20,6 +20,30 @@ from tests.store.contract.makers import (
 
 ALWAYS = (("0001-01-01", "9999-12-31"),)
 DAYS = "## 2025-02-01\n\nmorning fox\n\n## 2025-02-02\n\nevening fox\n"
+SUB = """---
+Tags: [Infra/db, "#Über", 2024]
+status: Open
+severity: 2
+created: 2026-03-01T10:00:00
+metadata: {type: feedback, by: [{name: Odette}]}
+---
+"""
+DEEP = """---
+tag: infra, machine learning
+status: done
+severity: 2.5
+due: 2026-03-01
+draft: yes
+---
+"""
+ODD = """---
+tags: infrared draft
+status:
+version: "1.10"
+created: 2026-03-01
+"it's": '%_[x]*'
+---
+"""
 PATHS = {
     "one": "memory/2025-01-02.md",
     "two": "memory/2025-03-04.md",
@@ -37,15 +61,63 @@ def filled(store: Store) -> Store:
         put(change, PATHS["one"], "# Pool\n\nfox one\n")
         put(change, PATHS["two"], "# Train\n\nfox two\n", kind="event")
         put(change, PATHS["days"], DAYS)
-        put(change, PATHS["sub"], '# The Other pool\n\n## Swim, or "not"\n\nfox\n', scope="user")
-        put(change, PATHS["deep"], "deep fox\n")
-        put(change, PATHS["odd"], "odd fox\n", trust="untrusted")
+        put(
+            change,
+            PATHS["sub"],
+            SUB + '# The Other pool\n\n## Swim, or "not"\n\nfox\n',
+            scope="user",
+        )
+        put(change, PATHS["deep"], DEEP + "deep fox\n")
+        put(change, PATHS["odd"], ODD + "odd fox\n", trust="untrusted")
         put(change, PATHS["other"], "# POOL\n\nfox of another\n", "other", trust="untrusted")
         embed(change)
         search_by(change)
     return store
 
 
+TAGGED = {
+    ("infra",): "sub deep",
+    ("#INFRA/",): "sub deep",
+    ("infra/db",): "sub",
+    ("infra", "machine learning"): "deep",
+    ("infra", "draft"): "",
+    ("infr",): "",
+    ("infrared",): "odd",
+    ("ÜBER",): "sub",
+    ("2024",): "sub",
+    ("nosuch",): "",
+    ("infra%",): "",
+}
+SAID = {
+    (Where("status"),): "sub deep",  # an empty value is none
+    (Where("status", "OPEN"),): "sub",
+    (Where("STATUS", "open"),): "sub",
+    (Where("status", "open", negated=True),): "one two days deep odd other",
+    (Where("status"), Where("status", "open", negated=True)): "deep",
+    (Where("status", negated=True),): "one two days odd other",
+    (Where("severity", "2"),): "sub",
+    (Where("severity", "2.0"),): "sub",
+    (Where("severity", "2.50"),): "deep",
+    (Where("version", "1.10"),): "odd",
+    (Where("version", "1.1"),): "",  # it is a text
+    (Where("created", "2026-03-01"),): "sub odd",
+    (Where("created", "2026-03-01T10:00:00"),): "sub",
+    (Where("due", "2026-03-01"),): "deep",
+    (Where("due", "2026-03"),): "",
+    (Where("draft", "yes"),): "deep",
+    (Where("draft", "True"),): "deep",
+    (Where("draft", "no"),): "",
+    (Where("tag", "infra"),): "deep",
+    (Where("tags", "infra/db"),): "sub",
+    (Where("metadata.type", "feedback"),): "sub",
+    (Where("metadata"),): "sub",
+    (Where("meta"),): "",
+    (Where("metadata.by.name", "odette"),): "sub",
+    (Where("nosuch"),): "",
+    (Where("nosuch", "1"),): "",
+    (Where("it's", "%_[x]*"),): "odd",
+    (Where("it's", "%"),): "",
+}
 ALL = "one two days sub deep odd other"
 FILTERS = {
     Filters(): ALL,
@@ -85,8 +157,12 @@ FILTERS = {
     Filters(headings=(",",)): "sub",
     Filters(headings=("[",)): "",
     Filters(headings=("swan",)): "",
+    **{Filters(tags=tags): names for tags, names in TAGGED.items()},
+    **{Filters(where=where): names for where, names in SAID.items()},
+    Filters(tags=("infra",), where=(Where("status", "done"),)): "deep",
+    Filters(tags=("infra",), sources=("other",)): "",
     Filters(within=(SourceLines("days.md", 7, 9, b""),)): "days",
-    Filters(within=(SourceLines("sub/a.md", 5, 5, b""), SourceLines("x", 1, 9, b""))): "sub",
+    Filters(within=(SourceLines("sub/a.md", 12, 12, b""), SourceLines("x", 1, 9, b""))): "sub",
     Filters(within=(SourceLines("sub/a.md", 50, 60, b""),)): "",
     Filters(within=(SourceLines("memory/o.md", 1, 9, b""),)): "",  # lines of the memory alone
     Filters(sources=("memory",), headings=("pool",), until="2025-02-01"): "one",
@@ -111,6 +187,9 @@ def test_whoever_asks_finds_what_is_within_reach(filled: Store, reach: Reach, na
         assert set(found(snapshot, any_of("fox"), reach=reach)) == expected
         assert set(near(snapshot, "fox", reach=reach)) == expected
         assert {document.path for document in snapshot.rated(reach)} == expected
+        assert [document.path for document in snapshot.listed(reach)] == sorted(
+            expected, key=lambda path: (path == PATHS["other"], path)
+        )
         every = list(snapshot.known())
         assert {e.about.path for e in snapshot.excerpts_of(every, reach)} == expected
         assert set(places(snapshot, snapshot.dated(ALWAYS, 99, reach))) == dated

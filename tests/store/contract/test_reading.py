@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from memcli.store.context_records import Linking, Rated, Titled
+from memcli.store.context_records import Linking, Listed, Rated, Titled
 from memcli.store.port import Store
-from memcli.store.records import Legs
-from memcli.types import About, Candidate, Excerpt, Wanted
+from memcli.store.records import Legs, Reach
+from memcli.types import About, Candidate, Excerpt, Filters, Wanted
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -22,6 +22,7 @@ from tests.store.contract.makers import (
     places,
     put,
     search_by,
+    stamp_of,
 )
 
 TEXT = """---
@@ -234,6 +235,28 @@ def test_documents_by_name_and_by_title(store: Store) -> None:
             Titled("other", "a.md", "a"),
             Titled("memory", "empty.md", "empty"),
         }
+
+
+def test_documents_are_listed_with_and_without_a_text(store: Store) -> None:
+    said = "---\ntitle: Pool rules\ntags: [infra]\ndate: 2025-02-01\n---\n"
+    with changing(store) as change:
+        put(change, "b.md", f"{said}fox\n")
+        put(change, "a.md", said, trust="untrusted")
+        change.put(document("c.md", ""), stamp_of("c.md", ""))
+        change.put(document("d.md", ""), stamp_of("d.md", "?"), skip="not-text")
+    matter = '{"date": "2025-02-01", "tags": ["infra"], "title": "Pool rules"}'
+    rules = Listed(
+        "memory", "b.md", "Pool rules", "2025-02-01", "log", "session", "trusted", matter
+    )
+    bare = rules._replace(path="a.md", trust="untrusted")
+    empty = Listed("memory", "c.md", "c", None, "note", "global", "trusted", "{}")
+    with store.snapshot() as snapshot:
+        assert snapshot.listed(EVERYTHING) == [bare, rules, empty]
+        assert snapshot.listed(Reach(Filters(tags=("infra",)))) == [bare, rules]
+        assert snapshot.listed(Reach(Filters(since="2025-02-01"))) == [bare, rules]
+        assert snapshot.listed(Reach(Filters(since="2025-02-02"))) == []
+        assert snapshot.listed(Reach(Filters(since="2025-02-02", undated=True))) == [empty]
+        assert snapshot.listed(Reach(Filters(kinds=("note",)))) == [empty]
 
 
 def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) -> None:

@@ -342,3 +342,32 @@ def test_settling_changes_no_answer(store: Store) -> None:
     with store.snapshot() as snapshot:
         assert set(near(snapshot, "pool")) == set(NOTES)
         assert snapshot.integrity() == "ok"
+
+
+def test_the_vectors_of_chunks_are_those_that_search_uses(store: Store) -> None:
+    with changing(store) as change:
+        two = put(change, "a.md", "fox\n\n" + "- the train was late again\n" * 40)
+        put(change, "b.md", "bean\n")
+        embed(change)
+        search_by(change)
+        put(change, "c.md", "a new bean\n")
+    with store.snapshot() as snapshot:
+        ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
+        found = snapshot.vectors([ids["a.md"], ids["b.md"], ids["c.md"], 999])
+        assert found.keys() == {ids["a.md"], ids["b.md"]}  # the new one waits
+        assert len(found[ids["a.md"]]) == len(two.chunks[0].parts) > 1
+        (vector,) = found[ids["b.md"]]
+        assert snapshot.dense(vector, 1, EVERYTHING)()[0].chunk_ids == (ids["b.md"],)
+        assert snapshot.vectors([]) == {}
+    with changing(store) as change:
+        embed(change, OTHER)  # not searched by yet
+    with store.snapshot() as snapshot:
+        assert snapshot.vectors([ids["b.md"]]) == {ids["b.md"]: [vector]}
+
+
+def test_no_vectors_are_given_before_any_are_searched_by(store: Store) -> None:
+    fill(store, {"a.md": "fox\n"})
+    with changing(store) as change:
+        embed(change)
+    with store.snapshot() as snapshot:
+        assert snapshot.vectors([*every_chunk(snapshot)]) == {}

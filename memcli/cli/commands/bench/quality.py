@@ -54,7 +54,7 @@ def command(
     profile: Annotated[Word, typer.Option(metavar="NAME", help="A set of ranking rules.")] = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
@@ -182,7 +182,7 @@ def measure(
     rows = [row for row in map(row_of, asked) if row is not None]
     if not rows:
         raise UsageError(
-            f"no question of {name} is judged", hint='add "relevant": [{"path": "..."}]'
+            f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
         )
     times = [each.milliseconds for each in asked]
     record = {

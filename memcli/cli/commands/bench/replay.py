@@ -18,7 +18,7 @@ Receipt = dict[str, Any]
 
 def command(
     receipt: Annotated[str, typer.Argument(metavar="FILE", help="From --receipt.")],
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Leave the index as it is.")] = False,
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,

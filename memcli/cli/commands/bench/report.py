@@ -46,7 +46,7 @@ def command(
     else:
         history = history_files.read(history_files.folder_of(skin), skin)
     if not history:
-        raise NotFoundError("no run of bench lane is kept yet", hint="memcli bench lane")
+        raise NotFoundError("bench lane has not been run yet", hint="memcli bench lane")
     shown = report.report(history)
     terminal = skin.terminal
     if html is not None:

@@ -61,7 +61,7 @@ def command(
             hint="memcli bench quality",
         )
     if documents is not None and documents < 1:
-        raise UsageError(f"--documents counts from 1, not {documents}", hint=HINT)
+        raise UsageError(f"--documents must be at least 1, not {documents}", hint=HINT)
     if runs < 1:
         raise UsageError(f"--runs counts from 1, not {runs}", hint=HINT)
     shared = Shared(workspace, quiet, verbose, color, now)

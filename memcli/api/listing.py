@@ -1,0 +1,88 @@
+"""List the documents of a memory, with what can be asked of them; and count them by it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memcli.api.ask import bring_in_step, check_kinds, remembered
+from memcli.api.records import DocumentEntry
+from memcli.markdown.properties import folded, properties, tags
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.errors import Reason
+    from memcli.indexing.freshness import Freshness
+    from memcli.store.context_records import Listed
+    from memcli.types import Filters
+
+
+class Catalogue(Record):
+    """The documents that filters let through, and how far the index stood behind the files."""
+
+    freshness: Freshness
+    documents: tuple[DocumentEntry, ...] = ()
+    nothing: Reason | None = None  # which filter let nothing through
+
+
+def catalogue(
+    memory: OpenedWorkspace, filters: Filters, *, order: str = "path", sync: bool | None = None
+) -> Catalogue:
+    """List documents by source and path, by `date`, or the `newest` first; the undated come last.
+
+    `sync` is that of `ask.bring_in_step`; no text is embedded for it.
+    """
+    freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
+    if freshness.state in ("empty", "not_indexed"):
+        return Catalogue(freshness)
+    if filters.kinds:
+        check_kinds(memory, filters.kinds)
+    from memcli.store.records import Reach
+
+    with memory.store.snapshot() as snapshot:
+        found = [_entry(document) for document in snapshot.listed(Reach(filters))]
+        if found:
+            return Catalogue(freshness, tuple(_ordered(found, order)))
+        from memcli.search.left_out import left_out
+
+        return Catalogue(freshness, nothing=left_out(snapshot, filters))
+
+
+def counts(documents: Sequence[DocumentEntry], what: str) -> list[tuple[str, int]]:
+    """Count documents by kind, tag, key or source, the most frequent first.
+
+    Tags and keys that differ in case alone count as one, as it is written first.
+    """
+    written: dict[str, str] = {}
+    counted: Counter[str] = Counter()
+    for document in documents:
+        own = {folded(value): value for value in _values(document, what)}
+        counted.update(own.keys())
+        written = own | written
+    ranked = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [(written[value], count) for value, count in ranked]
+
+
+def _values(document: DocumentEntry, what: str) -> Iterator[str]:
+    if what == "tag":
+        yield from document.tags
+    elif what == "key":
+        yield from (key for key, _ in properties(document.front_matter))
+    else:
+        yield document.kind if what == "kind" else document.source
+
+
+def _entry(listed: Listed) -> DocumentEntry:
+    said = json.loads(listed.front_matter)
+    return DocumentEntry(*listed[:-1], tags=tags(said), front_matter=said)
+
+
+def _ordered(documents: list[DocumentEntry], order: str) -> list[DocumentEntry]:
+    if order == "path":
+        return documents
+    dated = [document for document in documents if document.date]
+    dated.sort(key=lambda document: document.date or "", reverse=order == "newest")
+    return dated + [document for document in documents if not document.date]

@@ -1,0 +1,90 @@
+"""Find the passages most like the chunk at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memcli.api import targets
+from memcli.api.ask import bring_in_step, check_kinds, remembered
+from memcli.errors import NotFoundError, Reason
+from memcli.record import Record
+from memcli.search.related import NONE, Alike, related
+from memcli.store.records import Reach
+from memcli.types import Filters, cite
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.indexing.freshness import Freshness
+    from memcli.search.options import SearchOptions
+    from memcli.store.port import Snapshot
+    from memcli.types import Excerpt
+
+
+class Likenesses(Record):
+    """The passages most like a place, and how far the index stood behind the files."""
+
+    source: str
+    path: str
+    start_line: int  # of the chunks at the place
+    end_line: int
+    freshness: Freshness
+    alike: Alike = NONE
+    nothing: Reason | None = None  # which filter let nothing through
+
+    @property
+    def citation(self) -> str:
+        """Name the lines that the passages are compared with."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+def likenesses(
+    memory: OpenedWorkspace,
+    target: str,
+    options: SearchOptions,
+    *,
+    sync: bool | None = None,
+    here: str | None = None,
+) -> Likenesses:
+    """Find what is most like the chunks that a path, a citation or a record ref points at.
+
+    A whole document is compared with the others. `sync` is that of `ask.bring_in_step`, `here` the
+    folder that paths may be told from. NotFoundError where there is nothing at the place.
+    """
+    settings = memory.index_settings()
+    found = targets.resolve(target, settings, here)
+    first, last = targets.lines_of(found, targets.read(found, settings), settings)
+    freshness = bring_in_step(memory, remembered(memory), options.mode, sync=sync)
+    if freshness.state in ("empty", "not_indexed"):
+        return Likenesses(*found.document, first, last, freshness)
+    if options.filters.kinds:
+        check_kinds(memory, options.filters.kinds)
+    with memory.store.snapshot() as snapshot:
+        chunks = snapshot.excerpts_of([found.document], Reach())
+        if not chunks:
+            raise _without_text(snapshot, found.document, found.name)
+        place = _at(chunks, first, last)
+        start = min(chunk.about.start_line for chunk in place)
+        end = max(chunk.about.end_line for chunk in place)
+        alike, nothing = related(snapshot, place, options), None
+        if not alike.hits and options.filters != Filters(view=options.filters.view):
+            from memcli.search.left_out import left_out
+
+            nothing = left_out(snapshot, options.filters)
+    return Likenesses(*found.document, start, end, freshness, alike, nothing)
+
+
+def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
+    """Choose the chunks of a document that have one of some lines, else the next one, or the last.
+
+    Front matter and blank lines are in no chunk.
+    """
+    at = [c for c in chunks if c.about.start_line <= last and first <= c.about.end_line]
+    behind = [c for c in chunks if c.about.start_line > last]
+    return at or [*behind[:1]] or [chunks[-1]]
+
+
+def _without_text(snapshot: Snapshot, document: tuple[str, str], name: str) -> NotFoundError:
+    if document in snapshot.present([document]):
+        return NotFoundError(f"{name} has no text to compare", hint="memcli ls")
+    return NotFoundError(f"{name} is not indexed yet", hint="memcli index")

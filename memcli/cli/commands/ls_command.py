@@ -1,0 +1,118 @@
+"""`memcli ls`: list the documents, with kind, date and tags, or count them by those."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Optional
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.errors import ExitCode, UsageError
+from memcli.types import Filters
+
+
+def command(
+    places: Annotated[
+        Optional[list[str]],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Argument(
+            metavar="PATH", help="Only these files and folders, or globs.", show_default=False
+        ),
+    ] = None,
+    form: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "-f",
+            "--format",
+            metavar="FORM",
+            help="text, json, jsonl, paths, paths0 (ended by NUL).",
+            show_default="text",
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    count: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="WHAT", help="Count them by kind, tag, key or source instead."),
+    ] = None,
+    sort: Annotated[
+        str, typer.Option(metavar="HOW", help="Order by path, by date, or newest first.")
+    ] = "path",
+    since: options.Since = None,
+    until: options.Until = None,
+    on: options.On = None,
+    undated: options.Undated = False,
+    source: options.Sources = None,
+    kind: options.Kinds = None,
+    scope: options.Scopes = None,
+    trust: options.Trusts = None,
+    tag: options.Tags = None,
+    where: options.Wheres = None,
+    no_sync: options.NoSync = False,
+    sync: options.Sync = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """List the documents with date, kind and tags.
+
+    Filters are those of search; see: memcli help query-syntax
+
+    Examples: memcli ls --tag infra --sort newest      memcli ls --count tag
+    """
+    form = "json" if as_json else form or "text"
+    check("--format", [form], LIST_FORMATS)
+    check("--sort", [sort], LIST_ORDERS)
+    check("--count", [count] if count is not None else (), COUNTED)
+    if count is not None and form in ("paths", "paths0"):
+        raise UsageError(
+            f"--count names no documents, and --format {form} nothing else",
+            hint=f"memcli ls --count {count}",
+        )
+    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="ls")
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    options.check_words(skin, source, scope, trust)
+    bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
+    first, last = options.span_of(bounds)
+    filters = Filters(
+        since=first,
+        until=last,
+        paths=_globs(places or (), skin),
+        sources=tuple(source or ()),
+        kinds=tuple(kind or ()),
+        scopes=tuple(scope or ()),
+        trusts=tuple(trust or ()),
+        tags=options.tags_of(tag),
+        where=options.where_of(where),
+        undated=undated,
+    )
+
+    from memcli.api.listing import catalogue
+    from memcli.cli import listing_output
+
+    found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
+    listing_output.write(found, skin, form=form, count=count)
+    return ExitCode.OK
+
+
+def _globs(places: Sequence[str], skin: Skin) -> tuple[str, ...]:
+    """Let each name stand for a file and for all below a folder, from here or of the workspace.
+
+    One that begins with `./` or `../` is a path from here alone, where it leads into a source.
+    """
+    from memcli.workspace.here import documents_at
+
+    roots = {source.name: source.root for source in skin.config.sources}
+    globs: list[str] = []
+    for place in places:
+        name = place.rstrip("/") or "/"
+        found = [path for _, path in documents_at(skin.here, name, roots)]
+        below = [path[:-1] or "*" for _, path in documents_at(skin.here, f"{name}/*", roots)]
+        if not (below and name.startswith((".", "/"))):
+            globs += [name, f"{name}/" if name != "." else "*"]
+        globs += [*found, *below]
+    return tuple(dict.fromkeys(globs))

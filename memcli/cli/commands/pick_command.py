@@ -1,0 +1,131 @@
+"""`memcli pick`: choose a passage by eye, and open it in the editor or print it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.errors import ExitCode, UsageError
+from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from memcli.api.ask import Answered
+    from memcli.render.template import Template
+
+Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
+
+
+def command(
+    query: Annotated[
+        Words, typer.Argument(metavar="[QUERY]", help="Any text; none asks while you type.")
+    ] = None,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("-n", "--limit", metavar="N", help="Passages to choose from, 1 to 100."),
+    ] = None,
+    printed: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--print", metavar="KEY", help="Print this key of its JSON, or a template of keys."
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Choose a passage, and open it in the editor.
+
+    With fzf the passages are shown beside their text, else as a numbered list.
+
+    Examples: memcli pick "why did the pool run dry"      vim "$(memcli pick --print file)"
+    """
+    if printed is not None and as_json:
+        raise UsageError("--print goes without --json", hint="--print file")
+    template = _template(printed)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"search.limit": limit})
+    _check_terminal(skin)
+    chosen = _chosen(" ".join(query or ()), skin, now)
+    if chosen is None:
+        return ExitCode.NEGATIVE
+    found, rank = chosen
+    from memcli.cli import editor
+
+    if template is None and not as_json:
+        editor.open_passage(found, rank, skin)
+        return ExitCode.OK
+    editor.passage(found, rank)  # notes may have changed since they were shown
+    from memcli.cli.search_form import Shape
+    from memcli.cli.search_output import described
+
+    shape = Shape("json", fields=template.keys if template else ())
+    record = described(found, skin, shape)[rank - 1]
+    if template is None:
+        from memcli.render.jsonio import dumps
+
+        skin.terminal.write(dumps(record) + "\n")
+    else:
+        skin.terminal.write(template.filled(record, skin.terminal.safe_line))
+    return ExitCode.OK
+
+
+def _template(printed: str | None) -> Template | None:
+    if printed is None:
+        return None
+    from memcli.cli.choices import check
+    from memcli.render.jsonio import RESULT_KEYS
+    from memcli.render.template import parse
+
+    if "{" not in printed:
+        check("--print", [printed], RESULT_KEYS)
+        printed = f"{{{printed}}}"
+    return parse(printed, RESULT_KEYS)
+
+
+def _check_terminal(skin: Skin) -> None:
+    """Raise UsageError where there is nobody to choose."""
+    import sys
+
+    if not (sys.stdin and sys.stdin.isatty() and skin.terminal.err_is_terminal):
+        raise UsageError(
+            "pick needs a terminal to ask on", hint="memcli search QUERY --format vimgrep"
+        )
+
+
+def _chosen(text: str, skin: Skin, now: str | None) -> tuple[Answered, int] | None:
+    """Give an answer and the rank of the passage that was chosen of it."""
+    from shutil import which
+
+    from memcli.cli import picking
+    from memcli.cli.search_form import Shape
+    from memcli.cli.search_output import described, say
+
+    fzf = which("fzf")
+    if not text and fzf:
+        search = ["-q", "-f", picking.ENTRY, "-n", str(skin.config("search.limit"))]
+        search += ["-w", skin.config.workspace, *(("--now", now) if now else ())]
+        told = picking.live(fzf, search, skin)
+        return (_answer(told[0], skin), told[1]) if told else None
+    found = _answer(text or picking.asked("Question: ", skin), skin)
+    say(found, skin, Shape("text"))
+    lines = picking.entries(described(found, skin, Shape("json", fields=picking.KEYS)))
+    if not lines:
+        return None
+    rank = picking.by_fzf(fzf, lines, skin) if fzf else picking.by_number(lines, skin)
+    return (found, rank) if rank else None
+
+
+def _answer(text: str, skin: Skin) -> Answered:
+    from memcli.api.ask import ask
+    from memcli.search.options import options_of
+    from memcli.search.question import Question
+
+    question = Question.read(text, skin.today, day_first=skin.has_day_first)
+    wanted = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
+    return ask(skin.memory, question, wanted)

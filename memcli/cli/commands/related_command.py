@@ -1,0 +1,84 @@
+"""`memcli related`: find the passages most like the chunk at a place."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from memcli.cli import options
+from memcli.cli.choices import RELATED_FORMATS, check
+from memcli.cli.skin import Shared, make_skin
+from memcli.errors import ExitCode
+from memcli.types import Filters
+
+
+def command(
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH[:LINE]", help="A citation, a record ref; a path for all of it."
+        ),
+    ],
+    limit: Annotated[
+        Optional[int],  # noqa: UP045  # Typer reads the annotation at run time
+        typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100."),
+    ] = None,
+    form: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "-f",
+            "--format",
+            metavar="FORM",
+            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep.",
+            show_default="text",
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    mode: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="MODE", help="hybrid, lexical or dense."),
+    ] = None,
+    path: options.Paths = None,
+    source: options.Sources = None,
+    kind: options.Kinds = None,
+    tag: options.Tags = None,
+    where: options.Wheres = None,
+    no_sync: options.NoSync = False,
+    sync: options.Sync = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Find the passages most like the one at a place, from other chunks, best first.
+
+    A score of 1 is the same text; see: memcli help ranking
+
+    Examples: memcli related memory/2025-06-12.md:10      memcli related MEMORY.md --json
+    """
+    form = "json" if as_json else form or "text"
+    check("--format", [form], RELATED_FORMATS)
+    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="related")
+    flags = {"search.limit": limit, "search.mode": mode}
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
+    options.check_words(skin, source)
+
+    from memcli.api.related import likenesses
+    from memcli.cli import related_output
+    from memcli.search.options import options_of
+
+    filters = Filters(
+        paths=tuple(path or ()),
+        sources=tuple(source or ()),
+        kinds=tuple(kind or ()),
+        tags=options.tags_of(tag),
+        where=options.where_of(where),
+        view=skin.config("search.view"),
+    )
+    wanted = options_of(skin.config, filters=filters)
+    found = likenesses(skin.memory, place, wanted, sync=wanted_sync, here=skin.here)
+    related_output.write(found, skin, form)
+    return ExitCode.OK

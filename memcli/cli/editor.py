@@ -1,0 +1,108 @@
+"""Open a file at a line in the editor of the user, as that editor is told of lines.
+
+The editor comes from the environment alone: no file of a workspace may name a program.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memcli.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.api.ask import Answered
+    from memcli.cli.skin import Skin
+    from memcli.search.hits import Hit
+
+VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
+
+# How an editor is told of a line, by the name of its program; any other opens the beginning.
+_PLUS = frozenset((
+    "vi", "vim", "nvim", "gvim", "mvim", "view", "ex", "nano", "pico", "emacs", "emacsclient",
+    "micro", "kak", "joe", "jed", "mg", "ne", "gedit", "xed", "pluma",
+))  # fmt: skip
+_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"))
+_COLON = frozenset(("hx", "helix", "zed", "zeditor", "subl", "sublime_text", "lite-xl"))
+_LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
+
+
+def open_passage(found: Answered, number: int, skin: Skin) -> None:
+    """Open one of the passages that were found, the best being 1, at the line that matches best.
+
+    NotFoundError where there are fewer, or its source is configured no longer; see `open_at`.
+    """
+    from memcli.search.landing import landing
+
+    hit = passage(found, number)
+    file = skin.file_of(*hit.about.document)
+    if file is None:
+        raise NotFoundError(
+            f"the source {hit.about.source} is configured no longer", hint="memcli config"
+        )
+    open_at(file, landing(hit, found.question.words).line, os.environ)
+
+
+def passage(found: Answered, number: int) -> Hit:
+    """Give one of the passages that were found; NotFoundError where there are fewer."""
+    hits = found.answer.hits
+    if number > len(hits):
+        count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
+        raise NotFoundError(
+            f"there is no passage {number} to open: {count} found",
+            hint=f"--open {len(hits)}" if hits else "memcli status",
+        )
+    return hits[number - 1]
+
+
+def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
+    """Open a file, named by its absolute path, and wait until the editor ends.
+
+    UsageError where no editor is named or it cannot be run or fails, NotFoundError for no file.
+    """
+    if not os.path.isfile(file):
+        raise NotFoundError(f"{file} is not there any more", hint="memcli index")
+    arguments = command_line(_editor(environ), file, line)
+    import subprocess
+
+    try:
+        code = subprocess.call(arguments)
+    except OSError as error:
+        raise UsageError(
+            f"{arguments[0]} cannot be run: {error.strerror}", hint="export EDITOR=vim"
+        ) from None
+    if code:
+        raise UsageError(f"{arguments[0]} ended with {code}", hint=shlex.join(arguments))
+
+
+def command_line(editor: Sequence[str], file: str, line: int) -> list[str]:
+    """Give the arguments that open a file at a line; `editor` is the program and its options.
+
+    Example: ["vim"] becomes ["vim", "+12", "/notes/MEMORY.md"].
+    """
+    program = os.path.basename(editor[0]).lower().removesuffix(".exe").removesuffix(".cmd")
+    if program in _PLUS:
+        return [*editor, f"+{line}", file]
+    if program in _GOTO:
+        return [*editor, "--goto", f"{file}:{line}"]
+    if program in _COLON:
+        return [*editor, f"{file}:{line}"]
+    return [*editor, "--line", str(line), file] if program in _LINE else [*editor, file]
+
+
+def _editor(environ: Mapping[str, str]) -> list[str]:
+    """Read which program is the editor, with its options."""
+    for variable in VARIABLES:
+        try:
+            words = shlex.split(environ.get(variable, ""))
+        except ValueError as error:
+            raise UsageError(
+                f"{variable} cannot be read as a command: {error}", hint="export EDITOR=vim"
+            ) from None
+        if words:
+            return words
+    raise UsageError(
+        f"no editor is named: {', '.join(VARIABLES)} are empty", hint="export EDITOR=vim"
+    )

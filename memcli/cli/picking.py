@@ -1,0 +1,101 @@
+"""Let a person choose one of the passages: by fzf where it is installed, else by a number.
+
+What is shown goes to the terminal, so that stdout is free for the choice.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from memcli.errors import UsageError
+from memcli.render.sanitize import visible_line
+from memcli.render.template import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from memcli.cli.skin import Skin
+
+# A passage in a line: its rank, which is not shown, and its citation for the preview.
+ENTRY = r"{rank}\t{file}:{start_line}-{end_line}\t{date}\t{heading_path}"
+KEYS = ("rank", "file", "start_line", "end_line", "date", "heading_path")
+_NO_CHOICE = (1, 130)  # exit codes of fzf: nothing matches, given up
+
+
+def entries(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Write a line for each passage."""
+    template = parse(ENTRY, KEYS)
+    return [template.filled(record, visible_line).rstrip("\n") for record in records]
+
+
+def by_fzf(program: str, lines: Sequence[str], skin: Skin) -> int | None:
+    """Show the passages beside their text; give the rank of the one that was chosen."""
+    chosen = _fzf([program, *_shown(skin)], "\n".join(lines))
+    return int(chosen[-1].partition("\t")[0]) if chosen else None
+
+
+def live(program: str, search: Sequence[str], skin: Skin) -> tuple[str, int] | None:
+    """Search anew at every key; give the question in the end and the rank that was chosen."""
+    reload = (
+        f"reload:{_memcli('search', *search, '--color', 'always')} -- {{q}} 2>/dev/null || true"
+    )
+    binds = ("--bind", f"change:{reload}", "--prompt", "memcli> ")
+    chosen = _fzf([program, "--disabled", "--print-query", *binds, *_shown(skin)], "")
+    return (chosen[0], int(chosen[-1].partition("\t")[0])) if len(chosen) > 1 else None
+
+
+def by_number(lines: Sequence[str], skin: Skin) -> int | None:
+    """Show a numbered list, and read a number; None for an empty line."""
+    err = skin.terminal.err
+    for line in lines:
+        rank, _, rest = line.partition("\t")
+        err.write(f"{rank:>3}. {'  '.join(filter(None, rest.split(chr(9))))}\n")
+    while True:
+        answer = asked(f"Which (1 to {len(lines)}, nothing for none)? ", skin)
+        if not answer:
+            return None
+        if answer.isdecimal() and 1 <= int(answer) <= len(lines):
+            return int(answer)
+
+
+def asked(prompt: str, skin: Skin) -> str:
+    """Ask for a line."""
+    skin.terminal.err.write(prompt)
+    skin.terminal.err.flush()
+    return sys.stdin.readline().strip()
+
+
+def _shown(skin: Skin) -> list[str]:
+    """Give the options of fzf that show the passages; it quotes what it puts into the preview."""
+    get = _memcli("get", "--color", "always", "-q", "-w", skin.config.workspace)
+    return [
+        "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse",
+        "--preview", f"{get} -- {{2}}", "--preview-window", "down,60%,wrap",
+    ]  # fmt: skip
+
+
+def _memcli(*arguments: str) -> str:
+    """Write a command line for the shell that fzf runs; modules of the current folder stay out."""
+    return shlex.join([sys.executable, "-P", "-m", "memcli", *arguments])
+
+
+def _fzf(command: Sequence[str], lines: str) -> list[str]:
+    """Run fzf, and give the lines it ends with; none where nothing was chosen."""
+    # Its commands are written for this shell, whatever the user's own.
+    environ = {**os.environ, "SHELL": "/bin/sh"}
+    done = subprocess.run(
+        command, input=lines, stdout=subprocess.PIPE, env=environ, encoding="utf-8", check=False
+    )
+    if done.returncode in _NO_CHOICE:
+        return []
+    if done.returncode:
+        raise UsageError(
+            f"{command[0]} ended with {done.returncode}",
+            hint="memcli search QUERY --format vimgrep",
+        )
+    return done.stdout.split("\n")[:-1]

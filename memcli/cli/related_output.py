@@ -1,0 +1,81 @@
+"""Write the passages most like a place in the forms of a search, and say what they rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memcli.api.ask import Answered
+from memcli.cli.search_form import Shape
+from memcli.cli.search_output import WRITERS, say_dense, say_freshness
+from memcli.search.pipeline import NOTHING
+from memcli.search.question import Question
+
+if TYPE_CHECKING:
+    from memcli.api.related import Likenesses
+    from memcli.cli.skin import Skin
+
+
+def write(found: Likenesses, skin: Skin, form: str) -> None:
+    """Write the passages to stdout, then the messages to stderr."""
+    if form in ("json", "jsonl"):
+        _write_json(found, skin, form)
+    else:
+        answer = NOTHING._replace(hits=found.alike.hits)
+        question = Question(found.citation, skin.today, (), found.alike.query)
+        WRITERS[form](Answered(question, found.freshness, answer), skin, Shape(form))
+    skin.terminal.flush()
+    _say(found, skin)
+
+
+def _write_json(found: Likenesses, skin: Skin, form: str) -> None:
+    from memcli.render import jsonio
+
+    alike, lines = found.alike, _results(found, skin)
+    if form == "json":
+        lines = [
+            {
+                "schema": "memcli.related/1",
+                "place": {
+                    "citation": found.citation,
+                    "source": found.source,
+                    "path": found.path,
+                    "start_line": found.start_line,
+                    "end_line": found.end_line,
+                },
+                "freshness": jsonio.freshness_of(found.freshness),
+                "legs": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
+                "results": lines,
+            }
+        ]
+        if found.nothing is not None:
+            lines[0]["nothing"] = jsonio.reason(found.nothing)
+    for line in lines:
+        skin.terminal.write(jsonio.dumps(line) + "\n")
+
+
+def _results(found: Likenesses, skin: Skin) -> list[dict[str, Any]]:
+    """Describe each passage as search does, with what its score is made of for a confidence."""
+    from memcli.render import jsonio
+    from memcli.search.passages import passages_of
+
+    hits, made = found.alike.hits, []
+    for hit, passage in zip(hits, passages_of(hits, words=()), strict=True):
+        source, path = hit.about.document
+        file = None if skin.file_of(source, path) is None else skin.name(source, path)
+        record = jsonio.result(passage, file, full=False, explain=False)
+        del record["confidence"]
+        made.append({**record, "cosine": hit.cosine, "coverage": hit.coverage})
+    return made
+
+
+def _say(found: Likenesses, skin: Skin) -> None:
+    terminal, alike = skin.terminal, found.alike
+    if not say_freshness(found.freshness, terminal):
+        return
+    say_dense(alike.dense, terminal)
+    if not alike.hits:
+        terminal.say("No passages found.")
+    if found.nothing is not None:
+        terminal.advise(found.nothing)
+    if terminal.verbose:
+        terminal.say(f"compared with {found.citation}, {alike.candidates} candidates")

@@ -1,0 +1,147 @@
+"""Write passages for a person: in a pipe all of them, on a terminal as many as fit it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcli.record import Record
+from memcli.render import text as plain
+from memcli.search.snippet import make_snippet, marked
+from memcli.types import MEMORY_SOURCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memcli.api.ask import Answered
+    from memcli.cli.search_form import Shape
+    from memcli.cli.skin import Skin
+    from memcli.render.text import Around
+    from memcli.search.hits import Hit
+    from memcli.search.views import Expanded
+
+    Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
+    Show = Callable[[int, Hit], str]  # a passage of a rank
+
+ROWS_BELOW = 2  # for what is said of the rest, and for the prompt
+
+
+class Shows(Record):
+    """How a passage is written: whole, in a line, and what is behind a summary."""
+
+    whole: Show
+    brief: Show
+    behind: Callable[[Expanded], str]
+
+
+def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
+    """Write the passages, below their days in an order by date, then what is behind summaries."""
+    terminal, hits = skin.terminal, found.answer.hits
+    make = _for_screen if terminal.out_is_terminal else _for_pipe
+    shows = make(found, skin, shape, link)
+    if shape.in_days:
+        shows = _in_days(shows, hits, skin)
+    rows = terminal.rows - ROWS_BELOW if shape.is_fitted and terminal.rows else None
+    blocks, whole = fitted(hits, shows, rows, is_brief=shape.brief)
+    terminal.write("".join(blocks))
+    for each in found.expanded:
+        terminal.write(shows.behind(each))
+    if cut := len(hits) - (len(blocks) if shape.brief else whole):
+        terminal.flush()
+        passages = "1 passage is" if cut == 1 else f"{cut} passages are"
+        terminal.say(f"{passages} not shown whole; --more shows all.")
+
+
+def fitted(
+    hits: Sequence[Hit], shows: Shows, rows: int | None, *, is_brief: bool
+) -> tuple[list[str], int]:
+    """Give whole passages while they fit into `rows`, then a line each; and count the whole ones.
+
+    The first passage is given at any length, and without `rows` all are.
+    """
+    blocks: list[str] = []
+    used, whole = 0, 0
+    for rank, hit in enumerate(hits, start=1):
+        block = (shows.brief if is_brief else shows.whole)(rank, hit)
+        if rows is not None and not is_brief and rank > 1 and used + _rows(block) > rows:
+            is_brief, block = True, shows.brief(rank, hit)
+        if rows is not None and rank > 1 and used + _rows(block) > rows:
+            break
+        blocks.append(block)
+        used += block.count("\n")
+        whole += not is_brief
+    return blocks, whole
+
+
+def _rows(block: str) -> int:
+    """Count the rows of a passage; a blank one at its end needs none at the end of a screen."""
+    return block.count("\n") - block.endswith("\n\n")
+
+
+def _in_days(shows: Shows, hits: Sequence[Hit], skin: Skin) -> Shows:
+    """Put its day above each passage that is the first of one."""
+    days = [hit.about.date for hit in hits]
+
+    def below_day(show: Show) -> Show:
+        def shown(rank: int, hit: Hit) -> str:
+            is_first = rank == 1 or days[rank - 2] != hit.about.date
+            head = plain.day(hit.about.date, skin.terminal.style) if is_first else ""
+            return head + show(rank, hit)
+
+        return shown
+
+    return shows._replace(whole=below_day(shows.whole), brief=below_day(shows.brief))
+
+
+def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
+    terminal, words = skin.terminal, found.question.words
+    style, safe = terminal.style, terminal.safe
+
+    def whole(rank: int, hit: Hit) -> str:
+        snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
+        shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
+        return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
+
+    def brief(rank: int, hit: Hit) -> str:
+        from memcli.search.landing import landing
+
+        at = landing(hit, words)
+        where = f"{skin.name(*hit.about.document)}:{at.line}"
+        return plain.brief(rank, where, marked(at.text, words), style=style, safe=safe)
+
+    def behind(each: Expanded) -> str:
+        where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
+        return plain.behind(each.hit, where, summary, style=style, safe=safe)
+
+    return Shows(whole, brief, behind)
+
+
+def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
+    from memcli.render import screen
+
+    terminal, words = skin.terminal, found.question.words
+    made = screen.Screen(
+        terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, link
+    )
+
+    def whole(rank: int, hit: Hit) -> str:
+        snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
+        shown = screen.passage(rank, hit, snippet, made, around)
+        return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
+
+    def brief(rank: int, hit: Hit) -> str:
+        from memcli.search.landing import landing
+
+        return screen.brief(rank, hit, landing(hit, words), words, made)
+
+    def behind(each: Expanded) -> str:
+        return screen.behind(each, made)
+
+    return Shows(whole, brief, behind)
+
+
+def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:
+    if not shape.around:
+        return plain.NOTHING_AROUND
+    from memcli.cli.around import around
+
+    return around(skin.memory, hit, shape.around)

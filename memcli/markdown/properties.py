@@ -1,0 +1,104 @@
+"""Read front matter as filters ask for it: keys with their values, and tags; pure.
+
+A key is found whatever its case; keys of a mapping within a mapping stand behind a dot, and a
+list gives its key several values. Texts are compared without regard to case and spaces, numbers
+as numbers, dates as ISO text. What is empty counts as not given. Tags are those of `tags` and
+`tag`: a list, or a text with commas or spaces between them, with or without `#`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from unicodedata import normalize
+
+Value = str | int | float
+TAGS = "tags"  # the key of all tags
+_TAG_KEYS = (TAGS, "tag")
+_NUMBER = re.compile(r"[-+]?[0-9]{1,18}(\.[0-9]{1,18})?")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+# What YAML reads as true and false besides these words.
+_SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+
+
+def properties(front_matter: Mapping[str, Any]) -> list[tuple[str, Value]]:
+    """List each key with each of its values, written as they are compared."""
+    found: set[tuple[str, Value]] = {(TAGS, folded(tag)) for tag in tags(front_matter)}
+    waiting: list[tuple[str, Any]] = [
+        (folded(key), value) for key, value in front_matter.items() if not _is_of_tags(key)
+    ]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(f"{key}.{folded(name)}", each) for name, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [(key, each) for each in value]
+        elif isinstance(value, bool):
+            found.add((key, "true" if value else "false"))
+        elif isinstance(value, int | float):
+            found.add((key, value))
+        elif value is not None and (text := folded(value)):
+            found.add((key, text))
+    return sorted(found, key=lambda pair: (pair[0], str(pair[1])))
+
+
+def tags(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
+    """List the tags as they are written, without `#`, each once."""
+    written = (value for key, value in front_matter.items() if _is_of_tags(key))
+    named = (bare(text) for value in written for text in _texts(value))
+    return tuple({folded(tag): tag for tag in named if tag}.values())
+
+
+def bare(tag: str) -> str:
+    """Take off a tag what Markdown editors write around it: `#infra/` is `infra`."""
+    return tag.strip().lstrip("#").rstrip("/").strip()
+
+
+def folded(text: str) -> str:
+    """Write a text as it is compared."""
+    small = normalize("NFKC", text).casefold()
+    return " ".join(normalize("NFKC", small).split())  # small letters may join anew
+
+
+def key_of(text: str) -> str:
+    """Write a key as it is compared; `tag` is `tags`."""
+    key = folded(text)
+    return TAGS if key in _TAG_KEYS else key
+
+
+def day_of(text: str) -> str | None:
+    """Give the ISO day that a text is: times of that day have it too."""
+    word = folded(text)
+    return word if _DAY.fullmatch(word) else None
+
+
+def same_values(text: str) -> Sequence[Value]:
+    """List the values that a text may stand for: itself, a number, true or false."""
+    word = folded(text)
+    found: list[Value] = [word]
+    if number := _NUMBER.fullmatch(word):
+        found.append(float(word) if number[1] else int(word))
+    if word in _SPOKEN:
+        found.append(_SPOKEN[word])
+    return found
+
+
+def _is_of_tags(key: str) -> bool:
+    return key_of(key) == TAGS
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Cut what stands behind `tags` into tags."""
+    if isinstance(value, list):
+        waiting = [*reversed(value)]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, list):
+                waiting += reversed(each)
+            elif each is not None and not isinstance(each, dict):
+                yield from str(each).split(",")
+    elif isinstance(value, str):
+        yield from value.split("," if "," in value else None)
+    elif value is not None and not isinstance(value, dict):
+        yield str(value)

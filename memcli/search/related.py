@@ -1,0 +1,176 @@
+"""Rank chunks by how much they are like some others: by meaning and by the words that tell.
+
+score = w_v * cosine + w_t * coverage, in [0, 1], the same for the same text wherever it is asked:
+
+cosine     of the middles of both: the mean of the vectors of their parts
+coverage   share that the chunk holds of the words of the place, by IDF; of a long text those that
+           a query may have
+
+The vectors are those of the index: no model is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from operator import mul
+from typing import TYPE_CHECKING
+
+from memcli.embedding.known import is_readable
+from memcli.errors import Reason
+from memcli.markdown.comments import visible
+from memcli.record import Record
+from memcli.search.hits import Hit, ordered
+from memcli.search.mmr import diversify
+from memcli.search.pipeline import (
+    MMR_POOL,
+    MODE_IS_DENSE,
+    MODE_IS_LEXICAL,
+    NOTHING,
+    Leg,
+    Vector,
+    leg_weights,
+)
+from memcli.search.query import ParsedQuery, parse
+from memcli.search.recall import RecallBounds, recall
+from memcli.search.validity import reach_of
+
+if TYPE_CHECKING:
+    from memcli.search.fusion import Weights
+    from memcli.search.options import SearchOptions
+    from memcli.store.port import Snapshot
+    from memcli.store.records import Counts
+    from memcli.types import Candidate, Excerpt
+
+# Words and identifiers; quotes, dashes and asterisks would be operators.
+_WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
+
+
+class Alike(Record):
+    """The chunks most like a place, best first, and what that rests on."""
+
+    hits: tuple[Hit, ...]
+    query: ParsedQuery  # of the words of the place
+    lexical: Leg
+    dense: Leg
+    candidates: int
+    revision: str
+
+
+NONE = Alike((), parse(""), NOTHING.lexical, NOTHING.dense, 0, "0")
+
+
+def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> Alike:
+    """Find the chunks most like those of a place, which are none themselves."""
+    facts, counts = snapshot.facts, snapshot.counts()
+    own = [excerpt.about.chunk_id for excerpt in place]
+    text = "\n".join(visible(excerpt.text) for excerpt in place)
+    query = words_of(text)
+    dense, vector = _meaning(snapshot, own, text, options, counts)
+    by_words = options.mode != "dense"
+    lexical = Leg(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
+    found = recall(
+        snapshot,
+        query,
+        total=counts.chunks,
+        lexical=by_words and not query.is_empty,
+        vector=vector.blob if vector else None,
+        bounds=RecallBounds(
+            options.universe,
+            reach_of(options.filters, snapshot.supports()),
+            outside=frozenset(own),
+        ),
+    )
+    weights = leg_weights(options, vector, lexical=by_words)
+    cosines = _cosines(snapshot, found.candidates, vector)
+    hits = ordered([_hit(c, cosines, found.coverage, weights) for c in found.candidates])
+    chosen = diversify(hits[:MMR_POOL], lambda_=1.0, limit=options.limit)
+    broken = snapshot.broken([hit.about.chunk_id for hit in chosen])
+    return Alike(
+        tuple(hit._replace(broken=broken[hit.about.chunk_id], trace=()) for hit in chosen),
+        query,
+        lexical,
+        dense,
+        len(found.candidates),
+        str(facts.revision),
+    )
+
+
+def words_of(text: str) -> ParsedQuery:
+    """Ask for the words of a text, none of which is an operator."""
+    return parse(" ".join(_WORDS.findall(text)))
+
+
+def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
+    """Give the direction in the middle of unit vectors; None where there is none."""
+    floats = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
+    sums = [sum(components) for components in zip(*floats, strict=True)]
+    length = sqrt(sum(each * each for each in sums))
+    return tuple(each / length for each in sums) if length else None
+
+
+def _cosines(
+    snapshot: Snapshot, candidates: Sequence[Candidate], at: Vector | None
+) -> dict[int, float]:
+    """Give the cosine of each chunk's middle and that of the place, clamped to [0, 1]."""
+    if at is None or at.blob is None:
+        return {}
+    own = middle([at.blob])
+    vectors = snapshot.vectors([candidate.about.chunk_id for candidate in candidates])
+    middles = {chunk: middle(parts) for chunk, parts in vectors.items()}
+    return {
+        chunk: min(1.0, max(0.0, sum(map(mul, own, each))))
+        for chunk, each in middles.items()
+        if own and each
+    }
+
+
+def _meaning(
+    snapshot: Snapshot,
+    own: Sequence[int],
+    text: str,
+    options: SearchOptions,
+    counts: Counts,
+) -> tuple[Leg, Vector | None]:
+    """Give the vector of the place, or say why meaning takes no part."""
+
+    def off(reason: Reason) -> tuple[Leg, None]:
+        return Leg(False, reason, counts.embedded, counts.parts), None
+
+    fingerprint = snapshot.facts.fingerprint
+    if options.mode == "lexical":
+        return off(MODE_IS_LEXICAL)
+    held = snapshot.vectors(own) if fingerprint else {}
+    vector = middle(vector for vectors in held.values() for vector in vectors)
+    if vector is None or fingerprint is None:
+        return off(Reason("not-embedded", "these lines are not embedded yet", "memcli index"))
+    if not is_readable(text, fingerprint):
+        return off(
+            Reason("script", "the model reads English and these lines are in another script")
+        )
+    blob = struct.pack(f"<{len(vector)}f", *vector)
+    return Leg(True, None, counts.embedded, counts.parts), Vector(blob, fingerprint, None, 1.0)
+
+
+def _hit(
+    candidate: Candidate,
+    cosines: Mapping[int, float],
+    coverage: Mapping[int, float],
+    weights: Weights,
+) -> Hit:
+    chunk, parts = candidate.about.chunk_id, candidate.parts
+    cosine, share = cosines.get(chunk), coverage.get(chunk, 0.0)
+    return Hit(
+        candidate=candidate,
+        first=0,
+        last=max(0, len(parts) - 1),
+        score=weights.vector * (cosine or 0.0) + weights.text * share,
+        cosine=cosine,
+        coverage=share,
+        confidence=None,
+        duplicates=(),
+        trace=(),
+        best=max(range(len(parts)), key=lambda at: parts[at].cosine or 0.0, default=0),
+    )

@@ -1,0 +1,66 @@
+"""The rows of properties: what the front matter of documents says, and the tests of filters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+
+from memcli.markdown.properties import (
+    TAGS,
+    bare,
+    day_of,
+    folded,
+    key_of,
+    properties,
+    same_values,
+)
+from memcli.types import Filters, Where
+
+_SAYS = "d.id {IN} (SELECT document_id FROM properties WHERE {TEST})"
+# A tag, and those below it: "0" is the character that follows "/".
+_TAGGED = "key = ? AND (value = ? OR (value > ? || '/' AND value < ? || '0'))"
+# A key, and those of a mapping behind it: "/" is the character that follows ".".
+_GIVEN = "key = ? OR (key > ? || '.' AND key < ? || '/')"
+_ONE_OF = "key = ? AND (value IN (SELECT value FROM json_each(?)) OR value GLOB ?)"
+
+
+def put(connection: apsw.Connection, document_id: int, front_matter: str) -> None:
+    """Store what front matter, as JSON, says in place of what was known of the document."""
+    connection.execute("DELETE FROM properties WHERE document_id = ?", (document_id,))
+    if front_matter != "{}":
+        said = properties(json.loads(front_matter))
+        connection.executemany(
+            "INSERT INTO properties (document_id, key, value) VALUES (?, ?, ?)",
+            [(document_id, key, value) for key, value in said],
+        )
+
+
+def drop(connection: apsw.Connection, source: str, path: str) -> None:
+    """Delete what is known of a document that is gone."""
+    connection.execute(
+        "DELETE FROM properties WHERE document_id IN"
+        " (SELECT id FROM documents WHERE source = ? AND path = ?)",
+        (source, path),
+    )
+
+
+def tests_of(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+    """Write the tests over documents d, each with its values."""
+    for tag in filters.tags:
+        wanted = folded(bare(tag))
+        yield _SAYS.format(IN="IN", TEST=_TAGGED), [TAGS, wanted, wanted, wanted]
+    for where in filters.where:
+        test, values = _said(where)
+        yield _SAYS.format(IN="NOT IN" if where.negated else "IN", TEST=test), values
+
+
+def _said(where: Where) -> tuple[str, list[Any]]:
+    key = key_of(where.key)
+    if where.value is None:
+        return _GIVEN, [key, key, key]
+    day = day_of(where.value)
+    times = f"{day}[t ]*" if day else None  # of that day, as in 2026-02-05t10:00
+    return _ONE_OF, [key, json.dumps(same_values(where.value)), times]

@@ -1,0 +1,77 @@
+"""A screen is filled and never overrun; context lines are those of the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.cli.search_text import Shows, fitted
+from memcli.search.hits import Hit
+from tests.cli.processes import run
+from tests.render.test_text import HIT
+from tests.support import write
+
+
+def _block(name: str, rows: int) -> str:
+    return "".join(f"{name} {row}\n" for row in range(rows - 1)) + "\n"
+
+
+@given(
+    st.lists(st.integers(2, 9), min_size=1, max_size=12),
+    st.integers(1, 40) | st.none(),
+    st.booleans(),
+)
+def test_passages_are_whole_then_brief_then_left_out(
+    sizes: list[int], rows: int | None, is_brief: bool
+) -> None:
+    def whole(rank: int, hit: Hit) -> str:
+        return _block(f"whole {rank}", sizes[rank - 1])
+
+    shows = Shows(whole, lambda rank, hit: f"brief {rank}\n", lambda each: "")
+    hits = [HIT for _ in sizes]
+    blocks, count = fitted(hits, shows, rows, is_brief=is_brief)
+    kinds = [block.split()[0] for block in blocks]
+    assert [block.split()[1] for block in blocks] == [str(n + 1) for n in range(len(blocks))]
+    assert kinds == ["whole"] * count + ["brief"] * (len(blocks) - count)
+    text = "".join(blocks)
+    used = text.count("\n") - text.endswith("\n\n")
+    if rows is None:
+        assert len(blocks) == len(sizes)
+        assert count == (0 if is_brief else len(sizes))
+        return
+    assert len(blocks) == 1 or used <= rows
+    assert len(blocks) == len(sizes) or used + 1 >= rows
+    if not is_brief and count < len(sizes):
+        assert sum(sizes[: count + 1]) - 1 > rows
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "notes"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(root))
+    monkeypatch.setenv("MEMCLI_STORE", str(tmp_path / "index.sqlite"))
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    write(root, "memory/a.md", "# One\n\nfirst\n\n# Two\n\nzebra\n\n# Three\n\x1b[31mlast\n")
+    assert run("index").returncode == 0
+    return root
+
+
+def test_context_lines_are_numbered_and_stop_at_the_ends_of_the_file(notes: Path) -> None:
+    answer = run("search", "zebra", "-n", "1", "-C", "3").stdout
+    assert answer == (
+        " 1. notes/memory/a.md:5-7  Two\n  2-\n  3- first\n  4-\n    # Two\n\n    zebra\n"
+        "  8-\n  9- # Three\n 10- \x1b[31mlast\n"
+    )
+    answer = run("search", "zebra", "-n", "1", "-C", "100").stdout
+    assert answer.count("\n") == 11
+
+
+def test_lines_around_a_passage_that_has_changed_are_not_shown(notes: Path) -> None:
+    write(notes, "memory/a.md", "# Two\n\nhorse\n")
+    answer = run("search", "zebra", "-n", "1", "-C", "1", "--no-sync")
+    assert answer.stdout == " 1. notes/memory/a.md:5-7  Two\n    # Two\n\n    zebra\n"
+    assert "1 changed file is not in this answer" in answer.stderr

@@ -1,0 +1,206 @@
+"""`memcli ls` lists what is indexed: all of it, by every filter, in every form."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import memcli
+from memcli.config import settings as config
+from memcli.types import Filters, shown
+from memcli.workspace.discover import discover
+from tests.cli.processes import on_terminal, run
+from tests.support import write
+
+NAMES = (
+    "MEMORY.md",
+    "memory/2025-06-12.md",
+    "memory/a b.md",
+    "memory/deep/über.md",
+    "memory/-x.md",
+)
+TEXTS = (
+    "# Pool\n\nThe pool is full.\n",
+    "",
+    "---\ntags: [infra, Infra/db]\nstatus: open\n---\n",
+    "---\ndate: 2025-03-03\ntag: infra\n---\nA fox.\n",
+    "---\nbroken: [\n---\nA train.\n",
+    "\0\0\0\0not text",
+)
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    root = tmp_path / "notes"
+    write(root, "MEMORY.md", "# Memory\n\nThe pool.\n")
+    write(root, "memory/2025-06-12.md", "---\ntags: [infra/db, Call]\n---\n# Dry pool\n\nIt was.\n")
+    write(root, "memory/plan \x1b[31m\n.md", "---\ntags: call\ntitle: A \u202e plan\n---\nIt is.\n")
+    return root
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(TEXTS), min_size=1))
+def test_what_is_listed_is_what_discovery_finds(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, str]
+) -> None:
+    root = tmp_path_factory.mktemp("any")
+    (root / "memory").mkdir()
+    for path, text in files.items():
+        write(root, path, text)
+    settled = config.load(str(root), os.environ, {})
+    listing = discover(settled.sources, max_bytes=1 << 20, follow_symlinks=False)
+    texts = {
+        shown(each.source, each.path) for each in listing.files if "\0" not in files[each.path]
+    }
+    asked = memcli.Memory.open(str(root), settings={"embedding.encoder": "none"})
+    with asked as memory:
+        listed = memory.documents().documents
+    assert {shown(each.source, each.path) for each in listed} == texts
+    assert len(listed) == len(texts)
+
+
+def test_every_form_names_the_same_documents(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = ("-w", str(notes))
+    monkeypatch.chdir(notes)
+    documents = json.loads(run("ls", "--json", *where).stdout)["documents"]
+    names = [each["name"] for each in documents]
+    assert names == ["MEMORY.md", "memory/2025-06-12.md", "memory/plan \x1b[31m\n.md"]
+    lines = run("ls", "-f", "jsonl", *where).stdout.splitlines()
+    assert [json.loads(line) for line in lines] == documents
+    assert run("ls", "-f", "paths0", *where).stdout == "".join(f"{name}\0" for name in names)
+    assert run("ls", "-f", "paths", *where).stdout == (
+        "MEMORY.md\nmemory/2025-06-12.md\nmemory/plan \x1b[31m␊.md\n"
+    )
+    assert run("ls", *where).stdout == (
+        "-           note  MEMORY.md  Memory\n"
+        "2025-06-12  log   memory/2025-06-12.md  Dry pool  #infra/db  #Call\n"
+        "-           note  memory/plan \x1b[31m␊.md  A \u202e plan  #call\n"
+    )
+    for name in names:
+        assert run("get", name, *where).returncode == 0
+
+
+def test_a_terminal_sees_nothing_that_it_obeys(notes: Path) -> None:
+    shown_there = on_terminal("ls", "-w", str(notes))
+    assert "\x1b[31m" not in shown_there
+    assert "\u202e" not in shown_there
+    assert "#infra/db" in shown_there
+
+
+@pytest.mark.parametrize("order", ["path", "date", "newest"])
+def test_documents_come_in_the_order_that_was_asked_for(
+    notes: Path, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
+    for day in ("2024-01-01", "2026-01-01"):
+        write(notes, f"memory/{day}.md", "x\n")
+    listed = run("ls", "--sort", order, "-f", "paths", "-w", str(notes)).stdout.splitlines()
+    dated = [line[7:17] for line in listed if line.startswith("memory/2")]
+    assert dated == sorted(dated, reverse=order == "newest")
+    assert (listed[0] == "MEMORY.md") == (order == "path")
+    assert len(listed) == 5
+
+
+def test_documents_are_counted_by_what_they_say(notes: Path) -> None:
+    def counted(what: str) -> list[str]:
+        return run("ls", "--count", what, "-w", str(notes)).stdout.splitlines()
+
+    assert counted("tag") == ["     2  Call", "     1  infra/db"]
+    assert counted("kind") == ["     2  note", "     1  log"]
+    assert counted("source") == ["     3  memory"]
+    assert counted("key") == ["     2  tags", "     1  title"]
+    found = json.loads(run("ls", "--count", "tag", "--json", "-w", str(notes)).stdout)
+    assert found["counts"] == [
+        {"value": "Call", "documents": 2},
+        {"value": "infra/db", "documents": 1},
+    ]
+    assert len(found["documents"]) == 3
+    assert Counter(tag.lower() for each in found["documents"] for tag in each["tags"]) == {
+        "call": 2,
+        "infra/db": 1,
+    }
+
+
+def test_filters_are_those_of_search(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(notes)
+
+    def listed(*arguments: str) -> list[str]:
+        return run("ls", "-f", "paths", *arguments, "-w", str(notes)).stdout.splitlines()
+
+    log, plan = "memory/2025-06-12.md", "memory/plan \x1b[31m␊.md"
+    assert listed("--tag", "infra") == [log]
+    assert listed("--tag", "CALL") == [log, plan]
+    assert listed("--where", "!tags") == ["MEMORY.md"]
+    assert listed("--since", "2025-06") == [log]
+    assert listed("--since", "2026", "--undated") == ["MEMORY.md", plan]
+    assert listed("--kind", "note", "memory") == [plan]
+    assert listed("./memory/") == [log, plan]
+    assert listed(".") == ["MEMORY.md", log, plan]
+    assert listed("nosuch") == []
+
+
+def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(notes, "memory/deep/MEMORY.md", "x\n")
+    write(notes, "memory/deep/2026-01-01.md", "x\n")
+    monkeypatch.chdir(notes / "memory" / "deep")
+    where = ("-w", str(notes))
+
+    def listed(*places: str) -> list[str]:
+        return run("ls", *places, "-f", "paths", *where).stdout.splitlines()
+
+    own = ["2026-01-01.md", "./MEMORY.md"]
+    assert listed(".") == listed("./") == listed(str(notes / "memory/deep")) == own
+    assert listed("*.md")[:2] == ["../../MEMORY.md", "../2025-06-12.md"]  # the memory's, and these
+    assert listed("./*.md") == own
+    assert listed("MEMORY.md") == ["../../MEMORY.md", "./MEMORY.md"]
+    assert listed("./MEMORY.md") == ["./MEMORY.md"]
+    assert listed("..", "../../MEMORY.md")[0] == "../../MEMORY.md"
+    assert listed("memory/deep") == own
+    assert len(listed("../..")) == len(listed()) == 5
+    for name in run("ls", "-f", "paths0", *where).stdout.split("\0")[:-1]:
+        assert run("get", name, *where).returncode == 0
+    assert run("ls", "nosuch", *where).stderr == (
+        "No documents.\nmemcli: no path matches nosuch or memory/deep/nosuch. Try: memcli ls\n"
+    )
+    monkeypatch.chdir(notes.parent)
+    assert run("ls", ".", "-f", "paths", "-w", "notes").stdout.count("\n") == 5
+
+
+def test_a_changed_file_is_listed_as_it_is_now(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
+    assert run("ls", "--tag", "new", "-w", str(notes)).stdout == ""
+    write(notes, "memory/new.md", "---\ntags: new\n---\n")
+    assert run("ls", "--tag", "new", "--no-sync", "-w", str(notes)).stdout == ""
+    assert run("ls", "--tag", "new", "-w", str(notes)).stdout == (
+        "-  note  memory/new.md  #new\n".replace("-  ", "-           ")
+    )
+
+
+def test_a_workspace_without_documents_says_so(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    done = run("ls", "-w", str(tmp_path), MEMCLI_EMBEDDING_ENCODER="none")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "This workspace holds no documents yet. Try: memcli status\n"
+
+
+def test_python_lists_the_same(notes: Path) -> None:
+    with memcli.Memory.open(str(notes), settings={"embedding.encoder": "none"}) as memory:
+        found = memory.documents(filters=Filters(tags=("call",)), order="newest")
+        told = json.loads(run("ls", "--tag", "call", "--json", "-w", str(notes)).stdout)
+        assert [{**each._asdict(), "tags": [*each.tags]} for each in found.documents] == [
+            {key: value for key, value in each.items() if key not in ("name", "file")}
+            for each in told["documents"]
+        ]
+        none = memory.documents(filters=Filters(tags=("nosuch",)))
+    assert none.documents == ()
+    assert none.nothing is not None
+    assert none.nothing.text == "no document has the tag nosuch"

@@ -1,0 +1,201 @@
+"""`memcli related` finds what is like a place, by numbers that mean the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import memcli
+from memcli.search.related import middle
+from memcli.types import Filters
+from tests.cli.processes import run
+from tests.hashing import HashingEncoder
+from tests.support import write
+
+POOL = "# Pool\n\nThe connection pool of the tracker ran dry at noon.\n"
+NOTES = {
+    "MEMORY.md": "---\ntags: [rules]\n---\n\n# Rules\n\nNever deploy on a Friday.\n",
+    "memory/2025-06-12.md": POOL,
+    "memory/2025-06-13.md": "# Pool again\n\nThe tracker had a pool of 40; it ran dry too.\n",
+    "memory/2025-06-14.md": "# Lunch\n\nBeans, and a fox in the garden.\n",
+    "memory/empty.md": "---\ntags: [rules]\n---\n",
+    "memory/two.md": "# Deploy\n\nOn Monday.\n\n# Friday\n\nWe never deploy on a Friday.\n",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    root = tmp_path / "notes"
+    for path, text in NOTES.items():
+        write(root, path, text)
+    monkeypatch.chdir(root)
+    assert run("index", "-q").returncode == 0
+    return root
+
+
+def told(*arguments: str) -> dict[str, Any]:
+    done = run("related", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+def test_what_is_most_like_comes_first_and_the_place_itself_never(notes: Path, mode: str) -> None:
+    found = told("memory/2025-06-12.md:3", "--mode", mode)
+    assert found["place"]["citation"] == "memory/2025-06-12.md:1-3"
+    citations = [each["citation"] for each in found["results"]]
+    assert citations[0] == "memory/2025-06-13.md:1-3"
+    assert "memory/2025-06-12.md:1-3" not in citations
+    scores = [each["score"] for each in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert [found["legs"][leg]["ran"] for leg in ("lexical", "dense")] == [
+        mode != "dense",
+        mode != "lexical",
+    ]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+def test_the_same_text_scores_1_and_likeness_goes_both_ways(notes: Path, mode: str) -> None:
+    shutil.copy(notes / "memory/2025-06-12.md", notes / "memory/copy.md")
+    first = told("memory/2025-06-12.md:3", "--mode", mode)["results"][0]
+    back = told("memory/copy.md:1", "--mode", mode)["results"][0]
+    assert (first["citation"], back["citation"]) == (
+        "memory/copy.md:1-3",
+        "memory/2025-06-12.md:1-3",
+    )
+    # The date of a document is embedded too, so that a vector may differ a little.
+    assert first["score"] == pytest.approx(1.0, abs=0.2 if mode != "lexical" else 1e-9)
+    assert first["cosine"] == pytest.approx(back["cosine"], abs=1e-6)
+
+
+def test_a_score_is_that_of_the_pair_whatever_else_there_is(notes: Path) -> None:
+    def pair() -> tuple[float, float]:
+        found = told("memory/2025-06-12.md", "--mode", "dense")["results"]
+        return next((r["score"], r["cosine"]) for r in found if r["path"].endswith("06-13.md"))
+
+    before = pair()
+    shutil.copy(notes / "memory/2025-06-12.md", notes / "memory/copy.md")
+    assert pair() == before
+
+
+@pytest.mark.parametrize(
+    ("place", "citation"),
+    [
+        ("MEMORY.md:1", "MEMORY.md:5-7"),  # front matter is in no chunk: the next one
+        ("MEMORY.md:4", "MEMORY.md:5-7"),
+        ("memory/two.md:3", "memory/two.md:1-3"),
+        ("memory/two.md:4", "memory/two.md:5-7"),
+        ("memory/two.md:3-5", "memory/two.md:1-7"),
+        ("memory/two.md", "memory/two.md:1-7"),
+        ("memory/two.md#friday", "memory/two.md:5-7"),
+        ("memory:memory/two.md#friday", "memory/two.md:5-7"),
+    ],
+)
+def test_a_place_is_what_get_takes(notes: Path, place: str, citation: str) -> None:
+    found = told(place)
+    assert found["place"]["citation"] == citation
+    first, last = map(int, citation.rpartition(":")[2].split("-"))
+    for each in found["results"]:
+        inside = each["path"] == found["place"]["path"] and each["start_line"] <= last
+        assert not (inside and first <= each["end_line"])
+
+
+def test_two_chunks_of_one_file_are_related(notes: Path) -> None:
+    found = told("memory/two.md:5")["results"]
+    assert found[0]["citation"] == "MEMORY.md:5-7"
+    assert "memory/two.md:1-3" in [each["citation"] for each in found]
+
+
+def test_forms_are_those_of_search(notes: Path) -> None:
+    asked = ("related", "memory/2025-06-12.md:3", "-n", "1")
+    assert run(*asked, "-f", "paths").stdout == "memory/2025-06-13.md\n"
+    assert run(*asked, "-f", "paths0").stdout == "memory/2025-06-13.md\0"
+    assert run(*asked, "-f", "vimgrep").stdout.startswith("memory/2025-06-13.md:")
+    assert json.loads(run(*asked, "-f", "jsonl").stdout) == told(*asked[1:])["results"][0]
+    text = run(*asked).stdout
+    assert text.startswith(" 1. memory/2025-06-13.md:1-3  Pool again\n")
+    assert "it ran dry too" in text
+    assert "it ran dry too" in run(*asked, "-f", "markdown").stdout
+    assert run(*asked, "-f", "nosuch").returncode == 2
+
+
+def test_filters_hold_and_say_what_they_leave_out(notes: Path) -> None:
+    place = "memory/2025-06-12.md:3"
+    assert [each["path"] for each in told(place, "--tag", "rules")["results"]] == ["MEMORY.md"]
+    assert told(place, "--path", "memory/two.md", "-n", "9")["results"]
+    done = run("related", place, "--tag", "nosuch")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == (
+        "No passages found.\nmemcli: no document has the tag nosuch. Try: memcli ls --count tag\n"
+    )
+    assert told(place, "--tag", "nosuch")["nothing"]["code"] == "filter"
+    assert run("related", place, "--kind", "nosuch").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("nosuch.md:1", "there is no document nosuch.md:1"),
+        ("memory/two.md:99", "memory/two.md has 7 lines, and no line 99"),
+        ("memory/empty.md", "memory/empty.md has no text to compare"),
+        ("memory/two.md#nosuch", "memory/two.md has no heading or anchor 'nosuch'"),
+    ],
+)
+def test_a_place_without_text_is_not_found(notes: Path, place: str, message: str) -> None:
+    done = run("related", place)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith(f"memcli: {message}")
+
+
+def test_a_new_file_is_brought_in_and_without_that_it_is_said(notes: Path) -> None:
+    write(notes, "memory/new.md", POOL)
+    done = run("related", "memory/new.md", "--no-sync")
+    assert (done.returncode, done.stderr) == (
+        3,
+        "memcli: memory/new.md is not indexed yet\nTry: memcli index\n",
+    )
+    assert told("memory/new.md")["results"][0]["path"] == "memory/2025-06-12.md"
+
+
+def test_without_vectors_words_decide_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, text in NOTES.items():
+        write(tmp_path, path, text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    done = run("related", "memory/2025-06-12.md:3", "-n", "1")
+    assert done.stdout.startswith(" 1. memory/2025-06-13.md:1-3  Pool again\n")
+    assert done.stderr.startswith("memcli: keywords only: these lines are not embedded yet.")
+
+
+def test_python_is_told_the_same(notes: Path) -> None:
+    with memcli.Memory.open(str(notes)) as memory:
+        found = memory.related("memory/2025-06-12.md:3", filters=Filters(kinds=("log",)))
+        assert found.place == "memory/2025-06-12.md:1-3"
+        told_then = told("memory/2025-06-12.md:3", "--kind", "log")["results"]
+        assert [(each.citation, each.score) for each in found.results] == [
+            (each["citation"], each["score"]) for each in told_then
+        ]
+        assert memory.related("memory/2025-06-12.md:3", limit=1).results == found.results[:1]
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=5))
+def test_the_middle_of_vectors_is_a_direction(texts: list[str]) -> None:
+    vectors = HashingEncoder(16).encode(texts)
+    found = middle(vectors)
+    assert found is None or sum(each * each for each in found) == pytest.approx(1.0)
+    again = middle([*vectors, *vectors])
+    assert (found is None) == (again is None)
+    if found and again:
+        assert again == pytest.approx(found)
+    assert middle([]) is None
