@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
+from memcli.compaction.extract import recurring
+from memcli.compaction.records import cut
+from memcli.compaction.sentences import sentences
 from memcli.compaction.summaries import Summary
 from tests.compaction.support import make_log, plan_of, read_back, settings
 from tests.support import write
@@ -103,6 +106,12 @@ def test_a_summary_of_summaries_adds_up_how_often_a_line_was_said() -> None:
     assert f"- {OPENING} [11 times] (memory/2025-03-01.md:1)" in drafts[3].body
     assert drafts[3].body.startswith("# 2025-03-01 to 2025-03-09\n")
     assert {summary.state for summary in read_back(logs, drafts)} == {"valid"}
+
+
+def test_what_summaries_have_left_out_is_not_counted() -> None:
+    """`also:` lines are read as they stand at the next level, and nobody said them twice."""
+    (record,) = cut(make_log("2025-03-01", "also: 250\n\nalso: 250\n\nalso: 250"))
+    assert recurring(sentences(record)) == [0, 1, 2]
 
 
 def test_a_chat_does_not_begin_with_a_filler() -> None:

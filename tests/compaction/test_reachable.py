@@ -51,7 +51,7 @@ class Memory:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.then: dict[str, Lines] = {}
+        self.then: dict[str, list[Lines]] = {}
         self.store = store_at(str(root / "index.sqlite"), lambda: FAR_FUTURE_NS)
         self.settings = make_settings(root, limits=make_limits(60))
 
@@ -103,7 +103,9 @@ class Memory:
                          now="2026-02-20T00:00:00", embed=None)  # fmt: skip
         folder.write(str(self.root), plan.drafts)
         logs = {path: self.lines(path) for path in self.files(is_summary=False)}
-        self.then |= {draft.path: logs for draft in plan.drafts}
+        for draft in plan.drafts:  # a summary of summaries cites logs as they were before it
+            below = [each for path in draft.lineage.parents for each in self.then[path]]
+            self.then[draft.path] = below or [logs]
 
     def undo(self) -> None:
         last = last_run(folder.read(self.settings, {}, None).summaries)
@@ -138,26 +140,32 @@ class Memory:
     def check_summary(self, path: str) -> None:
         """Hold every line of a summary that is served against the logs it was made of."""
         assert path in self.then, f"{path} was edited, and is served"
-        logs = self.then[path]
         lines = self.lines(path)
         for line in lines[lines.index("---", 1) :]:
-            if not line.startswith("- ") or DESCRIBED.search(line) or "`" in line:
-                continue
-            said, cite = re.fullmatch(r"- (.*) \((\S+:\d+(?:-\d+)?)\)", line).groups()  # type: ignore[union-attr]
-            name, _, numbers = cite.rpartition(":")
-            first, _, last = numbers.partition("-")
-            cited = bare("\n".join(logs[name][int(first) - 1 : int(last or first)]))
-            pieces = re.split(r"(?<=[.!?。！？:;]) ?", said)
-            if said.startswith("also: "):
-                pieces = [name for name in said[len("also: ") :].split(", ") if name != "…"]
-            elif bare(said) not in cited:  # else it is a line that ends like a mark
-                mark = MARKS.search(said)
-                assert mark is not None
-                pieces = re.split(r"(?<=[.!?。！？:;]) ?", said[: mark.start()])
-                everything = bare("".join(text for lines in logs.values() for text in lines))
-                assert int(mark[1] or 1) <= everything.count(bare(pieces[0]))
-                assert mark[2] is None or int(mark[3]) <= len(logs[mark[2]])
-            assert all(bare(piece) in cited for piece in pieces), line
+            if line.startswith("- ") and not DESCRIBED.search(line) and "`" not in line:
+                assert any(was_said(line, logs) for logs in self.then[path]), line
+
+
+def was_said(line: str, logs: Lines) -> bool:
+    """Tell whether a line of a summary stands in the logs that it cites."""
+    found = re.fullmatch(r"- (.*) \((\S+):(\d+)(?:-(\d+))?\)", line)
+    if found is None or found[2] not in logs:
+        return False
+    said, first, last = found[1], int(found[3]), int(found[4] or found[3])
+    cited = bare("\n".join(logs[found[2]][first - 1 : last]))
+    if said.startswith("also: "):
+        names = said[len("also: ") :].split(", ")
+        return all(name == "…" or bare(name) in cited for name in names)
+    if bare(said) not in cited:  # else it is a line that ends like a mark
+        mark = MARKS.search(said)
+        assert mark is not None
+        said = said[: mark.start()]
+        everything = bare("".join(text for each in logs.values() for text in each))
+        if int(mark[1] or 1) > everything.count(bare(said)) > 0:
+            return False
+        if mark[2] is not None and mark[2] in logs and int(mark[3]) > len(logs[mark[2]]):
+            return False
+    return all(bare(piece) in cited for piece in re.split(r"(?<=[.!?。！？:;]) ?", said))
 
 
 def bare(text: str) -> str:
