@@ -236,7 +236,7 @@ def test_the_store_lies_in_the_cache_by_workspace_unless_named(place: Place) -> 
 
 
 def test_the_store_is_never_a_document(place: Place) -> None:
-    with pytest.raises(ConfigError, match="no index"):
+    with pytest.raises(ConfigError, match="not an index"):
         store_path(place.load(environ={"MEMCLI_STORE": "MEMORY.md"}), place.environ)
 
 

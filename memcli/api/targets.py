@@ -54,7 +54,8 @@ class Target(Record):
 def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
     """Find the document that is meant; NotFoundError for what discovery would not accept.
 
-    `here` is the folder that paths may be told from; without it they are the workspace's alone.
+    `here` is the folder that paths may be told from; without it they are those of the workspace,
+    and absolute ones.
     """
     roots = {source.name: source.root for source in settings.sources}
 
@@ -63,12 +64,7 @@ def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
 
         return documents_at(here, name, roots)
 
-    readings = _readings(target, roots, _nowhere if here is None else from_here)
-    return _listed(target, readings, settings)
-
-
-def _nowhere(name: str) -> list[tuple[str, str]]:
-    return []
+    return _listed(target, _readings(target, roots, from_here), settings)
 
 
 def resolve_path(source: str, path: str, settings: Settings) -> Target:
@@ -107,7 +103,7 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
 def _readings(
     target: str,
     sources: Collection[str],
-    from_here: Callable[[str], Sequence[tuple[str, str]]] = _nowhere,
+    from_here: Callable[[str], Sequence[tuple[str, str]]],
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 

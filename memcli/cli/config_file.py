@@ -55,7 +55,7 @@ def write_new(path: str, *, user: bool) -> None:
             file.write(commented(user=user))
     except FileExistsError:
         raise UsageError(
-            f"{path} already already exists and is left as it is", hint="memcli config"
+            f"{path} already exists and is left as it is", hint="memcli config"
         ) from None
     except OSError as error:
         raise UsageError(

@@ -17,6 +17,7 @@ UNFOLDED = 10_000  # columns; so wide that Click folds nothing itself
 _SETTINGS = {flag: BY_NAME[name].default for name, flag in FLAGS.items()}
 # Flags that mean another setting, or none, in one command.
 _OF_COMMAND = {
+    ("search", "--budget"): "",
     ("context", "--budget"): BY_NAME["context.budget"].default,
     ("context", "--tail"): BY_NAME["context.tail"].default,
 }

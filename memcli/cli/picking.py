@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from memcli.errors import UsageError
+from memcli.render.jsonio import RESULT_KEYS
 from memcli.render.sanitize import visible_line
 from memcli.render.template import parse
 
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 
 # A passage in a line: its rank, which is not shown, and its citation for the preview.
 ENTRY = r"{rank}\t{file}:{start_line}-{end_line}\t{date}\t{heading_path}"
-KEYS = ("rank", "file", "start_line", "end_line", "date", "heading_path")
+_LINE = parse(ENTRY, RESULT_KEYS)
+KEYS = _LINE.keys
 _NO_CHOICE = (1, 130)  # exit codes of fzf: nothing matches, given up
 
 
 def entries(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Write a line for each passage."""
-    template = parse(ENTRY, KEYS)
-    return [template.filled(record, visible_line).rstrip("\n") for record in records]
+    return [_LINE.filled(record, visible_line).rstrip("\n") for record in records]
 
 
 def by_fzf(program: str, lines: Sequence[str], skin: Skin) -> int | None:

@@ -128,7 +128,7 @@ def test_a_terminal_cites_the_source_and_links_its_file(
     for is_there in (True, False):
         out, err = _Screen(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            assert run(["search", "pool", *(() if is_there else ("--no-sync",))]) == 0
+            assert run(["search", "pool", "--more", *(() if is_there else ("--no-sync",))]) == 0
         told = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
         assert set(_CITATION.findall(told)) == (FROM_HERE if is_there else CITED)
         linked = re.findall(r"]8;;file://[^/]*([^\x1b]+)\x1b", told)
@@ -324,7 +324,9 @@ ANCHORS = st.sampled_from(["top", "a/b-c", "x~2", "3", "1-3"])
 
 
 def _read(text: str, known: set[tuple[str, str]]) -> Target:
-    return next(each for each in _readings(text, SOURCES) if each.document in known)
+    return next(
+        each for each in _readings(text, SOURCES, lambda name: []) if each.document in known
+    )
 
 
 @settings(deadline=None)

@@ -91,7 +91,7 @@ def test_init_writes_once_and_never_over(notes: Path) -> None:
     (notes / "memcli.toml").write_text("[search]\nlimit = 3\n")
     again = run("config", "--init")
     assert again.returncode == 2
-    assert "already already exists and is left as it is" in again.stderr
+    assert "already exists and is left as it is" in again.stderr
     assert (notes / "memcli.toml").read_text() == "[search]\nlimit = 3\n"
 
 

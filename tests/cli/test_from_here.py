@@ -154,6 +154,27 @@ def test_get_reads_absolute_paths_and_no_others_than_documents(notes: Path) -> N
         assert _run(notes, "get", name, code=3) == ""
 
 
+def test_in_a_folder_that_was_deleted_names_are_absolute(notes: Path) -> None:
+    script = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
+    shell = ["sh", "-c", script, "sh", *COMMAND]
+    search = ("search", "pool", "-f", "paths", "--path", "MEMORY.md")
+    done = subprocess.run(
+        [*shell, *search],
+        cwd=notes.parent, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    named = done.stdout.splitlines()
+    assert sorted(named) == [
+        f"{notes}/MEMORY.md",
+        f"{notes}/docs/MEMORY.md",
+        f"{notes.parent}/wiki/MEMORY.md",
+    ]
+    for name in named:
+        got = subprocess.run(
+            [*shell, "get", name], cwd=notes.parent, capture_output=True, text=True, check=True
+        )
+        assert got.stdout == Path(name).read_text()
+
+
 def test_why_not_takes_a_path_from_here(notes: Path) -> None:
     out = _run(notes / "docs", "search", "pool", "--why-not", "./MEMORY.md:3")
     assert out.startswith("handbook:MEMORY.md:3-3: shown, rank ")

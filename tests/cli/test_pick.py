@@ -156,7 +156,7 @@ def test_without_a_terminal_there_is_nobody_to_ask(notes: Path) -> None:
         "memcli: pick needs a terminal to ask on\nTry: memcli search QUERY --format vimgrep\n"
     )
     done = run("pick", "pool", "--print", "file", "--json")
-    assert json.loads(done.stderr)["message"] == "--print goes without --json"
+    assert json.loads(done.stderr)["message"] == "--print cannot be combined with --json"
     done = run("pick", "pool", "--print", "fil")
     assert done.stderr.endswith("Try: --print file\n")
 

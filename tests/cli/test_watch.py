@@ -213,7 +213,7 @@ def test_what_cannot_be_written_at_the_start_is_an_error(notes: Path, tmp_path: 
     ("options", "message"),
     [
         (("--watch", "--dry-run"), "--watch cannot be combined with --dry-run"),
-        (("--watch", "--prune"), "--watch and --prune do not go together"),
+        (("--watch", "--prune"), "--watch cannot be combined with --prune"),
         (("--debounce", "10"), "--debounce and --interval need --watch"),
         (("--interval", "1"), "--debounce and --interval need --watch"),
         (("--watch", "--debounce", "-1"), "--debounce must be between 0 and 3.6e+06"),

@@ -32,6 +32,7 @@ from memcli.search.snippet import make_snippet, marked
 from memcli.store.sqlite.match import TOKENIZE, expression
 from memcli.types import Candidate, Excerpt, FileStat, FileText, Source, Wanted, shown
 from memcli.workspace.dating import document_date, heading_date
+from memcli.workspace.here import documents_at
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
 from tests.records import make_candidate, make_excerpt
@@ -177,7 +178,12 @@ def dating(data: bytes) -> None:
 
 def citation(data: bytes) -> None:
     """Every reading of a target names a known source and lines from 1."""
-    for target in readings(any_text(data), ["memory", "web"]):
+    roots = {"memory": "/n", "web": "/n/web"}
+
+    def from_here(name: str) -> list[tuple[str, str]]:
+        return documents_at("/n/memory", name, roots)
+
+    for target in readings(any_text(data), roots, from_here):
         assert target.source in ("memory", "web")
         assert target.first is None or target.first >= 1
 

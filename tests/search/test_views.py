@@ -190,7 +190,7 @@ def test_get_expand_of_what_is_no_summary_says_so(notes: Path) -> None:
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
         assert run(["get", "MEMORY.md", "-w", str(notes), "--expand"]) == 2
-    assert "MEMORY.md is no summary" in err.getvalue()
+    assert "MEMORY.md is not a summary" in err.getvalue()
 
 
 def _hit(path: str, kind: str, score: float, text: str = "- said (memory/a.md:3)") -> Hit:

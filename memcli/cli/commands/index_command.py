@@ -83,7 +83,7 @@ def command(
         return run(wanted, make_skin(shared, flags))
     if dry_run or prune:
         raise UsageError(
-            f"--watch and --{'dry-run' if dry_run else 'prune'} do not go together",
+            f"--watch cannot be combined with --{'dry-run' if dry_run else 'prune'}",
             hint="memcli index --help",
         )
     from memcli.cli.watch_run import watch as stay

@@ -44,10 +44,10 @@ def command(
 
     With fzf the passages are shown beside their text, else as a numbered list.
 
-    Examples: memcli pick "why did the pool run dry"      vim "$(memcli pick --print file)"
+    Examples: memcli pick "why did the pool run dry"      memcli pick --print file
     """
     if printed is not None and as_json:
-        raise UsageError("--print goes without --json", hint="--print file")
+        raise UsageError("--print cannot be combined with --json", hint="--print file")
     template = _template(printed)
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"search.limit": limit})
     _check_terminal(skin)

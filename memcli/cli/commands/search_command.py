@@ -130,9 +130,7 @@ def command(
     ] = False,
     budget: Annotated[
         Count,
-        typer.Option(
-            metavar="TOKENS", help="Give as many passages as fit into TOKENS.", show_default=""
-        ),
+        typer.Option(metavar="TOKENS", help="Give as many passages as fit into TOKENS."),
     ] = None,
     min_score: Annotated[
         Number,
