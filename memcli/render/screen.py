@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.search.views import Expanded
 
 BAR_COLUMNS = 6
-LEAST_BRIEF = 20  # columns of text in a line that shows a passage
+LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
 LEAST_HEADING = 24  # columns; with fewer beside the score, the heading has a line of its own
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -74,17 +74,27 @@ def passage(
 
 def brief(rank: int, hit: Hit, place: Landing, words: Sequence[str], screen: Screen) -> str:
     """Show one passage in a line that fits: its best line of text, around the first match."""
-    name = f"{screen.name(*hit.about.document)}:{place.line}"
-    shown = _on_a_line(name, screen)
+    name = _on_a_line(f"{screen.name(*hit.about.document)}:{place.line}", screen)
+    most = max(LEAST_NAME, screen.width - len(f"{rank:>2}.   ") - LEAST_BRIEF)
+    shown = name if columns(name) <= most else "…" + _last_columns(name, most - 1)
     cited = f"{screen.style.path}{shown}{screen.style.end}"
     head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
-    room = max(LEAST_BRIEF, screen.width - columns(f"{rank:>2}. {shown}  "))
+    room = screen.width - columns(f"{rank:>2}. {shown}  ")
     text = " ".join(screen.safe(place.text).split())
     marks = marked(text, words).marks
     if marks and columns(text[: marks[0][1]]) > room:
-        text = "…" + text[max(0, marks[0][0] - room // 3) :]
-    text = shortened(text, room)
+        first = max(0, marks[0][0] - room // 3)
+        text = "…" + text[text.find(" ", first, marks[0][0]) + 1 or first :]
+    text = shortened(text, max(room, 1))
     return head + _styled(text, 0, len(text), marked(text, words).marks, screen.style) + "\n"
+
+
+def _last_columns(text: str, room: int) -> str:
+    """Give the end of a text that takes at most `room` columns."""
+    start = len(text)
+    while start and columns(text[start - 1 :]) <= room:
+        start -= 1
+    return text[start:]
 
 
 def _flow(facts: Sequence[tuple[str, str]], headings: Sequence[str], screen: Screen) -> list[str]:

@@ -16,11 +16,13 @@ from memcli.render.screen import (
     age_in_words,
     bar,
     breadcrumb,
+    brief,
     file_url,
     passage,
 )
 from memcli.render.text import COLOURED, PLAIN
 from memcli.render.width import columns, shortened, wrap
+from memcli.search.landing import Landing
 from memcli.search.snippet import Snippet
 from memcli.types import shown as name
 from tests.records import make_candidate
@@ -161,3 +163,26 @@ def test_a_link_escapes_all_that_could_end_it() -> None:
         "kitty": f"file://host{path}#12",
         "x:{line}?{path}&{path}": f"x:12?{path}&{path}",
     }
+
+
+@given(TEXTS, TEXTS, st.integers(20, 120), st.integers(1, 10**6))
+def test_a_brief_passage_takes_one_line_that_fits(
+    text: str, path: str, width: int, line: int
+) -> None:
+    screen = _screen(width, name=lambda source, _: path or "a.md")
+    shown = brief(12, HIT, Landing(line, 1, text), ("pool", "ab"), screen)
+    assert shown.endswith("\n")
+    assert shown.count("\n") == 1
+    assert columns(shown.rstrip("\n").rstrip()) <= width
+
+
+def test_a_brief_passage_shows_the_match_and_the_end_of_a_long_name() -> None:
+    text = "They say that after the long summer of that year the pool ran dry."
+    screen = _screen(50, style=TAGS)
+    place = Landing(7, 1, text)
+    assert brief(1, HIT, place, ("pool",), screen) == (
+        " 1. <path>memory/pool.md:7</>  …the <term>pool</> ran dry.\n"
+    )
+    long = screen._replace(name=lambda source, path: "memory/of/a/very/long/name/indeed/pool.md")
+    assert brief(1, HIT, place, ("pool",), long).startswith(" 1. <path>…")
+    assert ":7</>  " in brief(1, HIT, place, ("pool",), long)
