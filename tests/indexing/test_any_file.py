@@ -202,7 +202,7 @@ def test_compaction_and_get_name_it_and_go_on(tmp_path: Path) -> None:
     file = targets.read(target, wanted)
     with pytest.raises(NotFoundError, match=r"no headings to find: it is unparsable \(KeyError"):
         targets.lines_of(target, file, wanted)
-    with pytest.raises(UsageError, match="is no summary"):
+    with pytest.raises(UsageError, match="is not a summary"):
         raw_lines(file, None, settings=wanted, memory=Logs(lambda path: file, lambda: []))
 
 

@@ -113,7 +113,7 @@ class Place:
                 "MEMCLI_EMBEDDING_ENCODER": "hashing",
                 "PYTHONPATH": str(REPOSITORY),
             },
-            capture_output=True, text=True, check=False,
+            capture_output=True, text=True, check=False, cwd=self.root,
         )  # fmt: skip
 
 
