@@ -7,6 +7,7 @@ stage left them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
 # within both.
 FOCUS_POOL = MMR_POOL = 100
+# A folder or a suffix of two letters, alone or with a region.
+_MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
 MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
 
@@ -107,6 +110,7 @@ def unobserved(stage: str, hits: Sequence[Hit]) -> None:
 class Gathered(Record):
     """What one look into the index gave for a query: all that the later stages need."""
 
+    question: str
     hits: Sequence[Hit]  # those worth a closer look
     fused: Sequence[Hit]  # all of them
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
@@ -195,6 +199,7 @@ def _gather(
     hits = _through([("pool", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
+        question=query.text,
         hits=hits,
         fused=fused,
         tokens=part_tokens(snapshot, chunks),
@@ -222,7 +227,7 @@ def _rank(
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     judged = _through(_judging(gathered, options, age_days), gathered.hits, options, observe)
-    steps = _ordering(options, age_days)
+    steps = _ordering(options, gathered.question, age_days)
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
     ranked = _through(steps, judged, options, observe)[: options.limit]
@@ -280,7 +285,7 @@ def _judging(
     ]
 
 
-def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_Step]:
+def _ordering(options: SearchOptions, question: str, age_days: Callable[[str], int]) -> list[_Step]:
     """List the stages that set the order of passages whose confidence is known."""
     fade = partial(
         apply_decay,
@@ -291,11 +296,20 @@ def _ordering(options: SearchOptions, age_days: Callable[[str], int]) -> list[_S
     return [
         ("decay", fade),
         ("newer", newer_first),
+        ("language", partial(_translated, question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
         ("join", joined),
         ("cut", lambda hits: hits if options.whole else beginning(hits)),
     ]
+
+
+def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+    if not any(_MAY_BE_TRANSLATED.search(hit.about.path) for hit in hits):
+        return hits
+    from memcli.search.translations import own_language_first
+
+    return own_language_first(hits, question)
 
 
 def _in_order_of_time(options: SearchOptions, order: str) -> list[_Step]:

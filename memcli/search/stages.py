@@ -78,6 +78,11 @@ TABLE = (
         switch="newer",
     ),
     Stage(
+        "language",
+        "puts a page in the language of the question before its translations, told by their paths",
+        switch="language",
+    ),
+    Stage(
         "spread",
         "with `--expand`, keeps one passage of what a summary says of a document",
         "it stood at {before}, behind another passage of the same summary",

@@ -1,0 +1,84 @@
+"""Put a page in the language of the question before its translations; pure.
+
+Pages are translations of each other where their paths differ by the code of a language alone, as a
+folder (`de/book/hooks.md`) or before the suffix (`hooks.de.md`); the one without a code is the
+original. What a text says is not looked at: notes of a person are in whatever language they are in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memcli.search.stopwords import ENGLISH, GERMAN_SIGNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.search.hits import Hit
+
+# Of ISO 639-1, what documentation is commonly translated to; `it`, `no` and `hr` name folders of
+# other things as well, which are no translations as long as no path is the same without them.
+_LANGUAGES = """
+    ar bg ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl
+    sr sv th tr uk vi zh
+"""
+_CODES = frozenset(_LANGUAGES.split())
+_CODE = re.compile(r"(?:^|(?<=/))([a-z]{2})(?:[-_][A-Za-z]{2,4})?/|\.([a-z]{2})(?=\.\w+$)")
+_SCRIPTS = (
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("ko", re.compile(r"[\uac00-\ud7af]")),
+    ("zh", re.compile(r"[\u4e00-\u9fff]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+)
+
+
+def own_language_first(hits: Sequence[Hit], question: str) -> list[Hit]:
+    """Move a passage of a page up to where the first of its translations stands.
+
+    The page wanted is that in the language of the question, else the original. The scores stay with
+    the ranks, the trace says what moved.
+    """
+    wanted = language_of(question)
+    pages = [_page(hit) for hit in hits]
+    own = {page for page, code in pages if code == wanted}
+    best = [code == (wanted if page in own else "") for page, code in pages]
+    order = list(range(len(hits)))
+    moved: dict[int, str] = {}
+    done = set()
+    for at, (page, _) in enumerate(pages):
+        if not best[at] or page in done:
+            continue
+        done.add(page)
+        rank = order.index(at)
+        first = next((r for r in range(rank) if pages[order[r]][0] == page), None)
+        if first is not None:
+            moved[at] = hits[order[first]].citation
+            order.insert(first, order.pop(rank))
+    return [
+        (
+            hits[at].moved(top.score, "language", before=moved[at]) if at in moved else hits[at]
+        )._replace(score=top.score)
+        for at, top in zip(order, hits, strict=True)
+    ]
+
+
+def language_of(question: str) -> str:
+    """Tell the language of a question by its script or its small words; "" where they do not."""
+    for code, letters in _SCRIPTS:
+        if letters.search(question):
+            return code
+    words = set(re.findall(r"[^\W\d_]+", question.lower()))
+    if words & GERMAN_SIGNS:
+        return "de"
+    return "en" if words & ENGLISH else ""
+
+
+def _page(hit: Hit) -> tuple[tuple[str, str], str]:
+    """Give what the translations of a page have in common, and the code of this one."""
+    source, path = hit.about.document
+    for found in _CODE.finditer(path):
+        code = found[1] or found[2]
+        if code in _CODES:
+            return (source, path[: found.start()] + path[found.end() :]), code
+    return (source, path), ""
