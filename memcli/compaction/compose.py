@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from memcli.compaction.sanitize import is_placeholder
+from memcli.compaction.sanitize import is_described
 from memcli.compaction.sentences import Sentence
 from memcli.markdown.lineage import SCHEMA, seal_of
 from memcli.markdown.tokens import estimate, quotient
@@ -69,8 +69,8 @@ def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
             run
             and run[-1].path == sentence.path
             and not (sentence.lead or sentence.mark or run[-1].mark)
-            and not is_placeholder(sentence.text)
-            and not is_placeholder(run[-1].text)
+            and not is_described(sentence.text)
+            and not is_described(run[-1].text)
             and 0 <= sentence.first - run[-1].last <= GAP
             and sum(quotient(s.text) for s in [*run, sentence]) <= LINE_TOKENS
         ):

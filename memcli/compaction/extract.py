@@ -22,11 +22,10 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from memcli.compaction.keep import DECISION
-from memcli.compaction.sanitize import is_placeholder
+from memcli.compaction.sanitize import is_described, is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, content, place
 from memcli.compaction.tells import antecedents, is_aside, leans_on, telling
-from memcli.markdown.evidence import ALSO
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
 
@@ -68,15 +67,10 @@ def recurring(sentences: Sequence[Sentence]) -> list[int]:
     first: dict[str, int] = {}
     return [
         at
-        if sentence.kept == DECISION or sentence.lead or _is_described(sentence.text)
+        if sentence.kept == DECISION or sentence.lead or is_described(sentence.text)
         else first.setdefault(sentence.shown, at)
         for at, sentence in enumerate(sentences)
     ]
-
-
-def _is_described(text: str) -> bool:
-    """Tell what stands for code, tables or what a summary below has left out."""
-    return is_placeholder(text) or text.startswith(ALSO)
 
 
 def extract(

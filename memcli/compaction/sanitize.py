@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from memcli.compaction.keep import values
+from memcli.markdown.evidence import ALSO
 from memcli.markdown.parse import Block
 from memcli.markdown.units import without_data
 
@@ -55,6 +56,11 @@ def placeholder(block: Block, lines: Sequence[str]) -> str | None:
 def is_placeholder(text: str) -> bool:
     """Tell a line that stands for code, a log or a table, or code itself, from prose."""
     return _PLACEHOLDER.match(text) is not None
+
+
+def is_described(text: str) -> bool:
+    """Tell a line that stands for code, tables or what a summary has left out."""
+    return is_placeholder(text) or text.startswith(ALSO)
 
 
 def quoted(text: str) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
+from memcli.compaction.compose import Entry, body
 from memcli.compaction.extract import recurring
 from memcli.compaction.records import cut
-from memcli.compaction.sentences import sentences
+from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.summaries import Summary
 from tests.compaction.support import make_log, plan_of, read_back, settings
 from tests.support import write
@@ -169,3 +170,12 @@ def test_expand_adds_what_the_question_asks_and_no_more(
              "--view", "active", "--expand", "--json"])  # fmt: skip
     added = [each["text"] for each in json.loads(out.getvalue())["expanded"]]
     assert ["aikido" in text for text in added] == [True]  # of eight logs
+
+
+def test_what_a_summary_has_left_out_is_no_part_of_another_line() -> None:
+    lines = [Sentence(text, "memory/2025-03-01.md", n, n, "", "", "")
+             for n, text in enumerate(("It rained:", "also: 14"), start=1)]  # fmt: skip
+    entry = Entry("2025-03-01", ("2025-03-01",), "memory/2025-03-01.md", 1, 2, tuple(lines), ())
+    assert body([entry], "2025-03-01", "2025-03-01").split("\n")[1:3] == [
+        "- It rained: (memory/2025-03-01.md:1)", "- also: 14 (memory/2025-03-01.md:2)"
+    ]  # fmt: skip
