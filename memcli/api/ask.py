@@ -102,7 +102,7 @@ def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
             from memcli.config.nearest import nearest
 
             raise UsageError(
-                f"no document is of the kind {kind!r}; there are {', '.join(known)}",
+                f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
                 hint=f"--kind {nearest(kind, known)}",
             )
 

@@ -89,13 +89,13 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
     for reading in readings:
         if reading.document in skipped:
             why = skipped[reading.document]
-            raise NotFoundError(f"{reading.name} is not a document: {why}", hint="memcli status")
+            raise NotFoundError(f"{reading.name} is not a document: {why}", hint="memcli ls")
     if listing.unlisted:
         hidden = listing.unlisted[0]
         folder = shown(hidden.source, hidden.path or ".")
         raise NotFoundError(
             f"{target} was not found, and {folder} cannot be listed: {hidden.detail}",
-            hint="memcli status",
+            hint="memcli ls",
         )
     raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
 
@@ -155,7 +155,7 @@ def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, s
         for source, path in documents
         if path == reading.path
     ] or get_close_matches(target, [shown(*document) for document in documents], n=1)
-    return f"memcli get {quote(near[0])}" if near else "memcli status"
+    return f"memcli get {quote(near[0])}" if near else "memcli ls"
 
 
 def read(target: Target, settings: Settings) -> FileText:
@@ -165,7 +165,7 @@ def read(target: Target, settings: Settings) -> FileText:
     file = planning.read(settings, *target.document)
     if isinstance(file, Skip):
         raise NotFoundError(
-            f"{target.name} cannot be read: {file.detail or file.reason}", hint="memcli status"
+            f"{target.name} cannot be read: {file.detail or file.reason}", hint="memcli ls"
         )
     return file
 

@@ -95,8 +95,10 @@ def _summary(done: Done) -> str:
         (report.unchanged, "unchanged"),
     ]
     files = ", ".join(f"{number} {word}" for number, word in counts if number) or "no files"
-    tail = f", {pending} texts wait for a vector" if pending else ""
-    return f"Indexed: {files}; {done.chunks} chunks, {done.embedded} texts embedded{tail}."
+    waiting = "1 text waits" if pending == 1 else f"{pending} texts wait"
+    tail = f", {waiting} for a vector" if pending else ""
+    made = f"{_of(done.chunks, 'chunk')}, {_of(done.embedded, 'text')} embedded"
+    return f"Indexed: {files}; {made}{tail}."
 
 
 def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
@@ -122,3 +124,7 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> None
     reason = settings_changed(standing)
     if reason is not None:
         terminal.advise(reason)
+
+
+def _of(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"

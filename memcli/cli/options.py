@@ -175,3 +175,24 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
             hint=f"--since {last} --until {first}",
         )
     return first, last
+
+
+def paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
+    """Let each name or glob stand for files and for all below a folder, from here or of a source.
+
+    One that begins with `./` or `../` is a path from here alone, where it leads into a source.
+    """
+    if not given:
+        return ()
+    from memcli.workspace.here import documents_at
+
+    roots = {source.name: source.root for source in skin.config.sources}
+    globs: list[str] = []
+    for place in given:
+        name = place.rstrip("/") or "/"
+        found = [f"{source}:{path}" for source, path in documents_at(skin.here, name, roots)]
+        below = [f"{source}:{path}" for source, path in documents_at(skin.here, f"{name}/*", roots)]
+        if not (below and name.startswith((".", "/"))):
+            globs += [name, f"{name}/" if name != "." else "*"]
+        globs += [*found, *below]
+    return tuple(dict.fromkeys(globs))

@@ -169,7 +169,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     say_dense(answer.dense, terminal)
     _say_dates(_dates(found, shape), terminal)
     if not answer.hits:
-        terminal.say("No passages found.")
+        terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
         if found.nothing is not None:
             terminal.advise(found.nothing)
     elif answer.absent:
@@ -177,7 +177,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         terminal.say(f"No passage contains {phrases}; these match the other words.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
-    if answer.dropped:
+    if answer.dropped and answer.hits:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.render.width import wrap
+from memcli.search.lines import cut_down
+from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet, marked
 from memcli.types import MEMORY_SOURCE
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     Show = Callable[[int, Hit], str]  # a passage of a rank
 
 ROWS_BELOW = 2  # for what is said of the rest, and for the prompt
+ROWS_ABOVE = 2  # of a passage, over its text
 
 
 class Shows(Record):
@@ -40,21 +44,42 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     shows = make(found, skin, shape, link)
     if shape.in_days:
         shows = _in_days(shows, hits, skin)
-    rows = terminal.rows - ROWS_BELOW if shape.is_fitted and terminal.rows else None
+    rows = None
+    if shape.is_fitted and terminal.rows:
+        rows = max(1, terminal.rows - ROWS_BELOW - _messages(found))
+        hits = (*(_cut_to(hit, rows, terminal.width) for hit in hits[:1]), *hits[1:])
     blocks, whole = fitted(hits, shows, rows, is_brief=shape.brief)
     terminal.write("".join(blocks))
     for each in found.expanded:
         terminal.write(shows.behind(each))
+    whole -= hits[:1] != found.answer.hits[:1]
     if cut := len(hits) - (len(blocks) if shape.brief else whole):
         terminal.flush()
-        passages = "1 passage is" if cut == 1 else f"{cut} passages are"
-        terminal.say(f"{passages} not shown whole; --more shows all.")
+        terminal.say(_more(cut, len(hits) - len(blocks)))
+
+
+def _messages(found: Answered) -> int:
+    """Count the lines that are said below the passages."""
+    answer = found.answer
+    says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
+    return sum((found.is_unsure or bool(answer.absent), bool(answer.dates), says_no_vectors))
+
+
+def _cut_to(hit: Hit, rows: int, width: int) -> Hit:
+    """Cut a passage down to its best lines where it does not fit by itself."""
+
+    def fits(text: str) -> bool:
+        room = width - len(plain.INDENT)
+        taken = sum(len(wrap(line, room)) for line in text.split("\n"))
+        return taken + ROWS_ABOVE <= rows
+
+    return cut_down(hit, fits) or hit
 
 
 def fitted(
     hits: Sequence[Hit], shows: Shows, rows: int | None, *, is_brief: bool
 ) -> tuple[list[str], int]:
-    """Give whole passages while they fit into `rows`, then a line each; and count the whole ones.
+    """Give whole passages while `rows` leave a line to each of the others; count the whole ones.
 
     The first passage is given at any length, and without `rows` all are.
     """
@@ -62,7 +87,9 @@ def fitted(
     used, whole = 0, 0
     for rank, hit in enumerate(hits, start=1):
         block = (shows.brief if is_brief else shows.whole)(rank, hit)
-        if rows is not None and not is_brief and rank > 1 and used + _rows(block) > rows:
+        rest = len(hits) - rank
+        is_tight = rows is not None and used + _rows(block) + (rest + 1 if rest else 0) > rows
+        if is_tight and not is_brief and rank > 1:
             is_brief, block = True, shows.brief(rank, hit)
         if rows is not None and rank > 1 and used + _rows(block) > rows:
             break
@@ -70,6 +97,16 @@ def fitted(
         used += block.count("\n")
         whole += not is_brief
     return blocks, whole
+
+
+def _more(cut: int, left: int) -> str:
+    """Say how many passages are not shown whole, and how many of them have no line either."""
+    passages = "1 passage is" if cut == 1 else f"{cut} passages are"
+    if not left:
+        return f"{passages} not shown whole; --more shows all."
+    if left < cut:
+        return f"{passages} not shown whole, {left} of them not listed; --more shows all."
+    return f"{passages} not shown; --more shows all."
 
 
 def _rows(block: str) -> int:

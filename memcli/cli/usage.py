@@ -86,7 +86,8 @@ class _Line:
         if near and option.startswith("--"):
             meant = typed.replace(option, near[0], 1)
             return UsageError(f"there is no option {option}", hint=self._with(typed, meant))
-        if not typed.startswith("--") and self._takes_words():
+        is_word = len(typed) > 2 and not typed.startswith("--")
+        if is_word and self._takes_words():
             rest = [each for each in self._arguments[1:] if each != typed]
             words = rest if any(not each.startswith("-") for each in rest) else ["WORDS", *rest]
             return UsageError(

@@ -199,7 +199,7 @@ class _Session:
         workspace = self.skin.config.workspace
         if not os.path.isdir(workspace):
             raise NotFoundError(
-                f"the workspace {workspace} is not there; its rows stay",
+                f"the workspace {workspace} is not there; its index stays",
                 hint=f"mount or restore {workspace}",
             )
         before, memory = self.skin, self.reload().memory.having(store=self.store)

@@ -24,7 +24,9 @@ SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for th
 def unlisted(skip: Skip) -> Reason:
     """Say that nobody saw what is in a folder, and that nothing is taken for gone."""
     folder = shown(skip.source, skip.path or ".")
-    return Reason("unlisted", f"{folder} cannot be listed: {skip.detail}; its rows stay")
+    return Reason(
+        "unlisted", f"{folder} cannot be listed: {skip.detail}; what is indexed of it stays"
+    )
 
 
 def unread(skip: Skip) -> Reason:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Why a file that could be read has no text to index, by its bytes alone.
 BY_BYTES = ("not-text", "too-large")
-GONE = "the folder is gone; memcli index --full takes that for meant"
+GONE = "the folder is gone (memcli index --full forgets it)"
 
 
 class Settings(Record):

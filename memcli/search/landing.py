@@ -30,7 +30,7 @@ def landing(hit: Hit, words: Sequence[str]) -> Landing:
     """
     lines = hit.text.split("\n")
     seen = visible(hit.text).split("\n")  # a word in a comment has found nothing
-    at = _best([_kinds(line, words) for line in (seen if len(seen) == len(lines) else lines)])
+    at = _best(seen if len(seen) == len(lines) else lines, words)
     if at is None:
         at = _found_by_meaning(hit, lines)
     text = lines[at].removesuffix("\r")
@@ -46,9 +46,15 @@ def _kinds(line: str, words: Sequence[str]) -> int:
     return len({line[start:end].casefold() for start, end in marked(line, words).marks})
 
 
-def _best(counts: Sequence[int]) -> int | None:
+def _best(lines: Sequence[str], words: Sequence[str]) -> int | None:
+    """Choose a line; a heading or a fence only where it holds more words than any other line."""
+    counts = [2 * _kinds(line, words) - _is_frame(line) for line in lines]
     most = max(counts)
-    return counts.index(most) if most else None
+    return counts.index(most) if most > 0 else None
+
+
+def _is_frame(line: str) -> bool:
+    return line.startswith(("#", "```", "~~~"))
 
 
 def _found_by_meaning(hit: Hit, lines: Sequence[str]) -> int:

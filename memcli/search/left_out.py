@@ -25,8 +25,9 @@ def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
     if not snapshot.rated(Reach(dates)):
         return _of_dates(snapshot, filters)
     if not snapshot.rated(Reach(Filters(paths=filters.paths))):
-        files = set(filters.paths)
-        named = [path for path in filters.paths if path.removesuffix("/") not in files - {path}]
+        files = {path for path in filters.paths if ":" not in path} or set(filters.paths)
+        named = [path for path in filters.paths if path in files]
+        named = [path for path in named if path.removesuffix("/") not in files - {path}]
         return Reason("filter", f"no path matches {' or '.join(named)}", "memcli ls")
     for option, given, only in (
         ("--source", filters.sources, Filters(sources=filters.sources)),

@@ -21,7 +21,8 @@ def pack(hits: Sequence[Hit], *, budget: int | None) -> tuple[list[Hit], int]:
     """Give what fits and how many passages were dropped; None is no budget.
 
     Where a passage does not fit, its best lines are kept if they do; what comes after it is tried
-    until the budget is spent. Of the first passage a part of a line is better than nothing.
+    until the budget is spent. Of the first passage a part of a line is better than nothing, and
+    where not even that fits, nothing is kept.
     """
     if budget is None:
         return list(hits), 0
@@ -31,6 +32,8 @@ def pack(hits: Sequence[Hit], *, budget: int | None) -> tuple[list[Hit], int]:
         if left <= SPENT * budget:
             break
         fitting = cut_down(hit, partial(_fits, left))
+        if fitting is None and not kept:  # what fits instead would pass for the answer
+            break
         if fitting is not None and not (kept and fitting.is_cut and not hit.is_cut):
             kept.append(fitting)
             left -= estimate(fitting.text)

@@ -160,8 +160,8 @@ def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:
         log.synced("change", report, {}, chunks=0, embedded=0, pending=0, seconds=0.0)
     told = [line.partition(" ")[2] for line in err.getvalue().splitlines()]
     assert told == [
-        ". cannot be listed: gone; its rows stay",
-        "handbook:. cannot be listed: gone; its rows stay",
+        ". cannot be listed: gone; what is indexed of it stays",
+        "handbook:. cannot be listed: gone; what is indexed of it stays",
         "handbook:. can be listed again",
     ]
 

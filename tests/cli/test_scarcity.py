@@ -90,7 +90,7 @@ def test_too_little_memory_for_the_model_leaves_the_words(notes: Path, memory: i
     first = start(LIMITED, *limits, "index")
     assert first.returncode == 0
     assert first.stderr.startswith("memcli: vectors are off: the model takes ")
-    assert first.stderr.endswith("Indexed: 1 added; 1 chunks, 0 texts embedded.\n")
+    assert first.stderr.endswith("Indexed: 1 added; 1 chunk, 0 texts embedded.\n")
     run_here(["index", "-q"])
     by_words = start(LIMITED, *limits, "search", "pool", "--mode", "lexical")
     found = start(LIMITED, *limits, "search", "pool")

@@ -229,7 +229,8 @@ def test_the_dry_run_in_words(desk: Desk) -> None:
         "removed  memory/c.md",
     ]
     assert err.splitlines() == [
-        "memcli: memory/disk cannot be listed: nothing is mounted there now; its rows stay",
+        "memcli: memory/disk cannot be listed: nothing is mounted there now;"
+        " what is indexed of it stays",
         "memcli: what is set for the sources has changed: 1 file is to be stored again."
         " Try: memcli index",
     ]
@@ -244,7 +245,8 @@ def test_status_in_words(desk: Desk) -> None:
     assert "moved      handbook:rules.md -> memory/rules.md" in lines
     assert "again      handbook:style.md" in lines
     assert [line for line in lines if line.startswith("warning")] == [
-        "warning    memory/disk cannot be listed: nothing is mounted there now; its rows stay",
+        "warning    memory/disk cannot be listed: nothing is mounted there now;"
+        " what is indexed of it stays",
         "warning    what is set for the sources has changed: 1 file is to be stored again."
         " Try: memcli index",
         "warning    8 files differ from the index. Try: memcli index",
@@ -267,7 +269,8 @@ def test_status_in_words(desk: Desk) -> None:
         (
             everything,
             [
-                "memory/disk cannot be listed: nothing is mounted there now; its rows stay",
+                "memory/disk cannot be listed: nothing is mounted there now;"
+                " what is indexed of it stays",
                 "8 changed files are not in this answer (what is set for the sources has changed:"
                 " 1 file is to be stored again). Try: memcli index",
             ],

@@ -176,7 +176,7 @@ def test_a_deleted_index_is_built_again(notes: Path, watching: Watching) -> None
 def test_a_workspace_that_is_away_loses_nothing(notes: Path, watching: Watching) -> None:
     watching.next("embedded")
     away = notes.rename(notes.with_name("away"))
-    assert "its rows stay" in watching.next("failed")["message"]
+    assert "its index stays" in watching.next("failed")["message"]
     note(away, "2026-02-18.md", "A zebrafish.")
     away.rename(notes)
     files = watching.next("synced", reason="retry")["files"]

@@ -302,7 +302,7 @@ def test_a_vanished_memory_folder_keeps_its_rows_until_that_is_meant(place: Plac
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("fresh", 0)
     assert answer.notices == place.look().notices
-    text = f"memory cannot be listed: {lost.detail}; its rows stay"
+    text = f"memory cannot be listed: {lost.detail}; what is indexed of it stays"
     assert answer.notices == (Reason("unlisted", text),)
     (place.root.parent / "away").rename(place.root / "memory")
     assert (place.index().unchanged, place.freshen().notices) == (2, ())

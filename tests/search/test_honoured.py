@@ -123,7 +123,7 @@ def test_a_kind_that_nothing_is_of_and_a_span_that_ends_first_are_errors(told: T
     assert told("search", "pool", "--kind", "nosuch") == (
         2,
         "",
-        "memcli: no document is of the kind 'nosuch'; there are log, note\nTry: --kind log\n",
+        "memcli: no document is of the kind 'nosuch'; the kinds are log, note\nTry: --kind log\n",
     )
     code, _, err = told("search", "pool", "--since", "2025-07-01", "--until", "2025-06-01")
     assert (code, err) == (
@@ -183,24 +183,27 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
         alone = _asked(question, "--json", "-n", "1", "-w", str(notes))
         assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
     done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(
-        b"memcli: line 2 of stdin: the query contains nothing to search for"
-    )
+    first, error, last = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, first["query"], last["query"]) == (2, "pool", "\ufffd pool")
+    assert error == {
+        "code": "usage",
+        "message": "line 2 of stdin: the query contains nothing to search for",
+        "hint": "leave out what is no question",
+    }
     assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
 
 
 def test_a_question_is_given_once(told: Told) -> None:
     assert told("search")[::2] == (
         2,
-        'memcli: there is no question\nTry: memcli search "some words"\n',
+        'memcli: search needs some words to look for\nTry: memcli search "some words"\n',
     )
     assert told("search", "pool", "--stdin")[0] == 2
 
 
 def test_several_documents_are_printed_below_their_citations(told: Told) -> None:
     code, out, err = told("get", "MEMORY.md:3", "nosuch.md", "memory/2025-06-12.md:3")
-    assert (code, err) == (3, "memcli: there is no document nosuch.md. Try: memcli status\n")
+    assert (code, err) == (3, "memcli: there is no document nosuch.md. Try: memcli ls\n")
     assert out == (
         "==> MEMORY.md:3-3 <==\nThe pool is kept at 20 handles.\n"
         "==> memory/2025-06-12.md:3-3 <==\nThe pool ran dry at noon; we waited.\n"

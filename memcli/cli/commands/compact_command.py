@@ -172,7 +172,11 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
     checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
     if not problems:
         return f"Checked {checked}: every line is unchanged."
-    told = [f"{problems - unread} do not hold; their lines are searched raw"] * (problems > unread)
+    if not summaries:
+        return "There are no summaries to check."
+    failed = problems - unread
+    does = "1 does not hold; its" if failed == 1 else f"{failed} do not hold; their"
+    told = [f"{does} lines are searched raw"] * (failed > 0)
     told += [f"{unread} could not be read"] * (unread > 0)
     return f"Checked {checked}: {', '.join(told)}."
 
@@ -269,7 +273,8 @@ def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:
     if not plan.records:
         return "Nothing to compact: there are no dated logs"
     rest = [f"{waiting} {'waits' if waiting == 1 else 'wait'} until there are {cluster}"]
-    rest = [*rest * (waiting > 0), *[f"the newest {tail} stay as they are"] * (tail > 0)]
+    newest = "the newest one stays as it is" if tail == 1 else f"the newest {tail} stay as they are"
+    rest = [*rest * (waiting > 0), *[newest] * (tail > 0)]
     told = ", and ".join(rest)
     if plan.drafts:
         before = sum(d.lineage.source_tokens for d in plan.drafts)
@@ -280,8 +285,12 @@ def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
         return f"{made}, {before} tokens become {after}" + (f"; {told}" if told else "")
     if tail == len(plan.records):
-        of = _counted(tail, "record")
-        return f"Nothing to compact: the newest {of} stay as they are, and there are no older ones"
+        if tail == 1:
+            return "Nothing to compact: there is one record, and it stays as it is"
+        return (
+            f"Nothing to compact: the newest {tail} records stay as they are (--tail,"
+            " --tail-tokens), and there are no older ones"
+        )
     covered = f"summaries tell {_counted(plan.covered, 'record')} already"
     told = ", ".join([*[covered] * (plan.covered > 0), *[told] * bool(told)])
     return f"Nothing to compact{f': {told}' if told else ''}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
 
 from memcli.cli import options
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
@@ -81,7 +80,7 @@ def command(
     filters = Filters(
         since=first,
         until=last,
-        paths=_globs(places or (), skin),
+        paths=options.paths_of(places, skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
         scopes=tuple(scope or ()),
@@ -97,22 +96,3 @@ def command(
     found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
     listing_output.write(found, skin, form=form, count=count)
     return ExitCode.OK
-
-
-def _globs(places: Sequence[str], skin: Skin) -> tuple[str, ...]:
-    """Let each name stand for a file and for all below a folder, from here or of the workspace.
-
-    One that begins with `./` or `../` is a path from here alone, where it leads into a source.
-    """
-    from memcli.workspace.here import documents_at
-
-    roots = {source.name: source.root for source in skin.config.sources}
-    globs: list[str] = []
-    for place in places:
-        name = place.rstrip("/") or "/"
-        found = [path for _, path in documents_at(skin.here, name, roots)]
-        below = [path[:-1] or "*" for _, path in documents_at(skin.here, f"{name}/*", roots)]
-        if not (below and name.startswith((".", "/"))):
-            globs += [name, f"{name}/" if name != "." else "*"]
-        globs += [*found, *below]
-    return tuple(dict.fromkeys(globs))

@@ -71,7 +71,7 @@ def command(
     from memcli.search.options import options_of
 
     filters = Filters(
-        paths=tuple(path or ()),
+        paths=options.paths_of(path, skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
         tags=options.tags_of(tag),

@@ -69,7 +69,9 @@ def command(
     ] = False,
     around: Annotated[
         int,
-        typer.Option("-C", "--context", metavar="N", help="Show N lines of the file around each."),
+        typer.Option(
+            "-C", "--context", metavar="N", min=0, help="Show N lines of the file around each."
+        ),
     ] = 0,
     more: Annotated[
         bool, typer.Option("--more", help="Show what does not fit the screen too.")
@@ -179,7 +181,7 @@ def command(
                          "--stdin": many, "--why-not": why_not})  # fmt: skip
     shape = _shape(form, fields, as_json=as_json or many)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
-        raise _no_question(query)
+        raise _no_question(query, lists=bool(tag or where or kind or path))
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_values(sort, budget, query)
     flags = {
@@ -197,7 +199,7 @@ def command(
     filters = Filters(
         since=first,
         until=last,
-        paths=tuple(path or ()),
+        paths=options.paths_of(path, skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
         scopes=tuple(scope or ()),
@@ -328,31 +330,38 @@ def _check_values(sort: str, budget: int | None, query: list[str] | None) -> Non
         )
 
 
-def _no_question(query: Sequence[str] | None) -> UsageError:
+def _no_question(query: Sequence[str] | None, *, lists: bool) -> UsageError:
     if query:
         text = "--stdin reads the questions, a line each, and takes no other"
         return UsageError(text, hint="memcli search --stdin")
-    return UsageError("there is no question", hint='memcli search "some words"')
+    hint = "memcli ls, which takes the same filters" if lists else 'memcli search "some words"'
+    return UsageError("search needs some words to look for", hint=hint)
 
 
 def _each_line(asked: Asking) -> int:
-    """Answer the questions of stdin, in their order; the index is brought in step once."""
+    """Answer the lines of stdin in their order, an error for what is no question.
+
+    The index is brought in step once.
+    """
+    import json
     import sys
 
     from memcli.search.question import Question
 
-    skin, questions = asked.skin, []
+    skin, code = asked.skin, ExitCode.OK
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
-            questions.append(Question.read(text, skin.today, day_first=skin.has_day_first))
+            question = Question.read(text, skin.today, day_first=skin.has_day_first)
         except UsageError as error:
-            text = f"line {number} of stdin: {error.message}"
-            raise UsageError(text, hint="leave out what is no question") from None
-    for question in questions:
+            told = f"line {number} of stdin: {error.message}"
+            record = {"code": error.code, "message": told, "hint": "leave out what is no question"}
+            skin.terminal.write(json.dumps(record) + "\n")
+            code = error.exit_code
+            continue
         asked.write(asked.answer(question))
         asked = asked._replace(sync=False)
-    return ExitCode.OK
+    return code
 
 
 def _without_dense(dense: Leg) -> LegMissingError:

@@ -64,8 +64,9 @@ def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
             tests.append(f"{column} IN ({','.join('?' * len(wanted))})")
             values += wanted
     if filters.paths:
-        tests.append("(" + " OR ".join(["d.path GLOB ?"] * len(filters.paths)) + ")")
-        values += [_glob(path) for path in filters.paths]
+        either = "d.path GLOB ? OR d.source || ':' || d.path GLOB ?"
+        tests.append("(" + " OR ".join([either] * len(filters.paths)) + ")")
+        values += [glob for path in filters.paths for glob in (_glob(path),) * 2]
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
