@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-# CPython 3.11 with Typer 0.28: 28,157 lines; 376,786 lines and 199 modules.
+# CPython 3.11 with Typer 0.28: 15,793 lines and 21 modules; 361,359 lines and 215 modules.
 HELP_LINES, HELP_MODULES = 33_000, 40
 SEARCH_LINES, SEARCH_MODULES = 430_000, 215
 

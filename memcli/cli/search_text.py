@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memcli.record import Record
 from memcli.render import text as plain
-from memcli.render.width import wrap
 from memcli.search.lines import cut_down
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet, marked
@@ -67,6 +66,7 @@ def _messages(found: Answered) -> int:
 
 def _cut_to(hit: Hit, rows: int, width: int) -> Hit:
     """Cut a passage down to its best lines where it does not fit by itself."""
+    from memcli.render.width import wrap
 
     def fits(text: str) -> bool:
         room = width - len(plain.INDENT)

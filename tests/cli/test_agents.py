@@ -87,7 +87,7 @@ except RuntimeError as error:
         notes,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "there is no document nowhere.md Try: memcli status\n"
+    assert done.stdout == "there is no document nowhere.md Try: memcli ls\n"
 
 
 def test_a_path_of_another_source_goes_into_memory_get(notes: Path) -> None:

@@ -334,7 +334,7 @@ def _no_question(query: Sequence[str] | None, *, lists: bool) -> UsageError:
     if query:
         text = "--stdin reads the questions, a line each, and takes no other"
         return UsageError(text, hint="memcli search --stdin")
-    hint = "memcli ls, which takes the same filters" if lists else 'memcli search "some words"'
+    hint = "memcli ls" if lists else 'memcli search "some words"'
     return UsageError("search needs some words to look for", hint=hint)
 
 

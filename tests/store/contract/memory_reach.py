@@ -23,7 +23,7 @@ def is_within(reach: Reach, about: About, front_matter: str) -> bool:
         and _is_among(about.kind, filters.kinds)
         and _is_among(about.scope, filters.scopes)
         and _is_among(about.trust, filters.trusts)
-        and _is_at(about.path, filters.paths)
+        and _is_at((about.path, f"{about.source}:{about.path}"), filters.paths)
         and all(_is_under(about.heading_path, heading) for heading in filters.headings)
         and all(_is_tagged(said, tag) for tag in filters.tags)
         and all(_says(said, where) != where.negated for where in filters.where)
@@ -43,11 +43,11 @@ def _is_among(name: str, wanted: Sequence[str]) -> bool:
     return not wanted or name in wanted
 
 
-def _is_at(path: str, globs: Sequence[str]) -> bool:
-    """Match a path; a folder stands for what is below it, and `*` crosses folders."""
+def _is_at(names: Sequence[str], globs: Sequence[str]) -> bool:
+    """Match the names of a file; a folder stands for what is below it, `*` crosses folders."""
     own = [glob.removeprefix("./") for glob in globs]
     folders = [glob + "*" if glob.endswith("/") else glob for glob in own]
-    return not globs or any(fnmatchcase(path, glob) for glob in folders)
+    return not globs or any(fnmatchcase(name, glob) for name in names for glob in folders)
 
 
 def _is_under(headings: Sequence[str], wanted: str) -> bool:
