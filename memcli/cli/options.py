@@ -128,7 +128,7 @@ def _where(text: str) -> Where:
     key, sign, value = text.partition("=")
     negated = key.endswith("!") if sign else key.startswith("!")
     key, value = key.strip("! "), value.strip()
-    if not key or bool(sign) != bool(value):
+    if not key or key.endswith(("<", ">")) or bool(sign) != bool(value):
         raise UsageError(
             f"--where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}",
             hint="--where status=open",
@@ -170,9 +170,12 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     first = next((span.start for span in bounds if span.start), None)
     last = next((span.end for span in bounds if span.end), None)
     if first and last and first > last:
+        from shlex import join  # a hint is pasted
+
+        since, until = (span.text.split(" ", 1)[1] for span in bounds)
         raise UsageError(
             f"the span from {first} to {last} ends before it begins",
-            hint=f"--since {last} --until {first}",
+            hint=join(["--since", until, "--until", since]),
         )
     return first, last
 

@@ -15,6 +15,7 @@ from memcli.errors import UsageError
 from memcli.render.jsonio import RESULT_KEYS
 from memcli.render.sanitize import visible_line
 from memcli.render.template import parse
+from memcli.render.width import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # A passage in a line: its rank, which is not shown, and its citation for the preview.
 ENTRY = r"{rank}\t{file}:{start_line}-{end_line}\t{date}\t{heading_path}"
 _LINE = parse(ENTRY, RESULT_KEYS)
-KEYS = _LINE.keys
+KEYS = (*_LINE.keys, "snippet")
 _NO_CHOICE = (1, 130)  # exit codes of fzf: nothing matches, given up
 
 
@@ -50,17 +51,19 @@ def live(program: str, search: Sequence[str], skin: Skin) -> tuple[str, int] | N
     return (chosen[0], int(chosen[-1].partition("\t")[0])) if len(chosen) > 1 else None
 
 
-def by_number(lines: Sequence[str], skin: Skin) -> int | None:
-    """Show a numbered list, and read a number; None for an empty line."""
+def by_number(records: Sequence[Mapping[str, Any]], skin: Skin) -> int | None:
+    """Show a numbered list with the beginning of each text; None for an empty answer."""
     err = skin.terminal.err
-    for line in lines:
-        rank, _, rest = line.partition("\t")
-        err.write(f"{rank:>3}. {'  '.join(filter(None, rest.split(chr(9))))}\n")
+    for record in records:
+        place = f"{record['file']}:{record['start_line']}-{record['end_line']}"
+        text = " ".join(record["snippet"].split())
+        line = visible_line(f"{record['rank']:>3}. {place}  {text}")
+        err.write(shortened(line, skin.terminal.width) + "\n")
     while True:
-        answer = asked(f"Which (1 to {len(lines)}, nothing for none)? ", skin)
+        answer = asked(f"Which (1 to {len(records)}, nothing for none)? ", skin)
         if not answer:
             return None
-        if answer.isdecimal() and 1 <= int(answer) <= len(lines):
+        if answer.isdecimal() and 1 <= int(answer) <= len(records):
             return int(answer)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memcli.search.dates import DateSpan
 
-_ORDERS = {"newest": "newest first", "oldest": "oldest first"}
+_ORDERS = {"newest": "a wish for the newest", "oldest": "a wish for the oldest"}
 # Nothing is to be said of a day or month that is written as it is meant.
 _ISO = r"(?:--[a-z]+ )?\d{4}-\d\d(?:-\d\d)?"
 

@@ -87,8 +87,8 @@ def test_a_number_opens_a_passage_at_its_line(notes: Path) -> None:
     assert _opened(notes) == ["+5", f"{notes}/MEMORY.md"]
     listed = done.screen.replace("\r", "").split("\n")
     assert [line for line in listed if line.startswith("  ")] == [
-        "  1. MEMORY.md:1-5  Rules",
-        "  2. memory/2026-02-05.md:1-3  2026-02-05  Day ␛]0;red␇",
+        "  1. MEMORY.md:1-5  # Rules A rule. The pool never runs dry.",
+        "  2. memory/2026-02-05.md:1-3  # Day ␛]0;red␇ The ␛[31m pool was empty.",
     ]
 
 

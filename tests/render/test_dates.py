@@ -23,7 +23,7 @@ TODAY = date(2026, 2, 11)
         ("13/12/2023", 'Read "13/12/2023" as 2023-12-13.'),
         (
             "the latest since June",
-            'Read "latest" as newest first, "since June" as 2025-06-01 and later.',
+            'Read "latest" as a wish for the newest, "since June" as 2025-06-01 and later.',
         ),
         ("前天 and 前天", 'Read "前天" as 2026-02-09.'),
         ("2026-02-10 or 2026-02", ""),

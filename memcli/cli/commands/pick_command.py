@@ -114,10 +114,14 @@ def _chosen(text: str, skin: Skin, now: str | None) -> tuple[Answered, int] | No
         return (_answer(told[0], skin), told[1]) if told else None
     found = _answer(text or picking.asked("Question: ", skin), skin)
     say(found, skin, Shape("text"))
-    lines = picking.entries(described(found, skin, Shape("json", fields=picking.KEYS)))
-    if not lines:
+    records = described(found, skin, Shape("json", fields=picking.KEYS))
+    if not records:
         return None
-    rank = picking.by_fzf(fzf, lines, skin) if fzf else picking.by_number(lines, skin)
+    rank = (
+        picking.by_fzf(fzf, picking.entries(records), skin)
+        if fzf
+        else picking.by_number(records, skin)
+    )
     return (found, rank) if rank else None
 
 
