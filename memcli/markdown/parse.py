@@ -7,6 +7,7 @@ Lines that no token covers (link definitions) become paragraphs, so no line is l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 # The commonmark preset ends a document at level 20, which ten list levels reach. Each level
 # costs stack and another pass over the lines below, so there has to be an end.
 MAX_NESTING = 100
+# Characters of a heading that is looked through for tags: the time grows by the square of them.
+LONGEST_TITLE = 1000
+# `<T>` and `<name>` stay: nothing closes them, and they have no attributes.
+_TAGS = re.compile(
+    r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"|<[A-Za-z][\w.-]*(?:\s[^<>]*)?/>|</[A-Za-z][\w.-]*>|<[A-Za-z][\w.-]*\s[^<>]*=[^<>]*>",
+    re.DOTALL,
+)
 
 
 class Block(Record):
@@ -71,7 +80,7 @@ def _blocks(tokens: list[Token]) -> Iterator[Block]:
             continue
         start, end = token.map
         if token.level == 0 and token.type == "heading_open":
-            title = " ".join(visible(tokens[index + 1].content).split())
+            title = _without_tags(visible(tokens[index + 1].content))
             yield Block("heading", start, end, int(token.tag[1]), title)
         elif token.level == 0 and token.type in _LEAF_KINDS:
             yield Block(_LEAF_KINDS[token.type], start, end)
@@ -79,6 +88,13 @@ def _blocks(tokens: list[Token]) -> Iterator[Block]:
                 quote_end = end
         elif token.level == 1 and token.type == "list_item_open":
             yield Block("item", start, end)
+
+
+def _without_tags(heading: str) -> str:
+    """Leave out tags with attributes, closing ones and components such as `<JumpToc/>`."""
+    if "<" in heading and len(heading) <= LONGEST_TITLE:
+        heading = _TAGS.sub(lambda found: found[0] if found["code"] else " ", heading)
+    return " ".join(heading.split())
 
 
 _LEAF_KINDS = {

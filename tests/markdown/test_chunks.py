@@ -102,6 +102,27 @@ def test_a_heading_that_is_a_date_dates_its_section_only() -> None:
     assert {chunk.date for chunk in chunks_of(text, date="2024-01-01")} == {"2024-01-01"}
 
 
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ('Fixed it <JumpToc/> <PrBy :pr="18030" user="x" />', "Fixed it"),
+        ('<a name="x"></a>Install <br/> here', "Install here"),
+        ("`<command/>` and ``a ` <B/>``", "`<command/>` and ``a ` <B/>``"),
+        ("help <command>", "help <command>"),
+        ("A List<String> where 1 < 2", "A List<String> where 1 < 2"),
+    ],
+)
+def test_tags_and_components_are_no_part_of_a_heading(heading: str, title: str) -> None:
+    (chunk,) = chunks_of(f"# {heading}\n\ntext")
+    assert chunk.heading_path == (title,)
+    assert f"# {heading}" in chunk.text
+
+
+def test_a_heading_of_an_image_alone_has_no_title() -> None:
+    (chunk,) = chunks_of("# <img src='logo.png'>\n\ntext")
+    assert chunk.heading_path == ()
+
+
 def test_links_in_comments_are_no_links() -> None:
     (chunk,) = chunks_of("[a](b.md) [[C]] <!-- [x](hidden.md) --> [w](https://example.com)")
     assert chunk.links == ("b.md", "C")
