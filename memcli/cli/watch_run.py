@@ -240,7 +240,7 @@ class _Session:
                 )
         except (BrokenPipeError, Stopped):
             raise
-        except Exception as error:
+        except Exception as error:  # as above: vectors that are missing are made by the next run
             self.fail(error)
             self.beat()
             return

@@ -70,7 +70,7 @@ class QueryVector:
         except MemoryError:
             self._vector = self._vector._replace(reason=Reason("memory", NO_MEMORY, MORE_MEMORY))
             return
-        except Exception as error:
+        except Exception as error:  # an encoder may raise anything; words answer without it
             reason = Reason("no-vector", f"{FAILED}: {type(error).__name__}: {error}")
             self._vector = self._vector._replace(reason=reason)
             return
