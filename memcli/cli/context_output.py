@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.search_output import NO_DOCUMENTS, say_dense, say_freshness
+from memcli.cli.search_output import say_dense, say_freshness
 from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, markdown
-from memcli.render.reasons import sentence
 
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
@@ -126,8 +125,6 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     for warning in found.warnings:
         terminal.warn(warning)
     if not say_freshness(found.freshness, terminal):
-        if found.freshness.state == "empty":
-            terminal.say(sentence(NO_DOCUMENTS))
         return
     if found.answer is not None:
         say_dense(found.answer.dense, terminal)
