@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.records import Reach
+    from memcli.types import Filters
 
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 # Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
@@ -70,12 +71,9 @@ def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
-    if filters.tags or filters.where:
-        from memcli.store.sqlite.properties import tests_of
-
-        for test, compared in tests_of(filters):
-            tests.append(test)
-            values += compared
+    for test, compared in _told(filters):
+        tests.append(test)
+        values += compared
     if filters.within:
         tests.append(_TOUCHES)
         values.append(_as_json(filters.within))
@@ -86,6 +84,18 @@ def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
         tests.append(_OUTSIDE)
         values.append(_as_json(reach.beyond))
     return " AND ".join(tests), values
+
+
+def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+    """Write the tests of what front matter says, and of who speaks."""
+    if filters.tags or filters.where:
+        from memcli.store.sqlite.properties import tests_of
+
+        yield from tests_of(filters)
+    if filters.by:
+        from memcli.store.sqlite.speakers import SAYS
+
+        yield SAYS, [json.dumps(filters.by)] * 2
 
 
 def _as_json(lines: Iterable[SourceLines]) -> str:
