@@ -18,6 +18,7 @@ class Reading(Record):
     first: date | None = None
     last: date | None = None
     order: str = ""  # newest | oldest
+    excluded: bool = False  # every day but these is meant
 
 
 def _table(*groups: str, first: int = 1) -> dict[str, int]:
@@ -112,6 +113,7 @@ SINCE_WORDS = _table("since seit ab")
 UNTIL_WORDS = _table("until till bis")
 BEFORE_WORDS = _table("before vor")
 AFTER_WORDS = _table("after nach")
+EXCEPT_WORDS = _table("not nicht except excluding außer ausser")
 YEAR_WORDS = _table("year jahr jahre")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100  # another number is more often an amount
 

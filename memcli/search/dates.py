@@ -27,6 +27,7 @@ class DateSpan(Record):
     at: int  # where the words begin
     order: str = ""  # newest | oldest: no stretch, but which of the days come first
     read: str = ""  # month first | day first: how a date was read that could be either
+    excluded: bool = False  # every day but these is wished for
 
     @property
     def stops_at(self) -> int:
@@ -74,7 +75,7 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
     for lead, body in (("", text), ("in ", text), ("in ", text.title()), ("on ", text.title())):
         for span in find_dates(lead + body, today, day_first=day_first):
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
-            if whole and not span.order:
+            if whole and not span.order and not span.excluded:
                 return span._replace(text=text, at=0)
     if re.fullmatch(rf"{spaced_dates.NUMERIC}|{spaced_dates.SLASHED}", text):
         raise ValueError(f"{text} is not in the calendar")
@@ -107,4 +108,5 @@ def _span(words: str, at: int, reading: Reading, read: str = "") -> DateSpan:
         at,
         reading.order,
         read,
+        reading.excluded,
     )

@@ -52,7 +52,7 @@ class Question(Record):
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
             # Their latest project in July 2023 is not the latest of what July has.
-            if any(span.start and span.end for span in dates):
+            if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
             query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:

@@ -22,6 +22,7 @@ from memcli.search.date_words import (
     BEFORE_WORDS,
     DAY,
     DAY_WORDS,
+    EXCEPT_WORDS,
     LAST_WORDS,
     MONTHS,
     NEXT_WORDS,
@@ -99,6 +100,14 @@ _THIRDS = {
 }  # fmt: skip
 _HALVES = ("half", "hälfte")
 _NEARLY = ("shortly", "just", "right", "kurz")
+# Of what lies later or earlier than a day.
+_EARLIER, _LATER, _THAN = ("earlier", "früher"), ("later", "später"), ("than", "als")
+# Was it not in June? Haben wir nicht gestern gesagt ...? Why not today? They ask of that day.
+_SUBJECTS = (
+    "i", "you", "he", "she", "it", "we", "they", "this", "that", "there",
+    "ich", "du", "er", "sie", "es", "wir", "ihr", "man", "das",
+)  # fmt: skip
+_WHY = ("why", "warum", "wieso", "weshalb", "or", "oder")
 # Names of other things, and what comes again and again.
 _NAMES_BEFORE_A_WEEKDAY = (
     "every", "each", "jeden", "jede", "black", "good", "cyber", "ash", "palm", "easter", "casual",
@@ -146,7 +155,10 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
         near = _together(text, words[at : at + _LONGEST])
         raw = [match[0].removesuffix("'s").removesuffix("’s") for match in near] + [""] * 5
         low = [word.lower() for word in raw]
-        skipped = _other(low)
+        is_plain = low[0] in EXCEPT_WORDS and (
+            previous in _WHY or (at == 2 and previous in _SUBJECTS)
+        )
+        skipped = 1 if is_plain else _other(low)
         # When did we first meet, but: when did we get our first car.
         is_wish = asks_when and previous not in _OWNERS
         found = None if skipped else _read(raw, low, seen) or _order(low, asks_when=is_wish)
@@ -187,6 +199,8 @@ def _other(low: list[str]) -> int:
 def _read(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
     """Read the date that begins with the first word."""
     try:
+        if low[0] in EXCEPT_WORDS or low[0] == "no":
+            return _excepted(raw, low, seen)
         joined = _joined(raw, low, seen)
         if joined:
             return joined[0], Reading(*joined[1])
@@ -199,6 +213,28 @@ def _read(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | N
     except (ValueError, OverflowError):  # not in the calendar
         return None
     return found and (found[0], Reading(*found[1]))
+
+
+def _excepted(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
+    """Read `not before August`, `no later than May`, `nicht im Juni`, `except last week`."""
+    inner = _bounded(raw[1:], low[1:], seen)
+    if inner is not None:
+        count, bound = inner
+        if low[1] == "until":  # not until August is in August or later
+            found = _named(raw[2:], low[2:], seen, bare=True)
+            return found and (1 + count, Reading(found[1][0]))
+        day = timedelta(1)
+        if bound.last:
+            return 1 + count, Reading(bound.last + day)
+        return (1 + count, Reading(None, bound.first - day)) if bound.first else None
+    if low[0] == "no":
+        return None
+    if found := _joined(raw[1:], low[1:], seen):
+        return 1 + found[0], Reading(*found[1], excluded=True)
+    at = 2 if low[1] in AT_WORDS else 1
+    is_bare = at > 1 or low[0] not in ("not", "nicht")  # not 2000 but 3000 are amounts
+    found = _named(raw[at:], low[at:], seen, bare=is_bare)
+    return found and (at + found[0], Reading(*found[1], excluded=True))
 
 
 def _order(low: list[str], *, asks_when: bool) -> tuple[int, Reading] | None:
@@ -285,6 +321,11 @@ def _with_year(raw: list[str], year: str, seen: Seen) -> Days | None:
 
 def _bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
     """Read `since May`, `until 2023`, `before last week`, `after 5 May`, `seit drei Tagen`."""
+    skip = 1
+    if low[1] in _THAN and low[0] in (*_EARLIER, *_LATER):
+        raw = ["before" if low[0] in _EARLIER else "after", *raw[2:]]
+        low = [raw[0], *low[2:]]
+        skip = 2
     tables = (SINCE_WORDS, UNTIL_WORDS, BEFORE_WORDS, AFTER_WORDS)
     which = next((n for n, table in enumerate(tables) if low[0] in table), None)
     if which is None or low[1] in _JOINTS:
@@ -298,7 +339,7 @@ def _bounded(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] 
     count, (first, last) = found
     day = timedelta(1)
     bounds = ((first, None), (None, last), (None, first - day), (last + day, None))
-    return 1 + count, Reading(*bounds[which])
+    return skip + count, Reading(*bounds[which])
 
 
 def _one(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
@@ -488,7 +529,7 @@ def _beside(raw: list[str], low: list[str], seen: Seen) -> _Found | None:
 def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
     """Give the day, weekend or length of time that lies next to a stretch of days.
 
-    A week, month or year reaches up to the day it is counted from: that is when it is told of.
+    A week, month or year reaches to the day beside the one that it is counted from.
     """
     day = timedelta(1)
     if unit == WEEKEND:
@@ -497,8 +538,8 @@ def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
     if unit == DAY:
         return one_day(first - day if is_before else last + day)
     if is_before:
-        return before(unit, 1, first), first
-    return last, before(unit, -1, last)
+        return before(unit, 1, first), first - day
+    return last + day, before(unit, -1, last)
 
 
 def _part(raw: list[str], low: list[str], seen: Seen) -> _Found | None:

@@ -90,8 +90,9 @@ CASES = [
     ("zwischen Mai und Juli 2023", "2023-05-01", "2023-07-31", "zwischen Mai und Juli 2023"),
     ("vom 3. Mai bis 7. Juni 2023", "2023-05-03", "2023-06-07", "vom 3. Mai bis 7. Juni 2023"),
     # Beside another date.
-    ("the week before 3 August 2023", "2023-07-27", "2023-08-03", "week before 3 August 2023"),
-    ("the week after 3 August 2023", "2023-08-03", "2023-08-10", "week after 3 August 2023"),
+    ("the month before May 2023", "2023-04-01", "2023-04-30", "month before May 2023"),
+    ("the week before 3 August 2023", "2023-07-27", "2023-08-02", "week before 3 August 2023"),
+    ("the week after 3 August 2023", "2023-08-04", "2023-08-10", "week after 3 August 2023"),
     ("the day before 3 August 2023", "2023-08-02", "2023-08-02", "day before 3 August 2023"),
     ("Friday before 10.01.2024", "2024-01-05", "2024-01-05", "Friday before 10.01.2024"),
     ("Friday after 10.01.2024", "2024-01-12", "2024-01-12", "Friday after 10.01.2024"),
@@ -266,11 +267,75 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         ("5月4日以降", "2025-05-04", None),
         ("5月4日まで", None, "2025-05-04"),
         ("去年から", "2025-01-01", None),
+        # What is denied is open on the other side.
+        ("not before August 2023", "2023-08-01", None),
+        ("nicht vor August", "2025-08-01", None),
+        ("nicht vor dem 5. Mai", "2025-05-05", None),
+        ("not after 5 May 2023", None, "2023-05-05"),
+        ("nicht nach dem 5. Mai 2023", None, "2023-05-05"),
+        ("not since June", None, "2025-05-31"),
+        ("not until August", "2025-08-01", None),
+        ("no later than May 2023", None, "2023-05-31"),
+        ("not earlier than May 2023", "2023-05-01", None),
+        ("later than May 2023", "2023-06-01", None),
+        ("früher als Mai 2023", None, "2023-04-30"),
+        ("nicht später als Mai 2023", None, "2023-05-31"),
+        ("不早于8月", "2025-08-01", None),
+        ("不晚于8月", None, "2025-08-31"),
+        ("早于8月", None, "2025-07-31"),
+        ("晚于8月", "2025-09-01", None),
     ],
 )
 def test_a_bound_leaves_the_other_end_open(text: str, start: str | None, end: str | None) -> None:
     (span,) = find_dates(f"{text} ", TODAY)
     assert (span.start, span.end, span.text) == (start, end, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "start", "end"),
+    [
+        ("van problems not in June", "not in June", "2025-06-01", "2025-06-30"),
+        ("the calls that were not on Monday", "not on Monday", "2026-02-09", "2026-02-09"),
+        ("not yesterday", "not yesterday", "2026-02-10", "2026-02-10"),
+        ("calls, but not last week", "not last week", "2026-02-02", "2026-02-08"),
+        ("not 2 days ago", "not 2 days ago", "2026-02-09", "2026-02-09"),
+        ("not the week of 8 May 2023", "not the week of 8 May 2023", "2023-05-08", "2023-05-14"),
+        ("not from 1 to 3 May 2023", "not from 1 to 3 May 2023", "2023-05-01", "2023-05-03"),
+        ("all calls except June", "except June", "2025-06-01", "2025-06-30"),
+        ("excluding 2023", "excluding 2023", "2023-01-01", "2023-12-31"),
+        ("nicht im Juni", "nicht im Juni", "2025-06-01", "2025-06-30"),
+        ("nicht vor zwei Wochen", "nicht vor zwei Wochen", "2026-01-26", "2026-02-01"),
+        ("außer letzter Woche", "außer letzter Woche", "2026-02-02", "2026-02-08"),
+        ("除了6月还有什么", "除了6月", "2025-06-01", "2025-06-30"),
+        ("除了上周以外", "除了上周以外", "2026-02-02", "2026-02-08"),
+        ("不在6月的会议", "不在6月", "2025-06-01", "2025-06-30"),
+        ("6月を除く", "6月を除く", "2025-06-01", "2025-06-30"),
+    ],
+)
+def test_what_is_denied_is_excluded(text: str, words: str, start: str, end: str) -> None:
+    (span,) = find_dates(text, TODAY)
+    assert (span.text, span.start, span.end, span.excluded) == (words, start, end, True)
+    with pytest.raises(ValueError, match="is not a date"):
+        parse_date(span.text, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Was it not in June that we met?", "in June"),
+        ("did we not yesterday agree on the port", "yesterday"),
+        ("Why not before August?", "before August"),
+        ("Haben wir nicht gestern darüber gesprochen?", "gestern"),
+        ("warum nicht im Juni", "im Juni"),
+        ("whether or not in June", "in June"),
+        ("not only in June", "in June"),
+        ("nothing in June", "in June"),
+        ("删除昨天的日志", "昨天"),
+    ],
+)
+def test_a_denial_that_asks_of_the_day_denies_nothing(text: str, words: str) -> None:
+    (span,) = find_dates(text, TODAY)
+    assert (span.text, span.excluded) == (words, False)
 
 
 @pytest.mark.parametrize(
@@ -330,6 +395,7 @@ def test_a_date_in_slashes_is_read_as_it_is_set(
         "24/7", "1/2/345", "Q5 2023", "Q3", "H3 2023", "summer", "in the summer", "in 2021/22",
         "every Monday", "jeden Montag", "Black Friday", "Good Friday", "USA Today", "New Year 2025",
         "before lunch", "after 5 years", "between you and me", "from 5 to 8 people", "since then",
+        "not 2000 but 3000", "not later than expected", "not before lunch", "no", "except", "not",
         "first place", "first aid", "second half", "early bird", "the end of it", "last one",
         "When did he buy his first car?", "at 1.2.33", "10 to 12", "May 7-3, 2023",
         "五月天", "第一次世界大战", "毎週火曜日", "每周三", "3月間", "夏天", "一周一次", "两个月",
@@ -479,6 +545,7 @@ WORDS = """
     last this past a 3 0 9999 99 week days month year ago vor Tagen in on of the May may 7 7th 2023
     31 Feb Sunday Sun yesterday 2026-02-10 2026-02-31 , . 上 周 一 3天前 月 年 2023年 13月 日
     before after since until between from to and early end half Q3 summer first latest week before
+    not except no later than nicht 除了 以外 不早于
     next 7/12/2023 .. - – 令和 元年 五 四 到 从 之前 以来 夏 季度 先 曜日 から まで
 """
 
