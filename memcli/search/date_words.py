@@ -1,15 +1,30 @@
 """The words that dates are made of, and the days they stand for; pure.
 
-The grammars are `spaced_dates` and `unspaced_dates`.
+The grammars are `spaced_dates`, with its rules in `calendar_dates`, `near_dates`, `date_parts`,
+`date_bounds` and `date_orders`, and `unspaced_dates`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 
 from memcli.record import Record
 
 Days = tuple[date, date]
+
+
+class Seen(Record):
+    """Where dates are read from: the day, and how 7/12/2023 is meant."""
+
+    today: date
+    day_first: bool
+
+
+# The grammar of English and German is made of rules. A rule gets the words of a text from some
+# place on, as they are typed and in small letters, with empty ones behind the last.
+Found = tuple[int, Days]  # how many words were read, and what they mean
+Rule = Callable[[list[str], list[str], Seen], Found | None]
 
 
 class Reading(Record):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from memcli.record import Record
-from memcli.search import spaced_dates
+from memcli.search import calendar_dates, spaced_dates
 from memcli.search.date_words import SEASONS, Reading
 
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
@@ -60,7 +60,7 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
     for start, end, reading in spaced_dates.read(text, today, day_first=day_first):
         words = text[start:end]
         read = ""
-        if "/" in words and spaced_dates.is_ambiguous(words):
+        if "/" in words and calendar_dates.is_ambiguous(words):
             read = "day first" if day_first else "month first"
         # In `in 2023年5月` the year is taken.
         if taken.isdisjoint(range(start, end)):
@@ -77,7 +77,7 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
             if whole and not span.order and not span.excluded:
                 return span._replace(text=text, at=0)
-    if re.fullmatch(rf"{spaced_dates.NUMERIC}|{spaced_dates.SLASHED}", text):
+    if re.fullmatch(rf"{calendar_dates.NUMERIC}|{calendar_dates.SLASHED}", text):
         raise ValueError(f"{text} is not in the calendar")
     raise ValueError(
         f"{text!r} is not a date: write 2026-02-10, 2026-02, yesterday, 'last week', "

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import UsageError
-from memcli.search import date_words, spaced_dates
+from memcli.search import date_orders, date_words
 from memcli.search.dates import find_dates
 from memcli.search.question import DATE_STEMS, Question
 
@@ -120,6 +120,6 @@ def test_the_grammar_is_loaded_for_all_it_can_read() -> None:
         date_words.SEASONS,
     )  # fmt: skip
     words = [word for word in chain(*tables) if word.isascii()]
-    orders = chain(spaced_dates.NEWEST, spaced_dates.OLDEST)
+    orders = chain(date_orders.NEWEST, date_orders.OLDEST)
     for word in chain(words, orders):
         assert not word.isascii() or any(stem in word for stem in DATE_STEMS), word
