@@ -62,7 +62,8 @@ def joined(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     elif first_year and not last_year:
         end = _with_year(raw[at + 1 : after], first_year, seen) or end
     elif not first_year and begin[0] > end[1]:
-        begin = _with_year(raw[lead:at], str(end[1].year - 1), seen) or begin
+        years = (_with_year(raw[lead:at], str(end[1].year - n), seen) or begin for n in (0, 1))
+        begin = next((days for days in years if days[0] <= end[1]), begin)
     return (after, (begin[0], end[1])) if begin[0] <= end[1] else None
 
 

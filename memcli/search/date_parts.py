@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, timedelta
 
-from memcli.search import calendar_dates, near_dates
-from memcli.search.calendar_dates import PART_OF_YEAR
+from memcli.search import calendar_dates, feasts, near_dates
 from memcli.search.date_words import (
     AFTER_WORDS,
     AMBIGUOUS_MONTHS,
@@ -34,7 +32,6 @@ from memcli.search.date_words import (
     half_days,
     month_days,
     one_day,
-    quarter_days,
     recent,
     third,
     year_days,
@@ -46,6 +43,7 @@ _THIRDS = {
     "late": 2, "end": 2, "ende": 2,
 }  # fmt: skip
 _HALVES = ("half", "hälfte")
+_WITHIN_WORDS = ("in", "im", "during", "von")
 _MONTH_LENGTH = 28  # days, from which a stretch has a beginning, a middle and an end
 
 
@@ -66,35 +64,49 @@ def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | 
     return found and (skip + found[0], found[1])
 
 
+def alone(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read what is a date where a text is nothing else: `2026`, `7/12`."""
+    is_number = raw[0][:1].isdigit()
+    return _bare(raw, low, seen) if is_number else None
+
+
 def _plain(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read what is a date wherever it stands."""
     rules: tuple[Rule, ...] = (
         calendar_dates.numeric, calendar_dates.month, near_dates.month, near_dates.ago,
         calendar_dates.year, calendar_dates.quarter, calendar_dates.season, near_dates.season,
-        _of_date, near_dates.period, near_dates.weekday,
+        feasts.dated, _of_date, near_dates.period, near_dates.weekday,
     )  # fmt: skip
     return next((found for rule in rules if (found := rule(raw, low, seen))), None)
 
 
 def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read what is a date only behind `since`, `in`, `between`: `May`, `2023`, `Q3`, `Sun`."""
+    """Read what is a date only behind `since`, `in`, `between`: `May`, `2023`, `7/12`, `Sun`."""
     number = MONTHS.get(low[0])
     if number and raw[0] not in AMBIGUOUS_MONTHS:
         return 1, month_days(seen.today.year - (number > seen.today.month), number)
     year = as_year(low[0])
     if year and year <= seen.today.year + 1:
         return 1, year_days(year)
-    if match := re.fullmatch(PART_OF_YEAR, raw[0]):
-        part, number = quarter_days if match[1] in "Qq" else half_days, int(match[2])
-        this_year = part(seen.today.year, number)
-        return 1, this_year if this_year[0] <= seen.today else part(seen.today.year - 1, number)
+    if low[0] in ("h1", "h2"):
+        this_year = half_days(seen.today.year, int(low[0][1]))
+        if this_year[0] <= seen.today:
+            return 1, this_year
+        return 1, half_days(seen.today.year - 1, int(low[0][1]))
     weekday = as_weekday(raw[0])
-    return None if weekday is None else (1, one_day(recent(weekday, seen.today)))
+    if weekday is not None:
+        return 1, one_day(recent(weekday, seen.today))
+    return feasts.latest(raw, low, seen) or calendar_dates.day_and_month(raw, low, seen)
 
 
 def _at(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read `in May`, `in 2023`, `im Mai`, `on Sun`; a date that needs no such word stands alone."""
+    if low[0] in feasts.AT_WORDS:
+        found = feasts.latest(raw[1:], low[1:], seen)
+        return found and (1 + found[0], found[1])
     if low[0] not in AT_WORDS or low[1] in WEEKDAYS or _plain(raw[1:], low[1:], seen):
+        return None
+    if "/" in low[1] and low[0] in _WITHIN_WORDS:  # in 1/2 of them
         return None
     found = _bare(raw[1:], low[1:], seen)
     return found and (1 + found[0], found[1])

@@ -172,6 +172,12 @@ def quarter_days(year: int, quarter: int) -> Days:
     return month_days(year, 3 * quarter - 2)[0], month_days(year, 3 * quarter)[1]
 
 
+def latest_quarter(quarter: int, today: date) -> Days:
+    """Give the last such quarter that has begun."""
+    days = quarter_days(today.year, quarter)
+    return days if days[0] <= today else quarter_days(today.year - 1, quarter)
+
+
 def half_days(year: int, half: int) -> Days:
     """Give the first and the last day of half a year, 1 or 2."""
     return quarter_days(year, 2 * half - 1)[0], quarter_days(year, 2 * half)[1]

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from datetime import date
 
 from memcli.record import Record
-from memcli.search import calendar_dates, spaced_dates
+from memcli.search import calendar_dates, feasts, spaced_dates
 from memcli.search.date_words import SEASONS, Reading
 
+# What is called by a name; the seasons of Chinese and Japanese are single signs.
+_NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *feasts.NAMES))})\b")
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
@@ -38,12 +40,13 @@ class DateSpan(Record):
     def said(self) -> int:
         """Count the characters of its beginning that a note may say itself.
 
-        It tells of `last summer`, or on 3 May of the week that the question calls the week
-        before 3 May; in what follows, a note has no words in common with the question.
+        It tells of `last summer`, `Q3` and Christmas, or on 3 May of the week that the question
+        calls the week before 3 May; in what follows, a note has no words in common with the
+        question, nor where a stretch of time is open.
         """
         low = self.text.lower()
-        names = SEASONS.keys() & {*re.findall(r"[^\W\d_]+", low), *low}
-        if names:
+        is_closed = self.start is not None and self.end is not None
+        if is_closed and (_NAMED.search(low) or not SEASONS.keys().isdisjoint(low)):
             return len(low)
         beside = re.match(r".+?\s(?:before|after|vor|nach)\s", low)
         return beside.end() if beside else 0
@@ -71,8 +74,10 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
 def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
     """Read a text that is a date as a whole; anything else is a ValueError."""
     text = text.strip()
+    asked = re.sub(r"(?i)^(?:(?:in|im|on|am) )?(?:(?:the|de[mnr]|das|die) )?", "", text)
     # What a lone word needs beside it in a sentence, it does not need here.
-    for lead, body in (("", text), ("in ", text), ("in ", text.title()), ("on ", text.title())):
+    forms = (("", asked), ("in ", asked), ("in ", asked.title()), ("on ", asked.title()))
+    for lead, body in (*forms, ("am ", asked)):
         for span in find_dates(lead + body, today, day_first=day_first):
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
             if whole and not span.order and not span.excluded:

@@ -21,6 +21,8 @@ DATE_STEMS = (
     "jan", "feb", "mar", "maerz", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt",
     "nov", "dec", "dez", "mon", "tue", "wed", "mittwoch", "thu", "fri", "sat", "sonnabend", "sun",
     "spring", "summer", "sommer", "autumn", "fall", "herbst", "winter", "half",
+    "christmas", "xmas", "weihnacht", "silvester", "easter", "oster", "himmelfahrt",
+    "ascension", "pentecost", "whitsun", "pfingst", "boxing", "karfreit",
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
 

@@ -30,13 +30,26 @@ from memcli.search.date_words import (
 # A word with what hangs on it, so that a path, a version or an id is one word and no date; or a
 # dash that joins two dates.
 _WORD = re.compile(
-    r"[0-9A-Za-z_À-ɏ]+(?:[./:'’–-][0-9A-Za-z_À-ɏ]+)*|(?<=\s)[-–—](?=\s)|(?<=\d\.)[-–](?=\d)|(?<=\w)\.\.(?=\w)"
+    r"\d\d?\.\d\d?\.(?![\w.])|[0-9A-Za-z_À-ɏ]+(?:[./:'’–-][0-9A-Za-z_À-ɏ]+)*|(?<=\s)[-–—](?=\s)|(?<=\d\.)[-–](?=\d)|(?<=\w)\.\.(?=\w)"
 )
 _JOINED = ("..", ".-", ".–")  # what may end right before a date, for all of _BAD_BEFORE
 _GAP = 3  # characters between the words of one date: a space, a comma, an ordinal's dot
 _LONGEST = 14  # words: between the 11th of August 2023 and the 15th of August 2023
 _BAD_BEFORE = tuple("#$€£¥@/\\~-.")
 _BAD_AFTER = tuple("%°€£¥/\\")
+# Before 21.09.; a weekday does as well.
+_DAY_LEADS = (
+    "am", "vom", "zum", "dem", "den", "seit", "bis", "vor", "nach", "ab", "von", "zwischen",
+    *WEEKDAYS, "mo", "di", "mi", "do", "fr", "sa", "so",
+)  # fmt: skip
+_AND = ("und", "-", "–")
+_FULL_DAY = len("21.09.")
+# Before a number that names a thing.
+_NUMBERED = (
+    "port", "room", "flat", "page", "chapter", "section", "version", "release", "build", "issue",
+    "ticket", "invoice", "order", "question", "number", "no", "scale", "zimmer", "raum", "seite",
+    "kapitel", "abschnitt", "rechnung", "auftrag", "frage", "nummer", "nr", "audi",
+)  # fmt: skip
 _NEARLY = ("shortly", "just", "right", "kurz")
 # Names of other things, and what comes again and again.
 _NAMES_BEFORE_A_WEEKDAY = (
@@ -63,12 +76,13 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
             or match[0] in JOINTS
         )
     ]
+    texts = _without_ends(words)
     seen, at = Seen(today, day_first), 0
     asks_when = text.lstrip().lower().startswith(("when ", "wann "))
     previous = ""
     while at < len(words):
         near = _together(text, words[at : at + _LONGEST])
-        raw = [match[0].removesuffix("'s").removesuffix("’s") for match in near] + [""] * 5
+        raw = texts[at : at + len(near)] + [""] * 5
         low = [word.lower() for word in raw]
         is_plain = low[0] in EXCEPT_WORDS and (
             previous in _WHY or (at == 2 and previous in _SUBJECTS)
@@ -76,9 +90,10 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
         skipped = 1 if is_plain else _other(low)
         # When did we first meet, but: when did we get our first car.
         is_wish = asks_when and previous not in OWNERS
-        found = (
-            None if skipped else _read(raw, low, seen) or date_orders.read(low, asks_when=is_wish)
-        )
+        found = None
+        if not skipped:
+            found = _read(raw, low, seen, alone=len(words) == 1)
+            found = found or date_orders.read(low, asks_when=is_wish)
         if found:
             count, reading = found
             yield near[0].start(), near[count - 1].start() + len(raw[count - 1]), reading
@@ -95,8 +110,28 @@ def _together(text: str, words: list[re.Match[str]]) -> list[re.Match[str]]:
     return words
 
 
+def _without_ends(words: list[re.Match[str]]) -> list[str]:
+    """Give the words without the end of a possessive, or of a sentence: 3.2. is no day there.
+
+    It is one behind a word that asks for a day, behind another, or at the head of the text where
+    it is written in full.
+    """
+    texts: list[str] = []
+    for match in words:
+        word, before = match[0].removesuffix("'s").removesuffix("’s"), texts[-1:] or [""]
+        if word.endswith(".") and word not in JOINTS:
+            lead = before[0].lower()
+            is_day = (not lead and len(word) == _FULL_DAY) or lead in _DAY_LEADS
+            if not (is_day or (lead in _AND and texts[-2:][0].endswith("."))):
+                word = word[:-1]
+        texts.append(word)
+    return texts
+
+
 def _other(low: list[str]) -> int:
     """Count the words of what only looks like a date: every Monday, Black Friday, New Year 2025."""
+    if low[0] in _NUMBERED and re.fullmatch(r"q[1-4]|\d\d?/\d+", low[1]):
+        return 2
     if low[0] in _NAMES_BEFORE_A_WEEKDAY and low[1] in WEEKDAYS:
         return 2
     if low[0] == "new" and low[1] == "year" and as_year(low[2]):
@@ -107,8 +142,8 @@ def _other(low: list[str]) -> int:
     return 2 if low[:2] == ["usa", "today"] else 0
 
 
-def _read(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | None:
-    """Read the date that begins with the first word."""
+def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[int, Reading] | None:
+    """Read the date that begins with the first word; `alone` there is no other."""
     try:
         if low[0] in EXCEPT_WORDS or low[0] == "no":
             return date_bounds.excepted(raw, low, seen)
@@ -121,6 +156,8 @@ def _read(raw: list[str], low: list[str], seen: Seen) -> tuple[int, Reading] | N
         if bounded := date_bounds.bounded(raw, low, seen):
             return bounded
         found = date_parts.one(raw, low, seen)
+        if alone and not found:
+            found = date_parts.alone(raw, low, seen)
     except (ValueError, OverflowError):  # not in the calendar
         return None
     return found and (found[0], Reading(*found[1]))
