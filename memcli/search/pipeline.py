@@ -30,6 +30,7 @@ from memcli.search.proximity import (
     LAST_DAY,
     apply_proximity,
     choose,
+    excluded_spans,
     in_time,
     is_of,
     of_dates_alone,
@@ -116,6 +117,7 @@ class Gathered(Record):
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     found: Recalled
     spans: Spans  # dates that the query names
+    out: Spans  # dates that it excludes
     order: str  # newest | oldest, where the query wishes so
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
@@ -205,6 +207,7 @@ def _gather(
         tokens=part_tokens(snapshot, chunks),
         found=found,
         spans=spans,
+        out=excluded_spans(dates),
         order=order,
         dates_alone=dates_alone,
         weights=weights,
@@ -275,7 +278,7 @@ def _judging(
         most_lines=options.inner.passage_lines,
         keep_share=options.inner.keep_share,
     )
-    raised = of_dates_alone if gathered.dates_alone else apply_proximity
+    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         ("focus", passages),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
