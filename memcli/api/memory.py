@@ -78,7 +78,9 @@ class Memory(OpenedWorkspace):
             legs=LegsRun(answer.lexical, answer.dense),
             results=passages_of(answer.hits, words=found.question.words),
             dropped=answer.dropped,
+            far=answer.far,
             absent=answer.absent,
+            apart=answer.apart,
             nothing=found.nothing,
         )
 

@@ -80,15 +80,18 @@ class Answer(Record):
     dense: Leg
     candidates: int
     dropped: int  # passages that did not fit the budget
+    far: int  # that would have fitted, and are far from the question
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
+    apart: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
 
 
-NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), (), "0")
+_NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
 
 
 class Vector(Record):
@@ -181,6 +184,7 @@ def _gather(
             reach_of(options.filters, snapshot.supports()),
             spans,
             options.inner.outside,
+            options.inner.demands_phrases,
         ),
     )
     if found.common:
@@ -234,8 +238,8 @@ def _rank(
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
     ranked = _through(steps, judged, options, observe)[: options.limit]
-    fit: _Step = ("pack", lambda hits: pack(hits, budget=options.budget)[0])
-    shown = _through([fit], ranked, options, observe)
+    packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
+    shown = _through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
     return Answer(
@@ -244,9 +248,11 @@ def _rank(
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
-        dropped=len(ranked) - len(shown),
+        dropped=dropped,
+        far=far,
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
+        apart=gathered.found.apart,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
