@@ -76,9 +76,10 @@ class Memory(OpenedWorkspace):
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(answer.lexical, answer.dense),
-            results=passages_of(answer.hits, words=found.question.words),
+            results=passages_of(answer.hits, words=found.words),
             dropped=answer.dropped,
             absent=answer.absent,
+            repaired=answer.repaired,
             nothing=found.nothing,
         )
 
@@ -174,6 +175,7 @@ class Memory(OpenedWorkspace):
             left_out=len(assembled.left_out) + made.more,
             saved=assembled.saved,
             warnings=made.warnings,
+            repaired=made.answer.repaired if made.answer else (),
         )
 
     def get(

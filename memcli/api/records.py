@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
+    from memcli.search.repair import Repair
 
 
 class Fresh(Record):
@@ -41,6 +42,7 @@ class SearchResults(Record):
     results: tuple[Passage, ...]  # best first
     dropped: int  # passages that did not fit the budget
     absent: tuple[str, ...] = ()  # phrases that nothing holds
+    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
@@ -80,6 +82,7 @@ class ContextBlock(Record):
     left_out: int  # parts that had no room
     saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]
+    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
 
 
 class DocumentEntry(Record):

@@ -61,7 +61,8 @@ def _messages(found: Answered) -> int:
     """Count the lines that are said below the passages."""
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
-    return sum((found.is_unsure or bool(answer.absent), bool(answer.dates), says_no_vectors))
+    is_doubted = found.is_unsure or bool(answer.absent)
+    return sum((is_doubted, bool(answer.repaired), bool(answer.dates), says_no_vectors))
 
 
 def _cut_to(hit: Hit, rows: int, width: int) -> Hit:
@@ -130,7 +131,7 @@ def _in_days(shows: Shows, hits: Sequence[Hit], skin: Skin) -> Shows:
 
 
 def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
-    terminal, words = skin.terminal, found.question.words
+    terminal, words = skin.terminal, found.words
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, hit: Hit) -> str:
@@ -155,7 +156,7 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     from memcli.render import screen
 
-    terminal, words = skin.terminal, found.question.words
+    terminal, words = skin.terminal, found.words
     made = screen.Screen(
         terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, link
     )

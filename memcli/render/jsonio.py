@@ -96,9 +96,15 @@ def search_envelope(
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
+        **repairs(answer),
         "results": results,
         "dropped": answer.dropped,
     }
+
+
+def repairs(answer: Answer) -> dict[str, Any]:
+    """Describe which words were looked for in place of others, where there are any."""
+    return {"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
 def _dates(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
