@@ -84,6 +84,10 @@ class Snapshot(Protocol):
         """Cut texts that `words.prepare` has made into tokens, stemmed as the store holds them."""
         ...
 
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds."""
+        ...
+
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         """Count the chunks that hold each term; in a large store by estimate."""
         ...

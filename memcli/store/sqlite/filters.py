@@ -29,6 +29,12 @@ _TOUCHES = _LINES.format(
 _OUTSIDE = _LINES.format(
     IN="NOT IN", TEST="w.value ->> 1 <= x.start_line AND w.value ->> 2 >= x.end_line"
 )
+# Driven by the documents in which one of the names speaks.
+_SAYS = (
+    "d.id IN (SELECT document_id FROM speakers WHERE name IN (SELECT value FROM json_each(?)))"
+    " AND EXISTS (SELECT 1 FROM json_each(c.turns) t"
+    " WHERE t.value ->> 2 IN (SELECT value FROM json_each(?)))"
+)
 
 
 def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
@@ -93,9 +99,7 @@ def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
 
         yield from tests_of(filters)
     if filters.by:
-        from memcli.store.sqlite.speakers import SAYS
-
-        yield SAYS, [json.dumps(filters.by)] * 2
+        yield _SAYS, [json.dumps(filters.by)] * 2
 
 
 def _as_json(lines: Iterable[SourceLines]) -> str:

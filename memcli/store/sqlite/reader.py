@@ -164,6 +164,11 @@ class Reader:
         """Cut prepared texts into tokens, stemmed as the index holds them."""
         return keywords.tokens(self._connection, prepared)
 
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds."""
+        with understood(self.path):
+            return frozenset(t for t in terms if keywords.occurs(self._connection, phrase(t)))
+
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that hold each term; in a large index by estimate."""
         with understood(self.path):

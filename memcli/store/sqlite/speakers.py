@@ -25,12 +25,6 @@ WITH RECURSIVE names (name) AS (
 )
 SELECT name FROM names WHERE name IS NOT NULL
 """
-# Over chunks c of documents d: driven by the documents in which one of the names speaks.
-SAYS = (
-    "d.id IN (SELECT document_id FROM speakers WHERE name IN (SELECT value FROM json_each(?)))"
-    " AND EXISTS (SELECT 1 FROM json_each(c.turns) t"
-    " WHERE t.value ->> 2 IN (SELECT value FROM json_each(?)))"
-)
 
 
 def as_json(turns: Iterable[Turn]) -> str:

@@ -198,6 +198,9 @@ class MemorySnapshot:
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
         return [tokens(text) for text in prepared]
 
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        return frozenset(term for term in terms if self._words.holders(term))
+
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         return [len(self._words.holders(term)) for term in terms]
 
