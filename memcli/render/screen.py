@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, not_asked
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
@@ -60,6 +60,8 @@ def passage(
         facts.append((candidate.about.date, style.dim))
     if candidate.about.trust != "trusted":
         facts.append(("[untrusted]", style.term))
+    if by := not_asked(hit):
+        facts.append((screen.safe(by), style.term))
     if hit.duplicates:
         facts.append((f"(+{len(hit.duplicates)} alike)", style.dim))
     names = [_on_a_line(name, screen) for name in candidate.about.heading_path]
