@@ -283,6 +283,7 @@ def _rank(
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     judged = _through(_judging(gathered, options, age_days), gathered.hits, options, observe)
+    options = _timed(options) if gathered.order else options
     steps = _ordering(options, gathered.question, age_days)
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
@@ -373,9 +374,15 @@ def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
     return own_language_first(hits, question)
 
 
+def _timed(options: SearchOptions) -> SearchOptions:
+    """Leave out what would undo the order of time: other words, or a correction."""
+    without = options.inner.without | {"newer"}
+    return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
+
+
 def _in_order_of_time(options: SearchOptions, order: str) -> list[_Step]:
     """List the stages that keep the order of time, and fold what says the same."""
-    fold = partial(_diversified, options._replace(mmr_lambda=1.0))
+    fold = partial(_diversified, _timed(options))
     return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]
 
 
