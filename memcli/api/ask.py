@@ -41,6 +41,12 @@ class Answered(Record):
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
     @property
+    def words(self) -> list[str]:
+        """Give the words that were looked for, as they were typed and as they were repaired."""
+        meant = (repair.searched for repair in self.answer.repaired)
+        return list(dict.fromkeys([*self.question.words, *meant]))
+
+    @property
     def is_sure(self) -> bool:
         """Tell that something was found, and that it deserves trust as far as that is known."""
         return bool(self.answer.hits) and not self.is_unsure
@@ -138,7 +144,7 @@ def ask_as_it_is(
     question: Question,
     options: SearchOptions,
     *,
-    vector: Callable[[], Vector] | None = None,
+    vector: Callable[[str], Vector] | None = None,
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer from the index without a look at the files."""
@@ -158,8 +164,11 @@ def ask_as_it_is(
 
 def begin_vector(
     memory: OpenedWorkspace, question: Question, options: SearchOptions, index: Remembered
-) -> Callable[[], Vector]:
-    """Begin to embed a question where its vector is of use, and give what waits for it."""
+) -> Callable[[str], Vector]:
+    """Begin to embed a question where its vector is of use, and give what waits for it.
+
+    What waits takes the text that is wanted in the end: words of the question may be repaired.
+    """
     if options.mode == "lexical":
         return _no_vector
     from memcli.embedding.known import is_readable
@@ -172,7 +181,7 @@ def begin_vector(
     return vector.result
 
 
-def _no_vector() -> Vector:
+def _no_vector(text: str) -> Vector:
     return Vector(None, "", MODE_IS_LEXICAL, 1.0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
-from memcli.render.reasons import quoted, sentence
+from memcli.render.reasons import quoted, repaired, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Answer, Leg
+    from memcli.search.repair import Repair
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
@@ -50,7 +51,7 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
 
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
-        name, at = skin.name(*hit.about.document), landing(hit, found.question.words)
+        name, at = skin.name(*hit.about.document), landing(hit, found.words)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
         terminal.write(line)
 
@@ -109,7 +110,7 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
     full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
         jsonio.result(passage, _file(passage, skin), full=full, explain=explain)
-        for passage in passages_of(found.answer.hits, words=found.question.words)
+        for passage in passages_of(found.answer.hits, words=found.words)
     ]
     return (
         [{key: each[key] for key in keys if key in each} for each in results] if keys else results
@@ -167,6 +168,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
+    say_repaired(answer.repaired, terminal)
     _say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
@@ -200,6 +202,12 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
     if answer.far:
         more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
+
+
+def say_repaired(repairs: Sequence[Repair], terminal: Terminal) -> None:
+    """Say which words were looked for in place of others."""
+    if repairs:
+        terminal.say(terminal.safe_line(repaired(repairs)))
 
 
 def _say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:

@@ -85,7 +85,7 @@ def _messages(found: Answered) -> int:
     """Count the lines that are said below the passages."""
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
-    says_of_words = found.is_unsure or bool(answer.absent or answer.apart)
+    says_of_words = bool(answer.repaired) + (found.is_unsure or bool(answer.absent or answer.apart))
     says_of_budget = bool(answer.dropped) + bool(answer.far)
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
@@ -198,7 +198,7 @@ def _more(cut: int, left: int) -> str:
 
 
 def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
-    terminal, words = skin.terminal, found.question.words
+    terminal, words = skin.terminal, found.words
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -223,7 +223,7 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     from memcli.render import screen
 
-    terminal, words = skin.terminal, found.question.words
+    terminal, words = skin.terminal, found.words
     made = screen.Screen(
         terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, link
     )

@@ -82,7 +82,7 @@ def find(
     fixed: Fixed,
     *,
     roots: Mapping[str, str],
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
 ) -> tuple[Answer, Retrieved]:
     """Answer a query from the rest of the memory, then follow links from its best passages.

@@ -97,10 +97,16 @@ def search_envelope(
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
         **({"apart": list(answer.apart)} if answer.apart else {}),
+        **repairs(answer),
         "results": results,
         "dropped": answer.dropped,
         **({"far": answer.far} if answer.far else {}),
     }
+
+
+def repairs(answer: Answer) -> dict[str, Any]:
+    """Describe which words were looked for in place of others, where there are any."""
+    return {"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
 def _dates(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def search_expanded(
     options: SearchOptions,
     *,
     tokens: int,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
 ) -> tuple[Answer, list[Expanded]]:
     """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.

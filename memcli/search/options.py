@@ -50,6 +50,7 @@ class SearchOptions(Record):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
     inner: Inner = Inner()
 
@@ -104,6 +105,7 @@ def options_of(
         budget=budget,
         whole=whole,
         filters=filters,
+        repairs=config("search.repair"),
         sort=sort,
     )
 

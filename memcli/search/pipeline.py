@@ -30,6 +30,7 @@ from memcli.search.proximity import (
     LAST_DAY,
     apply_proximity,
     choose,
+    excluded_spans,
     in_time,
     is_of,
     of_dates_alone,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
+    from memcli.search.repair import Repair
     from memcli.store.port import Snapshot
     from memcli.store.records import Counts
 
@@ -87,6 +89,7 @@ class Answer(Record):
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
+    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
@@ -118,7 +121,9 @@ class Gathered(Record):
     fused: Sequence[Hit]  # all of them
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     found: Recalled
+    repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
+    out: Spans  # dates that it excludes
     order: str  # newest | oldest, where the query wishes so
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
@@ -135,7 +140,7 @@ def search(
     dates: Sequence[DateSpan],
     options: SearchOptions,
     *,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
     observe: Observer = unobserved,
 ) -> Answer:
@@ -158,7 +163,7 @@ def _gather(
     dates: Sequence[DateSpan],
     options: SearchOptions,
     *,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     observe: Observer,
 ) -> Gathered:
     """Read whatever an answer takes from the index."""
@@ -167,6 +172,7 @@ def _gather(
     if asks_dates_alone:
         spans = spans or [(FIRST_DAY, LAST_DAY)]
         order = "newest" if options.sort == "newest" else order
+    query, repaired = _as_meant(snapshot, query, options)
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
     dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
@@ -208,7 +214,9 @@ def _gather(
         fused=fused,
         tokens=part_tokens(snapshot, chunks),
         found=found,
+        repaired=repaired,
         spans=spans,
+        out=excluded_spans(dates),
         order=order,
         dates_alone=dates_alone,
         weights=weights,
@@ -224,6 +232,22 @@ def _common(words: Sequence[str]) -> Reason:
     """Say which words were passed over."""
     text = f"not looked for, too many chunks hold it: {', '.join(words)}"
     return Reason("common", text)
+
+
+def _as_meant(
+    snapshot: Snapshot, query: ParsedQuery, options: SearchOptions
+) -> tuple[ParsedQuery, tuple[Repair, ...]]:
+    """Put words that the index holds in the place of those that nothing holds."""
+    if not (options.repairs and options.has("recall.repair")):
+        return query, ()
+    asked = {term: sought for term in query.plain if (sought := term.sought)}
+    held = snapshot.occurring([*asked.values()])
+    lacking = [term for term, sought in asked.items() if sought not in held]
+    if not lacking:
+        return query, ()
+    from memcli.search.repair import repair
+
+    return repair(snapshot, query, lacking)
 
 
 def _rank(
@@ -253,6 +277,7 @@ def _rank(
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
+        repaired=gathered.repaired,
     )
 
 
@@ -281,7 +306,7 @@ def _judging(
         most_lines=options.inner.passage_lines,
         keep_share=options.inner.keep_share,
     )
-    raised = of_dates_alone if gathered.dates_alone else apply_proximity
+    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         ("focus", passages),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
@@ -372,7 +397,7 @@ def _dense_leg(
     snapshot: Snapshot,
     query: ParsedQuery,
     options: SearchOptions,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     counts: Counts,
 ) -> tuple[Leg, Vector | None]:
     """Decide whether vectors take part; each reason is said to the user."""
@@ -394,7 +419,7 @@ def _dense_leg(
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:
         text = "less than half of the texts are embedded"
         return off(Reason("not-embedded", text, "memcli index"))
-    vector = embed_query()
+    vector = embed_query(query.text)
     if vector.blob is None:
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:

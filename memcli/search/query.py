@@ -22,6 +22,7 @@ MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest 
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
 MAJORITY = 0.5
+SHORTEST_PLAIN = 5  # letters; of shorter words too many are one letter apart
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
 # Same length, and ASCII: in the pattern below other letters double the cost.
@@ -98,6 +99,11 @@ class ParsedQuery(Record):
         return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
 
     @property
+    def plain(self) -> tuple[QueryTerm, ...]:
+        """Give the plain words that may be misspelt: of letters alone, and not cut into pairs."""
+        return tuple(term for term in self.terms if not term.stop and _is_plain(term))
+
+    @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:
         """Give what a chunk with every term holds: of the pairs of a long run one will do."""
         groups: dict[object, list[Term | None]] = {}
@@ -120,6 +126,12 @@ class ParsedQuery(Record):
     def unwanted(self) -> tuple[Term, ...]:
         """Give the terms that are excluded."""
         return _known(term.sought for term in self.excluded)
+
+
+def _is_plain(term: QueryTerm) -> bool:
+    text = term.text
+    is_word = term.kind == "word" and len(text) >= SHORTEST_PLAIN and text.isalpha()
+    return is_word and (text.isascii() or not any(run for _, run in words.split_runs(text)))
 
 
 def _known(terms: Iterable[Term | None]) -> tuple[Term, ...]:

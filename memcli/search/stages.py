@@ -29,6 +29,11 @@ TABLE = (
         "`search.universe` of each, and looks up the score each lacks",
         "no leg has it among its {universe} best, or a filter or a quoted phrase leaves it out",
     ),
+    Stage(
+        "recall.repair",
+        "looks for a word that nothing holds as it is most likely meant",
+        switch="recall.repair",
+    ),
     Stage("fuse", "adds both scores by weight"),
     Stage(
         "fuse.fertility",

@@ -98,6 +98,14 @@ def command(
     heading: options.Headings = None,
     tag: options.Tags = None,
     where: options.Wheres = None,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Take words as they are typed, misspelt or not.",
+            rich_help_panel=options.RANKING,
+        ),
+    ] = False,
     mode: Annotated[
         Word,
         typer.Option(
@@ -186,6 +194,7 @@ def command(
     _check_values(sort, budget, query)
     flags = {
         "search.limit": limit,
+        "search.repair": False if exact else None,
         "search.mode": mode,
         "search.fusion": fusion,
         "search.profile": profile,

@@ -166,7 +166,7 @@ def answer(store: Store, text: str, options: SearchOptions) -> Answer:
     encoder = Tree()
     dates = find_dates(text, TODAY)
 
-    def embed_query() -> Vector:
+    def embed_query(text: str) -> Vector:
         return Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
 
     with store.snapshot() as snapshot:
