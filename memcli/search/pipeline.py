@@ -234,13 +234,15 @@ def _as_meant(
     if not (options.repairs and options.has("recall.repair")):
         return query, ()
     asked = {term: sought for term in query.plain if (sought := term.sought)}
-    held = snapshot.occurring([*asked.values()])
+    neighbours = query.neighbours
+    held = snapshot.occurring([*asked.values(), *neighbours])
     lacking = [term for term, sought in asked.items() if sought not in held]
-    if not lacking:
+    joined = [pair for term, pair in neighbours.items() if term in held]
+    if not lacking and not joined:
         return query, ()
     from memcli.search.repair import repair
 
-    return repair(snapshot, query, lacking)
+    return repair(snapshot, query, lacking, joined)
 
 
 def _rank(
