@@ -80,7 +80,8 @@ def ask(
         check_kinds(memory, options.filters.kinds)
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
-        return Answered(question, freshness, answer, nothing=_nothing(memory, options, answer))
+        nothing = _nothing(memory, question, options, answer)
+        return Answered(question, freshness, answer, nothing=nothing)
     from memcli.search.expansion import search_expanded
 
     with memory.store.snapshot() as snapshot:
@@ -93,7 +94,7 @@ def ask(
             embed_query=vector,
             age_days=question.age_days,
         )
-    nothing = _nothing(memory, options, answer)
+    nothing = _nothing(memory, question, options, answer)
     return Answered(question, freshness, answer, tuple(expanded), nothing)
 
 
@@ -113,20 +114,29 @@ def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
             )
 
 
-def _nothing(memory: OpenedWorkspace, options: SearchOptions, answer: Answer) -> Reason | None:
+def _nothing(
+    memory: OpenedWorkspace, question: Question, options: SearchOptions, answer: Answer
+) -> Reason | None:
     """Say why there is nothing to show: a phrase that nothing holds, a filter."""
     if answer.hits or answer.dropped:
         return None
+    from memcli.render.reasons import quoted
+
     if answer.absent:
-        from memcli.render.reasons import quoted
-
         return Reason("phrase", f"nothing holds {quoted(answer.absent)}")
-    if options.filters == Filters(view=options.filters.view):
-        return None
-    from memcli.search.left_out import left_out
+    phrases = question.query.phrases
+    is_filtered = options.filters != Filters(view=options.filters.view)
+    if is_filtered:
+        from memcli.search.left_out import left_out
 
-    with memory.store.snapshot() as snapshot:
-        return left_out(snapshot, options.filters)
+        with memory.store.snapshot() as snapshot:
+            reason = left_out(snapshot, options.filters)
+        if reason is not None:
+            return reason
+    if not phrases or not (is_filtered or question.query.excluded):
+        return None
+    by = "the filters" if is_filtered else "what the question excludes"
+    return Reason("phrase", f"what holds {quoted(tuple(phrases))} is left out by {by}")
 
 
 def ask_as_it_is(

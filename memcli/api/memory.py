@@ -78,7 +78,9 @@ class Memory(OpenedWorkspace):
             legs=LegsRun(answer.lexical, answer.dense),
             results=passages_of(answer.hits, words=found.words),
             dropped=answer.dropped,
+            far=answer.far,
             absent=answer.absent,
+            apart=answer.apart,
             repaired=answer.repaired,
             nothing=found.nothing,
         )

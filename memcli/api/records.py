@@ -41,7 +41,9 @@ class SearchResults(Record):
     legs: LegsRun
     results: tuple[Passage, ...]  # best first
     dropped: int  # passages that did not fit the budget
+    far: int  # that would have fitted, and are far from the question
     absent: tuple[str, ...] = ()  # phrases that nothing holds
+    apart: tuple[str, ...] = ()  # phrases that no passage holds together
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 

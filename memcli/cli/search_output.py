@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
-    from memcli.search.pipeline import Leg
+    from memcli.search.pipeline import Answer, Leg
     from memcli.search.repair import Repair
     from memcli.types import About
 
@@ -177,11 +177,12 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     elif answer.absent:
         phrases = terminal.safe_line(quoted(answer.absent))
         terminal.say(f"No passage contains {phrases}; these match the other words.")
+    elif answer.apart:
+        phrases = terminal.safe_line(quoted(answer.apart))
+        terminal.say(f"No passage contains all of {phrases}; these contain one of them.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
-    if answer.dropped and answer.hits:
-        more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
-        terminal.say(f"{more} did not fit the budget.")
+    _say_budget(answer, terminal)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if terminal.verbose:
@@ -191,6 +192,16 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
+
+
+def _say_budget(answer: Answer, terminal: Terminal) -> None:
+    """Say how many passages a budget left out, and why."""
+    if answer.dropped and answer.hits:
+        more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
+        terminal.say(f"{more} did not fit the budget.")
+    if answer.far:
+        more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
+        terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
 
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal) -> None:

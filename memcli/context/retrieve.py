@@ -90,7 +90,8 @@ def find(
     `roots` are the folders of the sources by name. Soft rules that had no room are found where
     the question asks for them.
     """
-    inner = Inner(keep_share=KEEP_SHARE, outside=fixed.chunk_ids)
+    # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
+    inner = Inner(keep_share=KEEP_SHARE, demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     hits = [h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)]

@@ -31,6 +31,8 @@ def record(span: DateSpan) -> dict[str, Any]:
         described["order"] = span.order
     if span.read:
         described["read"] = span.read
+    if span.excluded:
+        described["excluded"] = True
     return described
 
 
@@ -42,4 +44,5 @@ def _meaning(span: DateSpan) -> str:
     if span.end is None:
         return f"{span.start} and later"
     days = span.start if span.start == span.end else f"{span.start} to {span.end}"
+    days = f"any day but {days}" if span.excluded else days
     return f"{days} ({span.read}; search.date_order)" if span.read else days

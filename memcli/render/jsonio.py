@@ -96,9 +96,11 @@ def search_envelope(
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
+        **({"apart": list(answer.apart)} if answer.apart else {}),
         **repairs(answer),
         "results": results,
         "dropped": answer.dropped,
+        **({"far": answer.far} if answer.far else {}),
     }
 
 

@@ -1,15 +1,30 @@
 """The words that dates are made of, and the days they stand for; pure.
 
-The grammars are `spaced_dates` and `unspaced_dates`.
+The grammars are `spaced_dates`, with its rules in `calendar_dates`, `near_dates`, `date_parts`,
+`date_bounds` and `date_orders`, and `unspaced_dates`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 
 from memcli.record import Record
 
 Days = tuple[date, date]
+
+
+class Seen(Record):
+    """Where dates are read from: the day, and how 7/12/2023 is meant."""
+
+    today: date
+    day_first: bool
+
+
+# The grammar of English and German is made of rules. A rule gets the words of a text from some
+# place on, as they are typed and in small letters, with empty ones behind the last.
+Found = tuple[int, Days]  # how many words were read, and what they mean
+Rule = Callable[[list[str], list[str], Seen], Found | None]
 
 
 class Reading(Record):
@@ -18,6 +33,7 @@ class Reading(Record):
     first: date | None = None
     last: date | None = None
     order: str = ""  # newest | oldest
+    excluded: bool = False  # every day but these is meant
 
 
 def _table(*groups: str, first: int = 1) -> dict[str, int]:
@@ -112,6 +128,7 @@ SINCE_WORDS = _table("since seit ab")
 UNTIL_WORDS = _table("until till bis")
 BEFORE_WORDS = _table("before vor")
 AFTER_WORDS = _table("after nach")
+EXCEPT_WORDS = _table("not nicht except excluding außer ausser")
 YEAR_WORDS = _table("year jahr jahre")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100  # another number is more often an amount
 
@@ -153,6 +170,12 @@ def month_days(year: int, month: int) -> Days:
 def quarter_days(year: int, quarter: int) -> Days:
     """Give the first and the last day of a quarter, 1 to 4."""
     return month_days(year, 3 * quarter - 2)[0], month_days(year, 3 * quarter)[1]
+
+
+def latest_quarter(quarter: int, today: date) -> Days:
+    """Give the last such quarter that has begun."""
+    days = quarter_days(today.year, quarter)
+    return days if days[0] <= today else quarter_days(today.year - 1, quarter)
 
 
 def half_days(year: int, half: int) -> Days:

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from datetime import date
 
 from memcli.record import Record
-from memcli.search import spaced_dates
+from memcli.search import calendar_dates, feasts, spaced_dates
 from memcli.search.date_words import SEASONS, Reading
 
+# What is called by a name; the seasons of Chinese and Japanese are single signs.
+_NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *feasts.NAMES))})\b")
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
@@ -27,6 +29,7 @@ class DateSpan(Record):
     at: int  # where the words begin
     order: str = ""  # newest | oldest: no stretch, but which of the days come first
     read: str = ""  # month first | day first: how a date was read that could be either
+    excluded: bool = False  # every day but these is wished for
 
     @property
     def stops_at(self) -> int:
@@ -37,12 +40,13 @@ class DateSpan(Record):
     def said(self) -> int:
         """Count the characters of its beginning that a note may say itself.
 
-        It tells of `last summer`, or on 3 May of the week that the question calls the week
-        before 3 May; in what follows, a note has no words in common with the question.
+        It tells of `last summer`, `Q3` and Christmas, or on 3 May of the week that the question
+        calls the week before 3 May; in what follows, a note has no words in common with the
+        question, nor where a stretch of time is open.
         """
         low = self.text.lower()
-        names = SEASONS.keys() & {*re.findall(r"[^\W\d_]+", low), *low}
-        if names:
+        is_closed = self.start is not None and self.end is not None
+        if is_closed and (_NAMED.search(low) or not SEASONS.keys().isdisjoint(low)):
             return len(low)
         beside = re.match(r".+?\s(?:before|after|vor|nach)\s", low)
         return beside.end() if beside else 0
@@ -59,7 +63,7 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
     for start, end, reading in spaced_dates.read(text, today, day_first=day_first):
         words = text[start:end]
         read = ""
-        if "/" in words and spaced_dates.is_ambiguous(words):
+        if "/" in words and calendar_dates.is_ambiguous(words):
             read = "day first" if day_first else "month first"
         # In `in 2023年5月` the year is taken.
         if taken.isdisjoint(range(start, end)):
@@ -70,13 +74,15 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
 def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
     """Read a text that is a date as a whole; anything else is a ValueError."""
     text = text.strip()
+    asked = re.sub(r"(?i)^(?:(?:in|im|on|am) )?(?:(?:the|de[mnr]|das|die) )?", "", text)
     # What a lone word needs beside it in a sentence, it does not need here.
-    for lead, body in (("", text), ("in ", text), ("in ", text.title()), ("on ", text.title())):
+    forms = (("", asked), ("in ", asked), ("in ", asked.title()), ("on ", asked.title()))
+    for lead, body in (*forms, ("am ", asked)):
         for span in find_dates(lead + body, today, day_first=day_first):
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
-            if whole and not span.order:
+            if whole and not span.order and not span.excluded:
                 return span._replace(text=text, at=0)
-    if re.fullmatch(rf"{spaced_dates.NUMERIC}|{spaced_dates.SLASHED}", text):
+    if re.fullmatch(rf"{calendar_dates.NUMERIC}|{calendar_dates.SLASHED}", text):
         raise ValueError(f"{text} is not in the calendar")
     raise ValueError(
         f"{text!r} is not a date: write 2026-02-10, 2026-02, yesterday, 'last week', "
@@ -107,4 +113,5 @@ def _span(words: str, at: int, reading: Reading, read: str = "") -> DateSpan:
         at,
         reading.order,
         read,
+        reading.excluded,
     )

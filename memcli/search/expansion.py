@@ -50,7 +50,7 @@ def search_expanded(
         limit=MMR_POOL, budget=None, sort="score", inner=Inner(also=frozenset(("spread",)))
     )
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    kept, dropped = pack(answer.hits[: options.limit], budget=options.budget)
+    kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
     if options.sort != "score":
         kept = in_time(kept, newest=options.sort == "newest")
     shown = answer._replace(hits=tuple(kept), dropped=dropped)

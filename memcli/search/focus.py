@@ -37,6 +37,7 @@ K1 = 1.2
 B = 0.75
 
 Tokens = Sequence[str]
+Window = tuple[int, int, int]  # first, last and best part
 
 
 class SoughtTerm(Record):
@@ -45,6 +46,8 @@ class SoughtTerm(Record):
     tokens: tuple[str, ...]
     idf: float
     starts: tuple[str, ...] = ()  # of a prefix: what its last token may begin with
+    exact: str = ""  # phrase | identifier: what holds it is a literal match
+    demanded: bool = False  # no passage without it
 
 
 def focus(
@@ -62,6 +65,7 @@ def focus(
 
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
     its best part up to `most_lines`, by neighbours that reach `keep_share` of the best part of all.
+    Windows without a term that is demanded are left out where others of their chunk hold one.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
@@ -80,27 +84,60 @@ def focus(
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
     enough = keep_share * best_part if weights.vector else 0.0
     full = 2.0 + NEIGHBOUR_SHARE
+    demanded = [term for term in terms if term.demanded]
     passages: list[Hit] = []
     for hit in hits:
         scores = own.get(hit.about.chunk_id)
         if scores is None:
             passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
             continue
-        parts = _with_neighbours(scores)
-        for first, last, best in _windows(hit, scores, parts, enough, most_lines, whole=whole):
+        parts, told = _with_neighbours(scores), tokens[hit.about.chunk_id]
+        windows = _windows(hit, scores, parts, enough, most_lines, whole=whole)
+        if demanded:
+            windows = [window for window in windows if _says(window, told, demanded)] or windows
+        literal = _literal_windows(windows, told, terms) if hit.candidate.literal else ()
+        for window in windows:
+            first, last, best = window
             score = (hit.score + parts[best]) / full
             moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
-            held = {t for part in tokens[hit.about.chunk_id][first : last + 1] for t in part}
             passages.append(
                 moved._replace(
                     first=first,
                     last=last,
                     best=best,
                     own_cosine=_best_cosine(hit, first, last),
-                    own_coverage=_coverage(held, terms),
+                    own_coverage=_coverage(set(_run(window, told)), terms),
+                    is_literal=window in literal,
                 )
             )
     return ordered(passages)
+
+
+def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
+    """Give the tokens of a window in their order."""
+    first, last, _ = window
+    return [token for part in tokens[first : last + 1] for token in part]
+
+
+def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]) -> bool:
+    """Tell whether a window holds any of some terms, word after word."""
+    run = _run(window, tokens)
+    return any(term.tokens and _occurrences(run, term) for term in terms)
+
+
+def _literal_windows(
+    windows: Sequence[Window], tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]
+) -> Sequence[Window]:
+    """Choose the windows that are why their chunk is a literal match; where none is, the best.
+
+    They hold a phrase or an identifier of the query, or else all the words that the chunk holds.
+    """
+    exact = [term for term in terms if term.exact]
+    found = [window for window in windows if _says(window, tokens, exact)]
+    if not found:
+        everything = _coverage({token for part in tokens for token in part}, terms)
+        found = [w for w in windows if _coverage(set(_run(w, tokens)), terms) >= everything]
+    return found or windows[:1]
 
 
 def _own_scores(hit: Hit, texts: Sequence[float], leaning: float, per_text: float) -> list[float]:
@@ -138,8 +175,8 @@ def _windows(
     most_lines: int,
     *,
     whole: bool,
-) -> list[tuple[int, int, int]]:
-    """Give (first, last, best) part of each window, best window first."""
+) -> list[Window]:
+    """Give the windows of a chunk, the best one first."""
     parts = hit.candidate.parts
 
     def joins(part: int, first: int, last: int) -> bool:

@@ -30,6 +30,7 @@ class Hit(Record):
     own_cosine: float | None = None
     own_coverage: float | None = None
     best: int = 0  # the part that it was found by
+    is_literal: bool = False  # it holds what makes its chunk a literal match
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
 
     @property

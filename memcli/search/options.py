@@ -25,6 +25,7 @@ class Inner(Record):
 
     passage_lines: int = PASSAGE_LINES
     keep_share: float = KEEP_SHARE  # of the best part, from which a neighbour joins a passage
+    demands_phrases: bool = True  # what the query quotes has to be there, if anything holds it
     outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
     also: frozenset[str] = frozenset()  # stages switched on beside those of the profile
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
@@ -34,6 +35,7 @@ class SearchOptions(Record):
     """What a search is asked to do."""
 
     limit: int
+    free: int  # passages that a budget is given to however far they are from the question
     mode: str  # hybrid | lexical | dense
     profile: Profile
     encoder: str  # its name in the configuration
@@ -81,12 +83,14 @@ def options_of(
         return config(name) if is_set else profile.settings.get(name, config(name))
 
     limit, universe = setting("search.limit"), setting("search.universe")
+    free = limit
     if fill and budget is not None and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(
         limit=limit,
+        free=free,
         mode=config("search.mode"),
         profile=profile,
         encoder=config("embedding.encoder"),

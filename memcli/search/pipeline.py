@@ -30,6 +30,7 @@ from memcli.search.proximity import (
     LAST_DAY,
     apply_proximity,
     choose,
+    excluded_spans,
     in_time,
     is_of,
     of_dates_alone,
@@ -80,8 +81,10 @@ class Answer(Record):
     dense: Leg
     candidates: int
     dropped: int  # passages that did not fit the budget
+    far: int  # that would have fitted, and are far from the question
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
+    apart: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
@@ -89,7 +92,8 @@ class Answer(Record):
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
 
 
-NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), (), "0")
+_NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
 
 
 class Vector(Record):
@@ -119,6 +123,7 @@ class Gathered(Record):
     found: Recalled
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
+    out: Spans  # dates that it excludes
     order: str  # newest | oldest, where the query wishes so
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
@@ -183,6 +188,7 @@ def _gather(
             reach_of(options.filters, snapshot.supports()),
             spans,
             options.inner.outside,
+            options.inner.demands_phrases,
         ),
     )
     if found.common:
@@ -210,6 +216,7 @@ def _gather(
         found=found,
         repaired=repaired,
         spans=spans,
+        out=excluded_spans(dates),
         order=order,
         dates_alone=dates_alone,
         weights=weights,
@@ -254,8 +261,8 @@ def _rank(
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
     ranked = _through(steps, judged, options, observe)[: options.limit]
-    fit: _Step = ("pack", lambda hits: pack(hits, budget=options.budget)[0])
-    shown = _through([fit], ranked, options, observe)
+    packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
+    shown = _through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
     return Answer(
@@ -264,9 +271,11 @@ def _rank(
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
-        dropped=len(ranked) - len(shown),
+        dropped=dropped,
+        far=far,
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
+        apart=gathered.found.apart,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
@@ -299,7 +308,7 @@ def _judging(
         most_lines=options.inner.passage_lines,
         keep_share=options.inner.keep_share,
     )
-    raised = of_dates_alone if gathered.dates_alone else apply_proximity
+    raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         ("focus", passages),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),

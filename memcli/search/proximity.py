@@ -2,15 +2,15 @@
 
 score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days /
 PROXIMITY_HALF_LIFE_DAYS), days being the distance from the record's date to the nearest named
-span, 0 inside it; what is bounded on one side has no near beyond its bound. Undated records get
-nothing. For `latest` and `first` the dated hits that answer about as well as the best change places
-until they stand in the order of time.
+span, 0 inside it; what is bounded on one side has no near beyond its bound, and an excluded day
+is near to nothing. Undated records get nothing. For `latest` and `first` the dated hits that
+answer about as well as the best change places until they stand in the order of time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from memcli.search.hits import Hit, ordered
@@ -33,8 +33,31 @@ Spans = Sequence[tuple[str, str]]
 
 
 def spans_of(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
-    """Give the named stretches of days as ISO dates, both ends included."""
-    return [(span.start or FIRST_DAY, span.end or LAST_DAY) for span in dates if not span.order]
+    """Give the stretches of days that are wished for as ISO dates, both ends included."""
+    wished = [_ends(span) for span in dates if not span.order and not span.excluded]
+    for first, last in excluded_spans(dates):
+        all_days = wished or [(FIRST_DAY, LAST_DAY)]
+        wished = [piece for span in all_days for piece in _around(span, first, last)]
+    return wished
+
+
+def excluded_spans(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
+    """Give the stretches of days of which nothing is wished for."""
+    return [_ends(span) for span in dates if span.excluded]
+
+
+def _ends(span: DateSpan) -> tuple[str, str]:
+    return span.start or FIRST_DAY, span.end or LAST_DAY
+
+
+def _around(span: tuple[str, str], first: str, last: str) -> Iterator[tuple[str, str]]:
+    """Give what a stretch has before `first` and behind `last`."""
+    start, end = span
+    day = timedelta(1)
+    if start < first:
+        yield start, min(end, (date.fromisoformat(first) - day).isoformat())
+    if last < end:
+        yield max(start, (date.fromisoformat(last) + day).isoformat()), end
 
 
 def bonus(day: str | None, spans: Spans) -> float:
@@ -83,11 +106,14 @@ def choose(hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit:
     return in_time([hit for hit in hits if is_of(hit, spans)], newest=order == "newest")[:limit]
 
 
-def apply_proximity(hits: Sequence[Hit], *, spans: Spans, order: str = "") -> list[Hit]:
-    """Raise every hit near a named date, then put the newest or the oldest first."""
+def apply_proximity(
+    hits: Sequence[Hit], *, spans: Spans, out: Spans = (), order: str = ""
+) -> list[Hit]:
+    """Raise every hit near a named date but not of one in `out`, then the newest or the oldest."""
     moved = list(hits)
     if spans:
-        moved = ordered([_raised(hit, bonus(hit.about.date, spans)) for hit in moved])
+        gains = [0.0 if is_of(hit, out) else bonus(hit.about.date, spans) for hit in moved]
+        moved = ordered([_raised(hit, gain) for hit, gain in zip(moved, gains, strict=True)])
     return _by_order(moved, order) if order else moved
 
 

@@ -90,6 +90,12 @@ class ParsedQuery(Record):
         return tuple(term for term in self.terms if not term.stop) or self.terms
 
     @property
+    def phrases(self) -> dict[str, Term]:
+        """Give the phrases that count, as they were typed and as an index holds them."""
+        asked = ((term.text, term.sought) for term in self.sought if term.kind == "phrase")
+        return {text: sought for text, sought in asked if sought}
+
+    @property
     def asks_for_dates_alone(self) -> bool:
         """Tell that it holds nothing but stop words and dates, as `what happened on 3 May?`."""
         return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)

@@ -21,6 +21,8 @@ DATE_STEMS = (
     "jan", "feb", "mar", "maerz", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt",
     "nov", "dec", "dez", "mon", "tue", "wed", "mittwoch", "thu", "fri", "sat", "sonnabend", "sun",
     "spring", "summer", "sommer", "autumn", "fall", "herbst", "winter", "half",
+    "christmas", "xmas", "weihnacht", "silvester", "easter", "oster", "himmelfahrt",
+    "ascension", "pentecost", "whitsun", "pfingst", "boxing", "karfreit",
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
 
@@ -52,7 +54,7 @@ class Question(Record):
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
             # Their latest project in July 2023 is not the latest of what July has.
-            if any(span.start and span.end for span in dates):
+            if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
             query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
         if query.is_empty:

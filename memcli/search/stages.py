@@ -27,7 +27,7 @@ TABLE = (
         "recall",
         "takes the best chunks by words (BM25) and the best by meaning (cosine), "
         "`search.universe` of each, and looks up the score each lacks",
-        "no leg has it among its {universe} best, or a filter leaves it out",
+        "no leg has it among its {universe} best, or a filter or a quoted phrase leaves it out",
     ),
     Stage(
         "recall.repair",
@@ -55,7 +55,8 @@ TABLE = (
     Stage(
         "focus",
         "cuts each chunk down to the lines that answer (`--full` keeps it whole)",
-        "no passage of its chunk holds it, as a heading that stands apart",
+        "no passage of its chunk holds it, as a heading that stands apart, or it lacks what is "
+        "quoted",
         switch="focus",
     ),
     Stage(
@@ -119,7 +120,8 @@ TABLE = (
     ),
     Stage(
         "pack",
-        "keeps the first `--limit`, or as many as fit `--budget`, the last one cut down to fit",
+        "keeps the first `--limit`, or as many as fit `--budget` and are not far from the "
+        "question, the last one cut down to fit",
         "it stood at {before}; --limit is {limit} and --budget {budget}",
     ),
 )

@@ -84,15 +84,23 @@ _TO = ("到", "至", "~", "〜", "～", "–", "—", "-", "から")
 _AND = ("和", "与", "與", "と")
 _AND_ENDS = ("之间", "之間", "间", "間", "の間")
 _RANGE_ENDS = ("まで", "为止", "為止", *_AND_ENDS, "期间", "期間")
-_SINCE_LEADS = ("从", "從", "自", "自从", "自從")
-_UNTIL_LEADS = ("截至", "截止", "直到")
+_SINCE_LEADS = ("从", "從", "自", "自从", "自從", "不早于", "不早於")
+# In the order in which they are tried: 不早于 ends as 早于 does.
+_LEADS: dict[str, tuple[str, ...]] = {
+    "until": ("截至", "截止", "直到", "不晚于", "不晚於", "不迟于", "不遲於"),
+    "since": _SINCE_LEADS,
+    "before": ("早于", "早於"),
+    "after": ("晚于", "晚於"),
+    "except": ("除了", "不在"),
+}
 _LINKS = ("", "的", "の")
 # What bounds a stretch of time, and the signs behind a single one of which it is another word:
 # 前面, 后来, 起床.
-_BOUNDS = (
+_BOUNDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("before", ("之前", "以前", "より前", "前"), "面往后後端任台天年日"),
     ("until", ("まで", "为止", "為止"), ""),
     ("since", ("以来", "以來", "至今", "以降", "开始", "開始", "から", "起"), "床来來初"),
+    ("except", ("以外", "之外", "除外", "を除く", "を除いて"), ""),
     ("after", ("之后", "之後", "以后", "以後", "より後", "后", "後"), "来來天面端悔"),
 )
 _ORDERS = {
@@ -266,26 +274,30 @@ def _in_order(one: _Atom, two: _Atom) -> Days:
 
 
 def _bounded(text: str, atom: _Atom) -> tuple[int, int, Reading]:
-    """Read what makes a date the beginning or the end of a stretch: 5月4日以后, 从昨天起."""
-    first, last = atom.days
-    day = timedelta(1)
+    """Read what makes a date a bound, or no wish: 5月4日以后, 从昨天起, 除了上周."""
     for name, words, unlike in _BOUNDS:
         end = _bound_end(text, atom.end, words, unlike)
-        if end == atom.end:
-            continue
-        if name == "before" and first > date.min:
-            return atom.start, end, Reading(None, first - day)
-        if name == "until":
-            return atom.start, end, Reading(None, last)
-        if name == "since":
-            return atom.start - len(_lead(text, atom.start, _SINCE_LEADS)), end, Reading(first)
-        if name == "after" and last < date.max:
-            return atom.start, end, Reading(last + day, None)
-    if lead := _lead(text, atom.start, _UNTIL_LEADS):
-        return atom.start - len(lead), atom.end, Reading(None, last)
-    if lead := _lead(text, atom.start, _SINCE_LEADS):
-        return atom.start - len(lead), atom.end, Reading(first, None)
-    return atom.start, atom.end, Reading(first, last)
+        if end > atom.end and (reading := _meaning(name, atom.days)):
+            lead = _lead(text, atom.start, _LEADS.get(name, ()))
+            return atom.start - len(lead), end, reading
+    for name, words in _LEADS.items():
+        lead = _lead(text, atom.start, words)
+        if lead and (reading := _meaning(name, atom.days)):
+            return atom.start - len(lead), atom.end, reading
+    return atom.start, atom.end, Reading(*atom.days)
+
+
+def _meaning(name: str, days: Days) -> Reading | None:
+    """Give what lies on one side of a stretch of days, or around it; None behind the last day."""
+    first, last = days
+    day = timedelta(1)
+    if name == "except":
+        return Reading(first, last, excluded=True)
+    if name in ("since", "until"):
+        return Reading(first) if name == "since" else Reading(None, last)
+    if name == "before":
+        return Reading(None, first - day) if first > date.min else None
+    return Reading(last + day) if last < date.max else None
 
 
 def _lead(text: str, at: int, words: tuple[str, ...]) -> str:

@@ -26,6 +26,8 @@ TODAY = date(2026, 2, 11)
             'Read "latest" as a wish for the newest, "since June" as 2025-06-01 and later.',
         ),
         ("前天 and 前天", 'Read "前天" as 2026-02-09.'),
+        ("not in June", 'Read "not in June" as any day but 2025-06-01 to 2025-06-30.'),
+        ("not before June", 'Read "not before June" as 2025-06-01 and later.'),
         ("2026-02-10 or 2026-02", ""),
         ("nothing of the kind", ""),
     ],
@@ -35,8 +37,9 @@ def test_one_line_says_how_dates_were_read(text: str, told: str) -> None:
 
 
 def test_a_program_is_told_the_same() -> None:
-    found = find_dates("the first session since 7/12/2023", TODAY, day_first=True)
+    found = find_dates("the first session since 7/12/2023, not in May", TODAY, day_first=True)
     assert [record(span) for span in found] == [
         {"text": "first", "start": None, "end": None, "order": "oldest"},
         {"text": "since 7/12/2023", "start": "2023-12-07", "end": None, "read": "day first"},
+        {"text": "not in May", "start": "2025-05-01", "end": "2025-05-31", "excluded": True},
     ]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import UsageError
-from memcli.search import date_words, spaced_dates
+from memcli.search import date_orders, date_words, feasts
 from memcli.search.dates import find_dates
 from memcli.search.question import DATE_STEMS, Question
 
@@ -81,6 +81,11 @@ def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:
         ("what did we do last summer at the lake", ["last", "summer", "lake"]),
         ("who called the week before 3 May 2023", ["called", "week"]),
         ("notes on 7/12/2023", ["notes"]),
+        ("revenue in Q3 2023", ["revenue", "Q3", "2023"]),
+        ("revenue of the third quarter", ["revenue", "third", "quarter"]),
+        ("the oven at Christmas", ["oven", "Christmas"]),
+        ("the oven since Christmas", ["oven"]),
+        ("Ofen seit Ostern", ["Ofen"]),
     ],
 )
 def test_the_words_of_a_date_are_not_looked_for_but_those_a_note_may_say(
@@ -96,7 +101,17 @@ def test_an_order_is_no_wish_beside_a_time_that_is_named() -> None:
 
 
 def test_a_question_that_is_only_a_date_says_so() -> None:
-    for text in ("2026-02-10", "what did we do yesterday?", "last summer", "5月4日", "since June"):
+    for text in (
+        "2026-02-10",
+        "what did we do yesterday?",
+        "last summer",
+        "5月4日",
+        "since June",
+        "Q3",
+        "2025",
+        "what happened in 2025",
+        "what happened since Christmas?",
+    ):
         assert Question.read(text, TODAY).query.asks_for_dates_alone, text
     assert not Question.read("the pool in June", TODAY).query.asks_for_dates_alone
 
@@ -117,9 +132,9 @@ def test_the_grammar_is_loaded_for_all_it_can_read() -> None:
     """A stem that is missing would hide dates that the grammar knows."""
     tables = (
         date_words.MONTHS, date_words.WEEKDAYS, date_words.DAY_WORDS, date_words.UNITS,
-        date_words.SEASONS,
+        date_words.SEASONS, feasts.NAMES,
     )  # fmt: skip
     words = [word for word in chain(*tables) if word.isascii()]
-    orders = chain(spaced_dates.NEWEST, spaced_dates.OLDEST)
+    orders = chain(date_orders.NEWEST, date_orders.OLDEST)
     for word in chain(words, orders):
         assert not word.isascii() or any(stem in word for stem in DATE_STEMS), word

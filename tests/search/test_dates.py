@@ -38,15 +38,32 @@ CASES = [
     ("am 7. Mai 2023", "2023-05-07", "2023-05-07", "7. Mai 2023"),
     ("im Mai", "2025-05-01", "2025-05-31", "im Mai"),
     ("März 2024", "2024-03-01", "2024-03-31", "März 2024"),
+    ("notes of 09/2025", "2025-09-01", "2025-09-30", "09/2025"),
+    ("im 9/2025", "2025-09-01", "2025-09-30", "9/2025"),
+    ("was geschah am 21.09.?", "2025-09-21", "2025-09-21", "21.09."),
+    ("am 21.9. in der Backstube", "2025-09-21", "2025-09-21", "21.9."),
+    ("21.09. Ofen", "2025-09-21", "2025-09-21", "21.09."),
+    ("Mo 9.2.", "2026-02-09", "2026-02-09", "9.2."),
+    ("vom 21.09. bis 25.09.", "2025-09-21", "2025-09-25", "vom 21.09. bis 25.09."),
+    ("zwischen 21.09. und 3.10.", "2025-09-21", "2025-10-03", "zwischen 21.09. und 3.10."),
+    ("am 21.09.-25.09.", "2025-09-21", "2025-09-25", "21.09.-25.09."),
     # Years.
     ("what did we do in 2023", "2023-01-01", "2023-12-31", "in 2023"),
     ("the year 2024", "2024-01-01", "2024-12-31", "year 2024"),
+    ("2023", "2023-01-01", "2023-12-31", "2023"),
+    ("2023?", "2023-01-01", "2023-12-31", "2023"),
     # Parts of a year, of a month.
     ("what we did in Q3 2023", "2023-07-01", "2023-09-30", "Q3 2023"),
     ("2023 Q3", "2023-07-01", "2023-09-30", "2023 Q3"),
     ("Q3/2023", "2023-07-01", "2023-09-30", "Q3/2023"),
     ("2023-Q3", "2023-07-01", "2023-09-30", "2023-Q3"),
-    ("in Q3", "2025-07-01", "2025-09-30", "in Q3"),
+    ("in Q3", "2025-07-01", "2025-09-30", "Q3"),
+    ("q3 goals", "2025-07-01", "2025-09-30", "q3"),
+    ("results of Q1?", "2026-01-01", "2026-03-31", "Q1"),
+    ("the third quarter", "2025-07-01", "2025-09-30", "third quarter"),
+    ("im dritten Quartal", "2025-07-01", "2025-09-30", "dritten Quartal"),
+    ("mid Q3", "2025-07-31", "2025-08-30", "mid Q3"),
+    ("from Q1 to Q3", "2025-01-01", "2025-09-30", "from Q1 to Q3"),
     ("the third quarter of 2023", "2023-07-01", "2023-09-30", "third quarter of 2023"),
     ("3. Quartal 2023", "2023-07-01", "2023-09-30", "3. Quartal 2023"),
     ("H1 2023", "2023-01-01", "2023-06-30", "H1 2023"),
@@ -79,6 +96,7 @@ CASES = [
         "2025-05-07",
         "from the 3rd to the 7th of May",
     ),
+    ("from February to November", "2025-02-01", "2025-11-30", "from February to November"),
     ("from November to January", "2025-11-01", "2026-01-31", "from November to January"),
     ("from 2021 to 2023", "2021-01-01", "2023-12-31", "from 2021 to 2023"),
     ("2023-05-03..2023-05-07", "2023-05-03", "2023-05-07", "2023-05-03..2023-05-07"),
@@ -90,8 +108,9 @@ CASES = [
     ("zwischen Mai und Juli 2023", "2023-05-01", "2023-07-31", "zwischen Mai und Juli 2023"),
     ("vom 3. Mai bis 7. Juni 2023", "2023-05-03", "2023-06-07", "vom 3. Mai bis 7. Juni 2023"),
     # Beside another date.
-    ("the week before 3 August 2023", "2023-07-27", "2023-08-03", "week before 3 August 2023"),
-    ("the week after 3 August 2023", "2023-08-03", "2023-08-10", "week after 3 August 2023"),
+    ("the month before May 2023", "2023-04-01", "2023-04-30", "month before May 2023"),
+    ("the week before 3 August 2023", "2023-07-27", "2023-08-02", "week before 3 August 2023"),
+    ("the week after 3 August 2023", "2023-08-04", "2023-08-10", "week after 3 August 2023"),
     ("the day before 3 August 2023", "2023-08-02", "2023-08-02", "day before 3 August 2023"),
     ("Friday before 10.01.2024", "2024-01-05", "2024-01-05", "Friday before 10.01.2024"),
     ("Friday after 10.01.2024", "2024-01-12", "2024-01-12", "Friday after 10.01.2024"),
@@ -118,6 +137,24 @@ CASES = [
     ("13/12/2023", "2023-12-13", "2023-12-13", "13/12/2023"),
     ("12/13/2023", "2023-12-13", "2023-12-13", "12/13/2023"),
     ("am 07.12.23", "2023-12-07", "2023-12-07", "07.12.23"),
+    # Feasts.
+    ("at Christmas", "2025-12-24", "2025-12-26", "at Christmas"),
+    ("Christmas 2023", "2023-12-24", "2023-12-26", "Christmas 2023"),
+    ("last Christmas", "2025-12-24", "2025-12-26", "last Christmas"),
+    ("next Christmas", "2026-12-24", "2026-12-26", "next Christmas"),
+    ("zu Weihnachten", "2025-12-24", "2025-12-26", "zu Weihnachten"),
+    ("on Boxing Day", "2025-12-26", "2025-12-26", "on Boxing Day"),
+    ("on New Year's Eve", "2025-12-31", "2025-12-31", "on New Year's Eve"),
+    ("an Easter egg of Easter 2024", "2024-03-31", "2024-04-01", "Easter 2024"),
+    ("letztes Ostern", "2025-04-20", "2025-04-21", "letztes Ostern"),
+    ("on Good Friday", "2025-04-18", "2025-04-18", "on Good Friday"),
+    (
+        "between Christmas and New Year",
+        "2025-12-24",
+        "2026-01-01",
+        "between Christmas and New Year",
+    ),
+    ("the week before Christmas", "2025-12-17", "2025-12-23", "week before Christmas"),
     # Days.
     ("what did I do today", "2026-02-11", "2026-02-11", "today"),
     ("yesterday's notes", "2026-02-10", "2026-02-10", "yesterday"),
@@ -254,6 +291,16 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         ("after the summer of 2024", "2024-09-01", None),
         ("seit Montag", "2026-02-09", None),
         ("seit drei Tagen", "2026-02-08", None),
+        ("since Christmas", "2025-12-24", None),
+        ("before Christmas", None, "2025-12-23"),
+        ("seit Ostern", "2025-04-20", None),
+        ("nach Silvester", "2026-01-01", None),
+        ("seit Karfreitag", "2025-04-18", None),
+        ("since Pentecost", "2025-06-08", None),
+        ("seit Christi Himmelfahrt", "2025-05-29", None),
+        ("since 09/2025", "2025-09-01", None),
+        ("since 13/12", "2025-12-13", None),
+        ("seit 21.09.", "2025-09-21", None),
         ("ab März 2024", "2024-03-01", None),
         ("bis gestern", None, "2026-02-10"),
         ("vor dem 5. Mai", None, "2025-05-04"),
@@ -266,11 +313,75 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         ("5月4日以降", "2025-05-04", None),
         ("5月4日まで", None, "2025-05-04"),
         ("去年から", "2025-01-01", None),
+        # What is denied is open on the other side.
+        ("not before August 2023", "2023-08-01", None),
+        ("nicht vor August", "2025-08-01", None),
+        ("nicht vor dem 5. Mai", "2025-05-05", None),
+        ("not after 5 May 2023", None, "2023-05-05"),
+        ("nicht nach dem 5. Mai 2023", None, "2023-05-05"),
+        ("not since June", None, "2025-05-31"),
+        ("not until August", "2025-08-01", None),
+        ("no later than May 2023", None, "2023-05-31"),
+        ("not earlier than May 2023", "2023-05-01", None),
+        ("later than May 2023", "2023-06-01", None),
+        ("früher als Mai 2023", None, "2023-04-30"),
+        ("nicht später als Mai 2023", None, "2023-05-31"),
+        ("不早于8月", "2025-08-01", None),
+        ("不晚于8月", None, "2025-08-31"),
+        ("早于8月", None, "2025-07-31"),
+        ("晚于8月", "2025-09-01", None),
     ],
 )
 def test_a_bound_leaves_the_other_end_open(text: str, start: str | None, end: str | None) -> None:
     (span,) = find_dates(f"{text} ", TODAY)
     assert (span.start, span.end, span.text) == (start, end, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "start", "end"),
+    [
+        ("van problems not in June", "not in June", "2025-06-01", "2025-06-30"),
+        ("the calls that were not on Monday", "not on Monday", "2026-02-09", "2026-02-09"),
+        ("not yesterday", "not yesterday", "2026-02-10", "2026-02-10"),
+        ("calls, but not last week", "not last week", "2026-02-02", "2026-02-08"),
+        ("not 2 days ago", "not 2 days ago", "2026-02-09", "2026-02-09"),
+        ("not the week of 8 May 2023", "not the week of 8 May 2023", "2023-05-08", "2023-05-14"),
+        ("not from 1 to 3 May 2023", "not from 1 to 3 May 2023", "2023-05-01", "2023-05-03"),
+        ("all calls except June", "except June", "2025-06-01", "2025-06-30"),
+        ("excluding 2023", "excluding 2023", "2023-01-01", "2023-12-31"),
+        ("nicht im Juni", "nicht im Juni", "2025-06-01", "2025-06-30"),
+        ("nicht vor zwei Wochen", "nicht vor zwei Wochen", "2026-01-26", "2026-02-01"),
+        ("außer letzter Woche", "außer letzter Woche", "2026-02-02", "2026-02-08"),
+        ("除了6月还有什么", "除了6月", "2025-06-01", "2025-06-30"),
+        ("除了上周以外", "除了上周以外", "2026-02-02", "2026-02-08"),
+        ("不在6月的会议", "不在6月", "2025-06-01", "2025-06-30"),
+        ("6月を除く", "6月を除く", "2025-06-01", "2025-06-30"),
+    ],
+)
+def test_what_is_denied_is_excluded(text: str, words: str, start: str, end: str) -> None:
+    (span,) = find_dates(text, TODAY)
+    assert (span.text, span.start, span.end, span.excluded) == (words, start, end, True)
+    with pytest.raises(ValueError, match="is not a date"):
+        parse_date(span.text, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Was it not in June that we met?", "in June"),
+        ("did we not yesterday agree on the port", "yesterday"),
+        ("Why not before August?", "before August"),
+        ("Haben wir nicht gestern darüber gesprochen?", "gestern"),
+        ("warum nicht im Juni", "im Juni"),
+        ("whether or not in June", "in June"),
+        ("not only in June", "in June"),
+        ("nothing in June", "in June"),
+        ("删除昨天的日志", "昨天"),
+    ],
+)
+def test_a_denial_that_asks_of_the_day_denies_nothing(text: str, words: str) -> None:
+    (span,) = find_dates(text, TODAY)
+    assert (span.text, span.excluded) == (words, False)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +415,9 @@ def test_an_order_of_days_is_no_stretch(text: str, words: str, order: str) -> No
         ("7/7/2023", "2023-07-07", "2023-07-07", False),
         ("13/12/2023", "2023-12-13", "2023-12-13", False),
         ("12/13/2023", "2023-12-13", "2023-12-13", False),
+        ("7/12", "2025-07-12", "2025-12-07", True),
+        ("1/2", "2026-01-02", "2026-02-01", True),
+        ("13/12", "2025-12-13", "2025-12-13", False),
     ],
 )
 def test_a_date_in_slashes_is_read_as_it_is_set(
@@ -322,14 +436,21 @@ def test_a_date_in_slashes_is_read_as_it_is_set(
         "2026-02-30", "2026-13-01", "2023-02-29", "20261399", "February 30", "2026-00",
         "0000-01-01", "30.02.2026", "2月30日", "13月", "99999 days ago", "9999 years ago",
         "3000年前", "v2026.02.10", "version 1.2.3", "python 3.11", "$2023", "#20260210", "€2026",
-        "2023%", "memory/2026-02-10.md", "/2026/02/10", "2026-02-10-release", "PROJ-2023", "2023",
+        "2023%", "memory/2026-02-10.md", "/2026/02/10", "2026-02-10-release", "PROJ-2023",
         "1234567", "it may rain", "it may 7 times", "march on", "in may", "in march",
         "may march sun sat mon", "the sun", "wed them", "a Mayor", "Sundays", "Decemberist",
         "January budget", "second of May", "in 2000000", "in 2999", "from 10 to 12", "10 days",
-        "a week", "last day", "the last one", "2/30/2026", "13/13/2023", "May", "12:30", "7/12",
-        "24/7", "1/2/345", "Q5 2023", "Q3", "H3 2023", "summer", "in the summer", "in 2021/22",
+        "a week", "last day", "the last one", "2/30/2026", "13/13/2023", "May", "12:30",
+        "port 2026", "2999", "release notes 2026", "room 7/12", "a score of 7/12", "7/12 of them",
+        "in 7/12 of the cases", "in 1/2", "after 1/2 of it", "after 1/2 day", "24/7", "on 24/7",
+        "ticket 12/2025", "13/2025", "version 3.2.", "what is new in version 3.2.", "since 3.2.",
+        "upgraded to Ubuntu 22.04.", "nach Version 3.2.", "3.2. Ofen", "am 31.02.", "um 21.09 Uhr",
+        "Audi Q3", "answer to question Q3", "third quarter of the game",
+        "Christmas presents for Odette", "an Easter egg", "the Easter bunny", "Merry Christmas",
+        "1/2/345", "Q5 2023", "H3 2023", "summer", "in the summer", "in 2021/22",
         "every Monday", "jeden Montag", "Black Friday", "Good Friday", "USA Today", "New Year 2025",
         "before lunch", "after 5 years", "between you and me", "from 5 to 8 people", "since then",
+        "not 2000 but 3000", "not later than expected", "not before lunch", "no", "except", "not",
         "first place", "first aid", "second half", "early bird", "the end of it", "last one",
         "When did he buy his first car?", "at 1.2.33", "10 to 12", "May 7-3, 2023",
         "五月天", "第一次世界大战", "毎週火曜日", "每周三", "3月間", "夏天", "一周一次", "两个月",
@@ -385,6 +506,16 @@ def test_edges_of_the_calendar(today: date, text: str, start: str) -> None:
         ("last week", "2026-02-02", "2026-02-08"),
         ("in 2023", "2023-01-01", "2023-12-31"),
         ("2 days ago", "2026-02-09", "2026-02-09"),
+        ("the last 30 days", "2026-01-12", "2026-02-11"),
+        ("in the last 30 days", "2026-01-12", "2026-02-11"),
+        ("Die letzten 30 Tage", "2026-01-12", "2026-02-11"),
+        ("the third quarter", "2025-07-01", "2025-09-30"),
+        ("im dritten Quartal", "2025-07-01", "2025-09-30"),
+        ("Christmas", "2025-12-24", "2025-12-26"),
+        ("09/2025", "2025-09-01", "2025-09-30"),
+        ("7/12", "2025-07-12", "2025-07-12"),
+        ("21.09.", "2025-09-21", "2025-09-21"),
+        ("3.2.", "2026-02-03", "2026-02-03"),
         ("上周", "2026-02-02", "2026-02-08"),
     ],
 )
@@ -479,6 +610,7 @@ WORDS = """
     last this past a 3 0 9999 99 week days month year ago vor Tagen in on of the May may 7 7th 2023
     31 Feb Sunday Sun yesterday 2026-02-10 2026-02-31 , . 上 周 一 3天前 月 年 2023年 13月 日
     before after since until between from to and early end half Q3 summer first latest week before
+    not except no later than nicht 除了 以外 不早于
     next 7/12/2023 .. - – 令和 元年 五 四 到 从 之前 以来 夏 季度 先 曜日 から まで
 """
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.embedding.known import Calibration
+from memcli.search.dates import find_dates
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, verdict
 from memcli.search.focus import SoughtTerm, focus
@@ -21,8 +23,10 @@ from memcli.search.proximity import (
     LAST_DAY,
     apply_proximity,
     distance_days,
+    excluded_spans,
     nearest_first,
     of_dates_alone,
+    spans_of,
 )
 from tests.search.makers import HALVES, candidate, fused, scores
 
@@ -139,6 +143,37 @@ def test_beyond_a_bound_nothing_is_near() -> None:
     assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.75})
     later = apply_proximity(hits, spans=[("2023-08-01", LAST_DAY)])
     assert scores(later) == pytest.approx({0: 0.5, 1: 0.75, 2: 0.5})
+
+
+def test_what_is_excluded_is_near_to_nothing() -> None:
+    """The Monday after last week lies a day behind it."""
+    found = find_dates("last week, not on Monday", date(2026, 2, 10))
+    days = ("2026-02-03", "2026-02-09", "2026-02-10", "2026-01-01")
+    hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
+    spans, out = spans_of(found), excluded_spans(found)
+    assert (spans, out) == ([("2026-02-02", "2026-02-08")], [("2026-02-09", "2026-02-09")])
+    moved = apply_proximity(hits, spans=spans, out=out)
+    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.5 + 0.25 * 2 ** (-2 / 3), 3: 0.5})
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("not in June 2025", [(FIRST_DAY, "2025-05-31"), ("2025-07-01", LAST_DAY)]),
+        (
+            "since May 2025, not in June 2025",
+            [("2025-05-01", "2025-05-31"), ("2025-07-01", LAST_DAY)],
+        ),
+        ("in 2025 except March 2025", [("2025-01-01", "2025-02-28"), ("2025-04-01", "2025-12-31")]),
+        ("not 0001-01-01", [("0001-01-02", LAST_DAY)]),
+        ("not 9999-12-31", [(FIRST_DAY, "9999-12-30")]),
+        ("in May 2025, except 2025", []),
+    ],
+)
+def test_what_is_excluded_is_cut_out_of_what_is_wished_for(
+    text: str, spans: list[tuple[str, str]]
+) -> None:
+    assert spans_of(find_dates(text, date(2026, 2, 11))) == spans
 
 
 def test_the_newest_of_what_answers_about_as_well_comes_first() -> None:
@@ -313,12 +348,15 @@ def test_packing_never_exceeds_the_budget_and_counts_what_it_drops(
     texts: list[str], budget: int
 ) -> None:
     hits = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
-    kept, dropped = pack(hits, budget=budget)
+    kept, dropped, _ = pack(hits, budget=budget)
     from memcli.markdown.tokens import estimate
 
     assert sum(estimate(hit.text) for hit in kept) <= budget
     assert len(kept) + dropped == len(hits)
     assert kept == [hit for hit in hits if hit in kept]
+    if hits and not kept:  # what fits instead of the best would pass for the answer
+        assert estimate(hits[0].text) > budget
+        return
     left = budget - sum(estimate(hit.text) for hit in kept)
     assert left <= 0.1 * budget or all(estimate(h.text) > left for h in hits if h not in kept)
 

@@ -33,6 +33,7 @@ from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wante
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
+    from memcli.types import Turn
 
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
@@ -319,6 +320,20 @@ class Reader:
         """Tell of chunks whether they begin, and whether they end, within a line."""
         with understood(self.path):
             return excerpts.broken(self._connection, chunk_ids)
+
+    def speakers(self) -> list[str]:
+        """List everybody who speaks in a conversation, each once."""
+        from memcli.store.sqlite import speakers
+
+        with understood(self.path):
+            return speakers.names(self._connection)
+
+    def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
+        """Give the turns of those of some chunks that have any."""
+        from memcli.store.sqlite import speakers
+
+        with understood(self.path):
+            return speakers.turns(self._connection, chunk_ids)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""
