@@ -202,6 +202,10 @@ def _gather(
         weights=weights,
         text_share=believed,
     )
+    if repaired:
+        from memcli.search.repair import traced
+
+        fused = traced(fused, repaired)
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)

@@ -25,6 +25,7 @@ from memcli.store.records import Reach
 from memcli.types import Term, Wanted
 
 if TYPE_CHECKING:
+    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
 
@@ -98,6 +99,16 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
                 terms.append(made_term)
                 stems.add(stem)
     return query._replace(text=text, terms=(*terms, *also))
+
+
+def traced(hits: Sequence[Hit], made: Sequence[Repair]) -> list[Hit]:
+    """Note in the last step of the traces what was looked for."""
+    told = ("repaired", ", ".join(f"{each.searched} for {each.typed}" for each in made))
+    return [
+        hit._replace(trace=(*before, last._replace(inputs=(*last.inputs, told))))
+        for hit in hits
+        for *before, last in [hit.trace]
+    ]
 
 
 def _terms(made: Repair) -> list[QueryTerm]:

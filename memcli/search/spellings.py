@@ -8,7 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# What may have been left out of a word or typed wrongly; the first that has one of its letters.
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґ",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+)
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # rows of a keyboard
 VOWELS = "aeiouy"
 # How likely a wrong letter is beside a letter left out, of which there is one in each place: the
@@ -36,6 +41,7 @@ def spellings(word: str) -> dict[str, float]:
     (1, two letters swapped) and `wrood` (1, a letter left out), but `wood` at 1/26 (a wrong one).
     """
     found: dict[str, float] = {}
+    letters = next((each for each in ALPHABETS if not {*word}.isdisjoint(each)), "")
 
     def put(spelling: str, weight: float) -> None:
         if spelling != word and weight > found.get(spelling, 0.0):
@@ -44,7 +50,7 @@ def spellings(word: str) -> dict[str, float]:
     for at, letter in enumerate(word):
         before, after = word[:at], word[at + 1 :]
         put(before + after[:1] + letter + after[1:], 1.0)
-        for other in LETTERS:
+        for other in letters:
             put(before + letter + other + after, 1.0)
             if at:
                 put(before + other + after, _mistaken(letter, other))

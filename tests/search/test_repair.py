@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.search.spellings import spellings
 from tests.support import write
 
 NOTES = {
@@ -160,10 +159,3 @@ def test_a_repair_is_told_in_python_too(notes: Path) -> None:
         assert repair == ("educaton", "education", "spelling")
         assert memory.context("educaton").repaired == (repair,)
         assert memory.search("education").repaired == ()
-
-
-def test_the_spellings_at_one_edit_keep_the_first_letter_unless_it_was_swapped() -> None:
-    found = spellings("abc")
-    assert {"bac", "acb", "ac", "ab", "abxc", "abcx", "axc", "abx"} <= set(found)
-    assert {"bc", "xabc", "xbc", "abc"}.isdisjoint(found)
-    assert {spelling for spelling in found if spelling[0] != "a"} == {"bac"}
