@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
 
-# Words of a query that are looked at, and that are replaced: each takes some 500 look-ups.
-MOST_LACKING, MOST_REPAIRED = 16, 8
+# Words of a query that the notes lack, and of these such as are no words of English, each of which
+# takes some 500 look-ups: the rest is left as it is.
+MOST_LACKING, MOST_UNKNOWN = 16, 8
 # Letters of the spelling that is found, and of its stem where it is no word of English: a shorter
 # one is a letter from too many words.
 SHORTEST_MEANT, SHORTEST_STEM = 5, 4
@@ -43,6 +44,11 @@ class Repair(Record):
     typed: str
     searched: str
     how: str  # plural | spelling | split | beginning | number | joined | besides
+
+    @property
+    def is_instead(self) -> bool:
+        """Tell that it was looked for in place of what was typed."""
+        return self.how != "besides"
 
 
 def repair(
@@ -60,13 +66,15 @@ def repair(
     lone = (term.text for term in lacking if term not in whole)
     words = {typed: fold(typed) for typed in islice(lone, MOST_LACKING)}
     known = whole_words(words.values())
+    unknown = [typed for typed, word in words.items() if word not in known]
     last = query.terms[-1].text
-    meant = (
+    alone = (
         Repair(typed, *found)
         for typed, word in words.items()
+        if typed not in unknown[MOST_UNKNOWN:]
         if (found := _meant(snapshot, word, is_known=word in known, is_last=typed == last))
     )
-    made = (*islice(meant, MOST_REPAIRED), *together)
+    made = (*alone, *together)
     return _rewritten(snapshot, query, made), made
 
 
@@ -82,7 +90,7 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
     also: list[QueryTerm] = []
     text = query.text
     for each in made:
-        if each.how == "besides":
+        if not each.is_instead:
             also.append(QueryTerm(each.searched, JOINED))
             continue
         first, *rest = each.typed.split()

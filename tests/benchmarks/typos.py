@@ -107,8 +107,8 @@ class Asker:
         """Ask one question in the four ways."""
         as_it_is = self.mending(query.text, query.date)
         told = [f"{each.typed} -> {each.searched} ({each.how})" for each in as_it_is.repaired]
-        clean = self._scores(query, self.plain(query.text, query.date))
         again = self._scores(query, as_it_is)
+        clean = self._without(query, query.text) if told else again
         with self.skin.memory.store.snapshot() as snapshot:
             word = rarest(parse(query.text), snapshot)
             if word is None:
@@ -117,8 +117,13 @@ class Asker:
             text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", wrong, query.text)
             found = self.mending(text, query.date)
             outcome = self._outcome(snapshot, found, word, wrong)
-        without = self._scores(query, self.plain(text, query.date))
-        return Asked(clean, again, without, self._scores(query, found), outcome, told)
+        mended = self._scores(query, found)
+        without = self._without(query, text) if found.repaired else mended
+        return Asked(clean, again, without, mended, outcome, told)
+
+    def _without(self, query: Query, text: str) -> Scores:
+        """Score a text without repair, which is the same where there was nothing to repair."""
+        return self._scores(query, self.plain(text, query.date))
 
     def _outcome(self, snapshot: Snapshot, found: Answer, word: str, wrong: str) -> str:
         meant = {each.typed: each.searched for each in found.repaired}.get(wrong)

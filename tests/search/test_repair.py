@@ -114,6 +114,13 @@ def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None
     assert twice["results"][0]["score"] == once["results"][0]["score"]
 
 
+def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> None:
+    wrong = [f"zyxw{letter}vut" for letter in "abcdefgh"]
+    assert "repaired" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")
+    found = ask(" ".join([*wrong[1:], "deploymwnt"]), "--mode", "lexical")
+    assert repaired(found) == {"deploymwnt": "deployment"}
+
+
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
     assert "repaired" not in ask("envir database", "--mode", "lexical")
 
@@ -149,6 +156,18 @@ def test_what_was_searched_for_is_marked_and_said(
 )
 def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
     assert "repaired" not in ask(*asked)
+
+
+def test_what_is_searched_for_besides_is_told_to_who_asks(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["search", "road trip", "-w", str(notes), "-n", "1"]) == 0
+    assert "roadtrip" not in capsys.readouterr().err
+    assert run(["search", "road trip", "-w", str(notes), "-n", "1", "--explain"]) == 0
+    done = capsys.readouterr()
+    assert done.err == "Searched for roadtrip besides road trip.\n"
+    assert "repaired=roadtrip for road trip" in done.out
 
 
 def test_a_repair_is_told_in_python_too(notes: Path) -> None:

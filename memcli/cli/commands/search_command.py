@@ -392,7 +392,7 @@ def _why_not(ref: str, question: Question, asked: Asking, *, as_json: bool) -> i
     found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
     why_not.write(lines, course, skin, as_json=as_json)
     if say_freshness(found.freshness, skin.terminal):
-        say_repaired(found.answer.repaired, skin.terminal)
+        say_repaired(found.answer.repaired, skin.terminal, explain=True)
     return ExitCode.OK
 
 
