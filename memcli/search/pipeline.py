@@ -197,13 +197,7 @@ def _gather(
         lexical = lexical._replace(reason=_common(found.common))
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    fused: Sequence[Hit] = fuse(
-        found.candidates,
-        found.coverage,
-        method=options.fusion,
-        weights=weights,
-        text_share=believed,
-    )
+    fused = _fused(found, weights, believed, repaired, options.fusion)
     heard = _heard(snapshot, query.text, options, fused)
     fused = heard.leaned(fused) if heard else fused
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
@@ -234,6 +228,23 @@ def _gather(
     )
 
 
+def _fused(
+    found: Recalled,
+    weights: Weights,
+    believed: float,
+    repaired: tuple[Repair, ...],
+    fusion: str,
+) -> Sequence[Hit]:
+    fused = fuse(
+        found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
+    )
+    if not repaired:
+        return fused
+    from memcli.search.repair import traced
+
+    return traced(fused, repaired)
+
+
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
     return RecallBounds(
         options.universe,
@@ -257,13 +268,15 @@ def _as_meant(
     if not (options.repairs and options.has("recall.repair")):
         return query, ()
     asked = {term: sought for term in query.plain if (sought := term.sought)}
-    held = snapshot.occurring([*asked.values()])
+    neighbours = query.neighbours
+    held = snapshot.occurring([*asked.values(), *neighbours])
     lacking = [term for term, sought in asked.items() if sought not in held]
-    if not lacking:
+    joined = [pair for term, pair in neighbours.items() if term in held]
+    if not lacking and not joined:
         return query, ()
     from memcli.search.repair import repair
 
-    return repair(snapshot, query, lacking)
+    return repair(snapshot, query, lacking, joined)
 
 
 def _heard(

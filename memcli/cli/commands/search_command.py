@@ -386,14 +386,15 @@ def _without_dense(dense: Leg) -> LegMissingError:
 def _why_not(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
     from memcli.api.ask import ask
     from memcli.cli import why_not
-    from memcli.cli.search_output import say_freshness
+    from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
 
     skin, course = asked.skin, Course()
     lines = why_not.lines_of(ref, skin)
     found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
     why_not.write(lines, course, skin, as_json=as_json)
-    say_freshness(found.freshness, skin.terminal)
+    if say_freshness(found.freshness, skin.terminal):
+        say_repaired(found.answer.repaired, skin.terminal, explain=True)
     return ExitCode.OK
 
 
