@@ -160,7 +160,7 @@ def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
     ids = [hit.about.chunk_id for hit in answer.hits]
     broken, turns = snapshot.broken(ids), snapshot.turns(ids)
     return tuple(
-        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())), asked=answer.asked)
+        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
 
@@ -307,7 +307,7 @@ def _rank(
         shown = in_time(shown, newest=options.sort == "newest")
     return Answer(
         hits=tuple(shown),
-        verdict=verdict(judged),
+        verdict=_verdict(gathered, judged, shown),
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
@@ -320,8 +320,19 @@ def _rank(
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
-        asked=gathered.voices.names if gathered.voices else (),
+        asked=gathered.voices.names if gathered.voices and not gathered.voices.only else (),
     )
+
+
+def _verdict(gathered: Gathered, judged: Sequence[Hit], shown: Sequence[Hit]) -> str:
+    """Judge the answer; it is not sure where somebody else says what the question tells of."""
+    found = verdict(judged)
+    if found != "good" or gathered.voices is None:
+        return found
+    from memcli.search.speakers import DOUBTFUL_LEAD, lead_of
+
+    lead = lead_of(shown)
+    return "weak" if lead is not None and lead < DOUBTFUL_LEAD else found
 
 
 def _through(
