@@ -91,6 +91,13 @@ class ParsedQuery(Record):
         """Tell that it holds nothing but stop words and dates, as `what happened on 3 May?`."""
         return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
 
+    def beside_dates(self) -> ParsedQuery:
+        """Take the words that ask for all there is of a date for stop words."""
+        terms = (
+            term._replace(stop=term.stop or term.text.lower() in ANYTHING) for term in self.terms
+        )
+        return self._replace(terms=tuple(terms))
+
     @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:
         """Give what a chunk with every term holds: of the pairs of a long run one will do."""
