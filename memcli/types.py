@@ -109,6 +109,14 @@ class Part(Record):
     hash: bytes  # of the embedded text, 16 bytes
 
 
+class Turn(Record):
+    """Lines that somebody says, and the name as it is written."""
+
+    start_line: int
+    end_line: int
+    speaker: str
+
+
 class Limits(Record):
     """How large chunks and parts may grow."""
 
@@ -135,6 +143,7 @@ class Chunk(Record):
     date: str | None  # of the document, else of a heading that is a date
     links: tuple[str, ...]
     parts: tuple[Part, ...]
+    turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in the chunk
 
 
 class SourceLines(Record):
@@ -246,6 +255,7 @@ class Filters(Record):
     headings: tuple[str, ...] = ()  # text that a heading of the path holds
     tags: tuple[str, ...] = ()  # all of them, or tags below them: infra/db for infra
     where: tuple[Where, ...] = ()  # all of them
+    by: tuple[str, ...] = ()  # lines that one of these speakers says
     undated: bool = False  # keep undated records in spite of since and until
     view: str = "all"  # all | active: no line twice | raw: no summaries
     within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.views import Expanded
     from memcli.types import Encoder
 
+MOST_SPEAKERS = 8  # of an error
 WITHOUT_BOUND = 10**9
 SYNC_WAIT_SECONDS = 60.0
 
@@ -39,6 +40,12 @@ class Answered(Record):
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
     nothing: Reason | None = None  # why nothing was found, where that was not the question
+
+    @property
+    def words(self) -> list[str]:
+        """Give the words that were looked for, as they were typed and as they were repaired."""
+        meant = (repair.searched for repair in self.answer.repaired)
+        return list(dict.fromkeys([*self.question.words, *meant]))
 
     @property
     def is_sure(self) -> bool:
@@ -72,9 +79,12 @@ def ask(
         return Answered(question, freshness, NOTHING)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
+    if options.filters.by:
+        options = options._replace(filters=with_speakers(memory, options.filters))
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
-        return Answered(question, freshness, answer, nothing=_nothing(memory, options, answer))
+        nothing = _nothing(memory, question, options, answer)
+        return Answered(question, freshness, answer, nothing=nothing)
     from memcli.search.expansion import search_expanded
 
     with memory.store.snapshot() as snapshot:
@@ -87,7 +97,7 @@ def ask(
             embed_query=vector,
             age_days=question.age_days,
         )
-    nothing = _nothing(memory, options, answer)
+    nothing = _nothing(memory, question, options, answer)
     return Answered(question, freshness, answer, tuple(expanded), nothing)
 
 
@@ -107,20 +117,60 @@ def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
             )
 
 
-def _nothing(memory: OpenedWorkspace, options: SearchOptions, answer: Answer) -> Reason | None:
+def with_speakers(memory: OpenedWorkspace, filters: Filters) -> Filters:
+    """Put speakers in the place of their names and roles; UsageError where nobody of it speaks."""
+    from memcli.search.speakers import labels_of
+
+    with memory.store.snapshot() as snapshot:
+        speakers = snapshot.speakers()
+    found: list[str] = []
+    for name in filters.by:
+        labels = labels_of(name, speakers)
+        if not labels:
+            raise _nobody(name, speakers)
+        found += labels
+    return filters._replace(by=tuple(dict.fromkeys(found)))
+
+
+def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
+    if not speakers:
+        return UsageError(
+            f"--by {name}: no document is the record of a conversation",
+            hint="memcli help conversations",
+        )
+    from memcli.config.nearest import nearest
+
+    more = f" and {len(speakers) - MOST_SPEAKERS} more" if len(speakers) > MOST_SPEAKERS else ""
+    return UsageError(
+        f"nobody called {name!r} speaks; the speakers are "
+        f"{', '.join(speakers[:MOST_SPEAKERS])}{more}",
+        hint=f'--by "{nearest(name, [*speakers])}"',
+    )
+
+
+def _nothing(
+    memory: OpenedWorkspace, question: Question, options: SearchOptions, answer: Answer
+) -> Reason | None:
     """Say why there is nothing to show: a phrase that nothing holds, a filter."""
     if answer.hits or answer.dropped:
         return None
+    from memcli.render.reasons import quoted
+
     if answer.absent:
-        from memcli.render.reasons import quoted
-
         return Reason("phrase", f"nothing holds {quoted(answer.absent)}")
-    if options.filters == Filters(view=options.filters.view):
-        return None
-    from memcli.search.left_out import left_out
+    phrases = question.query.phrases
+    is_filtered = options.filters != Filters(view=options.filters.view)
+    if is_filtered:
+        from memcli.search.left_out import left_out
 
-    with memory.store.snapshot() as snapshot:
-        return left_out(snapshot, options.filters)
+        with memory.store.snapshot() as snapshot:
+            reason = left_out(snapshot, options.filters)
+        if reason is not None:
+            return reason
+    if not phrases or not (is_filtered or question.query.excluded):
+        return None
+    by = "the filters" if is_filtered else "what the question excludes"
+    return Reason("phrase", f"what holds {quoted(tuple(phrases))} is left out by {by}")
 
 
 def ask_as_it_is(
@@ -128,7 +178,7 @@ def ask_as_it_is(
     question: Question,
     options: SearchOptions,
     *,
-    vector: Callable[[], Vector] | None = None,
+    vector: Callable[[str], Vector] | None = None,
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer from the index without a look at the files."""
@@ -148,8 +198,11 @@ def ask_as_it_is(
 
 def begin_vector(
     memory: OpenedWorkspace, question: Question, options: SearchOptions, index: Remembered
-) -> Callable[[], Vector]:
-    """Begin to embed a question where its vector is of use, and give what waits for it."""
+) -> Callable[[str], Vector]:
+    """Begin to embed a question where its vector is of use, and give what waits for it.
+
+    What waits takes the text that is wanted in the end: words of the question may be repaired.
+    """
     if options.mode == "lexical":
         return _no_vector
     from memcli.embedding.known import is_readable
@@ -162,7 +215,7 @@ def begin_vector(
     return vector.result
 
 
-def _no_vector() -> Vector:
+def _no_vector(text: str) -> Vector:
     return Vector(None, "", MODE_IS_LEXICAL, 1.0)
 
 

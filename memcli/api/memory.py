@@ -76,9 +76,12 @@ class Memory(OpenedWorkspace):
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(answer.lexical, answer.dense),
-            results=passages_of(answer.hits, words=found.question.words),
+            results=passages_of(answer.hits, words=found.words),
             dropped=answer.dropped,
+            far=answer.far,
             absent=answer.absent,
+            apart=answer.apart,
+            repaired=answer.repaired,
             nothing=found.nothing,
         )
 
@@ -174,6 +177,7 @@ class Memory(OpenedWorkspace):
             left_out=len(assembled.left_out) + made.more,
             saved=assembled.saved,
             warnings=made.warnings,
+            repaired=made.answer.repaired if made.answer else (),
         )
 
     def get(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Leg
+    from memcli.search.repair import Repair
 
 
 class Fresh(Record):
@@ -40,7 +41,10 @@ class SearchResults(Record):
     legs: LegsRun
     results: tuple[Passage, ...]  # best first
     dropped: int  # passages that did not fit the budget
+    far: int  # that would have fitted, and are far from the question
     absent: tuple[str, ...] = ()  # phrases that nothing holds
+    apart: tuple[str, ...] = ()  # phrases that no passage holds together
+    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
@@ -80,6 +84,7 @@ class ContextBlock(Record):
     left_out: int  # parts that had no room
     saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]
+    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
 
 
 class DocumentEntry(Record):

@@ -42,7 +42,7 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
         raise NotFoundError(
             f"the source {hit.about.source} is configured no longer", hint="memcli config"
         )
-    open_at(file, landing(hit, found.question.words).line, os.environ)
+    open_at(file, landing(hit, found.words).line, os.environ)
 
 
 def passage(found: Answered, number: int) -> Hit:

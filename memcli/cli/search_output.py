@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
-from memcli.render.reasons import quoted, sentence
+from memcli.render.reasons import quoted, repaired, sentence
 from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.passages import Passage
-    from memcli.search.pipeline import Leg
+    from memcli.search.pipeline import Answer, Leg
+    from memcli.search.repair import Repair
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
@@ -50,7 +51,7 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
 
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
-        name, at = skin.name(*hit.about.document), landing(hit, found.question.words)
+        name, at = skin.name(*hit.about.document), landing(hit, found.words)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
         terminal.write(line)
 
@@ -109,7 +110,7 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
     full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
         jsonio.result(passage, _file(passage, skin), full=full, explain=explain)
-        for passage in passages_of(found.answer.hits, words=found.question.words)
+        for passage in passages_of(found.answer.hits, words=found.words)
     ]
     return (
         [{key: each[key] for key in keys if key in each} for each in results] if keys else results
@@ -167,6 +168,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
+    say_repaired(answer.repaired, terminal, explain=shape.explain)
     _say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
@@ -175,11 +177,12 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     elif answer.absent:
         phrases = terminal.safe_line(quoted(answer.absent))
         terminal.say(f"No passage contains {phrases}; these match the other words.")
+    elif answer.apart:
+        phrases = terminal.safe_line(quoted(answer.apart))
+        terminal.say(f"No passage contains all of {phrases}; these contain one of them.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
-    if answer.dropped and answer.hits:
-        more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
-        terminal.say(f"{more} did not fit the budget.")
+    _say_budget(answer, terminal)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if terminal.verbose:
@@ -189,6 +192,23 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
+
+
+def _say_budget(answer: Answer, terminal: Terminal) -> None:
+    """Say how many passages a budget left out, and why."""
+    if answer.dropped and answer.hits:
+        more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
+        terminal.say(f"{more} did not fit the budget.")
+    if answer.far:
+        more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
+        terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
+
+
+def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
+    """Say which words were looked for in place of others, and what besides to who asks."""
+    told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
+    if told:
+        terminal.say(terminal.safe_line(repaired(told)))
 
 
 def _say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:

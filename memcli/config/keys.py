@@ -96,6 +96,7 @@ KEYS: tuple[Key, ...] = (
     Key("search.min_score", float, 0.0, "Least confidence of a passage.", low=0, high=1),
     Key("search.date_order", str, "mdy", "How 7/12/2023 is read: mdy is 12 July, dmy 7 December.",
         choices=("mdy", "dmy")),
+    Key("search.repair", bool, True, "Respell words that nothing holds; off with --exact."),
     Key("search.view", str, "all", "Which documents are searched; active leaves out compacted"
         " lines, raw leaves out summaries.", choices=("active", "all", "raw")),
     Key("expand.tokens", int, 1500, "Tokens of raw lines that --expand adds.", low=0),

@@ -14,6 +14,7 @@ from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
 from memcli.search.floor import GOOD
+from memcli.search.focus import Width
 from memcli.search.hits import Hit
 from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions
@@ -82,7 +83,7 @@ def find(
     fixed: Fixed,
     *,
     roots: Mapping[str, str],
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
 ) -> tuple[Answer, Retrieved]:
     """Answer a query from the rest of the memory, then follow links from its best passages.
@@ -90,7 +91,8 @@ def find(
     `roots` are the folders of the sources by name. Soft rules that had no room are found where
     the question asks for them.
     """
-    inner = Inner(keep_share=KEEP_SHARE, outside=fixed.chunk_ids)
+    # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
+    inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     hits = [h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)]

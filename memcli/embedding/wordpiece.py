@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from itertools import chain, count, islice
 
@@ -162,6 +162,12 @@ def _read_vocabulary() -> bytes:
 
 def _read_ids() -> dict[str, int]:
     return dict(zip(_read_vocabulary().decode().split("\n"), count(), strict=False))
+
+
+def whole_words(words: Iterable[str]) -> frozenset[str]:
+    """Tell which words are whole entries of the vocabulary: words of English, and some names."""
+    lines = b"\n" + _read_vocabulary()
+    return frozenset(w for w in words if b"\n%b\n" % w.translate(_FOLDED).encode() in lines)
 
 
 class _Finder:

@@ -20,6 +20,7 @@ from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
+from memcli.markdown.turns import turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
     SCOPES,
@@ -83,6 +84,11 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     chunks = chunk_document(
         parsed, title=title, date=date, limits=limits, heading_date=heading_date
     )
+    if turns := turns_of(parsed):
+        chunks = tuple(
+            chunk._replace(turns=within(turns, chunk.start_line, chunk.end_line))
+            for chunk in chunks
+        )
     trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
     authority = _share(metadata.get("authority")) if trusted else None
     lineage = _lineage(source, path, metadata) if trusted else None

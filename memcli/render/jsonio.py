@@ -39,6 +39,10 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["duplicates"]
     if not passage.cut:
         del record["cut"]
+    if not passage.speakers:
+        del record["speakers"]
+    if passage.asked_share is None:
+        del record["asked_share"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -96,9 +100,18 @@ def search_envelope(
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
+        **({"apart": list(answer.apart)} if answer.apart else {}),
+        **repairs(answer),
+        **({"asked": list(answer.asked)} if answer.asked else {}),
         "results": results,
         "dropped": answer.dropped,
+        **({"far": answer.far} if answer.far else {}),
     }
+
+
+def repairs(answer: Answer) -> dict[str, Any]:
+    """Describe which words were looked for in place of others, where there are any."""
+    return {"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
 def _dates(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:

@@ -8,11 +8,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.errors import Reason
+    from memcli.search.repair import Repair
 
 
 def sentence(reason: Reason) -> str:
     """Say why, and what to do. Example: `nothing is embedded yet. Try: memcli index`."""
     return f"{reason.text}. Try: {reason.hint}" if reason.hint else reason.text
+
+
+def repaired(repairs: Sequence[Repair]) -> str:
+    """Say which words were looked for.
+
+    Example: `Searched for education in place of educaton.`
+    """
+    told = (
+        f"{each.searched} {'in place of' if each.is_instead else 'besides'} {each.typed}"
+        for each in repairs
+    )
+    return f"Searched for {', '.join(told)}."
 
 
 def quoted(phrases: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.markdown.tokens import estimate
+from memcli.search.focus import Width
 from memcli.search.hits import Hit
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
@@ -39,7 +40,7 @@ def search_expanded(
     options: SearchOptions,
     *,
     tokens: int,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
 ) -> tuple[Answer, list[Expanded]]:
     """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.
@@ -50,7 +51,7 @@ def search_expanded(
         limit=MMR_POOL, budget=None, sort="score", inner=Inner(also=frozenset(("spread",)))
     )
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    kept, dropped = pack(answer.hits[: options.limit], budget=options.budget)
+    kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
     if options.sort != "score":
         kept = in_time(kept, newest=options.sort == "newest")
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
@@ -71,7 +72,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
-            inner=Inner(passage_lines=PASSAGE_LINES),
+            inner=Inner(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),

@@ -56,9 +56,7 @@ def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False
         return hit.score if on_score else hit.confidence
 
     return [
-        hit
-        for hit in hits
-        if hit.candidate.literal or (value := worth(hit)) is None or value >= min_score
+        hit for hit in hits if hit.is_literal or (value := worth(hit)) is None or value >= min_score
     ]
 
 

@@ -99,6 +99,7 @@ def fuse(
                 confidence=None,
                 duplicates=(),
                 trace=(Step("fuse", score, inputs),),
+                is_literal=candidate.literal,
             )
         )
     return ordered(hits)

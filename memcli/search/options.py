@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
+from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
@@ -23,8 +23,8 @@ BUDGET_LIMIT = 100
 class Inner(Record):
     """What one caller inside memcli needs of a search; no user can ask for it."""
 
-    passage_lines: int = PASSAGE_LINES
-    keep_share: float = KEEP_SHARE  # of the best part, from which a neighbour joins a passage
+    width: Width = WIDTH
+    demands_phrases: bool = True  # what the query quotes has to be there, if anything holds it
     outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
     also: frozenset[str] = frozenset()  # stages switched on beside those of the profile
     without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
@@ -34,6 +34,7 @@ class SearchOptions(Record):
     """What a search is asked to do."""
 
     limit: int
+    free: int  # passages that a budget is given to however far they are from the question
     mode: str  # hybrid | lexical | dense
     profile: Profile
     encoder: str  # its name in the configuration
@@ -48,6 +49,7 @@ class SearchOptions(Record):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
+    repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
     inner: Inner = Inner()
 
@@ -80,12 +82,14 @@ def options_of(
         return config(name) if is_set else profile.settings.get(name, config(name))
 
     limit, universe = setting("search.limit"), setting("search.universe")
+    free = limit
     if fill and budget is not None and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
     return SearchOptions(
         limit=limit,
+        free=free,
         mode=config("search.mode"),
         profile=profile,
         encoder=config("embedding.encoder"),
@@ -100,6 +104,7 @@ def options_of(
         budget=budget,
         whole=whole,
         filters=filters,
+        repairs=config("search.repair"),
         sort=sort,
     )
 

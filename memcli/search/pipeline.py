@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
+    from memcli.search.repair import Repair
+    from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
     from memcli.store.records import Counts
 
@@ -81,15 +83,20 @@ class Answer(Record):
     dense: Leg
     candidates: int
     dropped: int  # passages that did not fit the budget
+    far: int  # that would have fitted, and are far from the question
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
+    apart: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
+    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
+    asked: tuple[str, ...] = ()  # speakers that the query names
 
 
-NOTHING = Answer((), "none", Leg(True, None, 0, 0), Leg(False, None, 0, 0), 0, 0, (), (), "0")
+_NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
 
 
 class Vector(Record):
@@ -115,8 +122,11 @@ class Gathered(Record):
     question: str
     hits: Sequence[Hit]  # those worth a closer look
     fused: Sequence[Hit]  # all of them
+    believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
+    voices: Voices | None  # of `hits`, where it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     found: Recalled
+    repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
     order: str  # newest | oldest, where the query wishes so
@@ -135,7 +145,7 @@ def search(
     dates: Sequence[DateSpan],
     options: SearchOptions,
     *,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
     observe: Observer = unobserved,
 ) -> Answer:
@@ -143,13 +153,17 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    return answer._replace(hits=_with_ends(snapshot, answer.hits), dates=dates)
+    return answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
 
 
-def _with_ends(snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Look up which passages begin or end within a line that another chunk has the rest of."""
-    broken = snapshot.broken([hit.about.chunk_id for hit in hits])
-    return tuple(hit._replace(broken=broken[hit.about.chunk_id]) for hit in hits)
+def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line, and who speaks in them."""
+    ids = [hit.about.chunk_id for hit in answer.hits]
+    broken, turns = snapshot.broken(ids), snapshot.turns(ids)
+    return tuple(
+        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())), asked=answer.asked)
+        for hit, chunk in zip(answer.hits, ids, strict=True)
+    )
 
 
 def _gather(
@@ -158,7 +172,7 @@ def _gather(
     dates: Sequence[DateSpan],
     options: SearchOptions,
     *,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     observe: Observer,
 ) -> Gathered:
     """Read whatever an answer takes from the index."""
@@ -167,6 +181,7 @@ def _gather(
     if asks_dates_alone:
         spans = spans or [(FIRST_DAY, LAST_DAY)]
         order = "newest" if options.sort == "newest" else order
+    query, repaired = _as_meant(snapshot, query, options)
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
     dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
@@ -177,24 +192,15 @@ def _gather(
         total=counts.chunks,
         lexical=wants_lexical,
         vector=vector.blob if vector else None,
-        bounds=RecallBounds(
-            options.universe,
-            reach_of(options.filters, snapshot.supports()),
-            spans,
-            options.inner.outside,
-        ),
+        bounds=_bounds(snapshot, spans, options),
     )
     if found.common:
         lexical = lexical._replace(reason=_common(found.common))
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    fused = fuse(
-        found.candidates,
-        found.coverage,
-        method=options.fusion,
-        weights=weights,
-        text_share=believed,
-    )
+    fused = _fused(found, weights, believed, repaired, options.fusion)
+    heard = _heard(snapshot, query.text, options, fused)
+    fused = heard.leaned(fused) if heard else fused
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
@@ -205,8 +211,11 @@ def _gather(
         question=query.text,
         hits=hits,
         fused=fused,
+        believed=heard.weights(chunks) if heard else {},
+        voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
         tokens=part_tokens(snapshot, chunks),
         found=found,
+        repaired=repaired,
         spans=spans,
         out=excluded_spans(dates),
         order=order,
@@ -220,10 +229,67 @@ def _gather(
     )
 
 
+def _fused(
+    found: Recalled,
+    weights: Weights,
+    believed: float,
+    repaired: tuple[Repair, ...],
+    fusion: str,
+) -> Sequence[Hit]:
+    fused = fuse(
+        found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
+    )
+    if not repaired:
+        return fused
+    from memcli.search.repair import traced
+
+    return traced(fused, repaired)
+
+
+def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
+    return RecallBounds(
+        options.universe,
+        reach_of(options.filters, snapshot.supports()),
+        spans,
+        options.inner.outside,
+        options.inner.demands_phrases,
+    )
+
+
 def _common(words: Sequence[str]) -> Reason:
     """Say which words were passed over."""
     text = f"not looked for, too many chunks hold it: {', '.join(words)}"
     return Reason("common", text)
+
+
+def _as_meant(
+    snapshot: Snapshot, query: ParsedQuery, options: SearchOptions
+) -> tuple[ParsedQuery, tuple[Repair, ...]]:
+    """Put words that the index holds in the place of those that nothing holds."""
+    if not (options.repairs and options.has("recall.repair")):
+        return query, ()
+    asked = {term: sought for term in query.plain if (sought := term.sought)}
+    neighbours = query.neighbours
+    held = snapshot.occurring([*asked.values(), *neighbours])
+    lacking = [term for term, sought in asked.items() if sought not in held]
+    joined = [pair for term, pair in neighbours.items() if term in held]
+    if not lacking and not joined:
+        return query, ()
+    from memcli.search.repair import repair
+
+    return repair(snapshot, query, lacking, joined)
+
+
+def _heard(
+    snapshot: Snapshot, question: str, options: SearchOptions, hits: Sequence[Hit]
+) -> Heard | None:
+    """Find out who speaks in what was found; None where that makes no difference."""
+    speakers = snapshot.speakers() if options.has("speaker") or options.filters.by else ()
+    if not speakers:
+        return None
+    from memcli.search.speakers import hear
+
+    return hear(snapshot, hits, question, speakers, by=options.filters.by)
 
 
 def _rank(
@@ -236,8 +302,8 @@ def _rank(
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
     ranked = _through(steps, judged, options, observe)[: options.limit]
-    fit: _Step = ("pack", lambda hits: pack(hits, budget=options.budget)[0])
-    shown = _through([fit], ranked, options, observe)
+    packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
+    shown = _through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
     return Answer(
@@ -246,12 +312,16 @@ def _rank(
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
-        dropped=len(ranked) - len(shown),
+        dropped=dropped,
+        far=far,
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
+        apart=gathered.found.apart,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
+        repaired=gathered.repaired,
+        asked=gathered.voices.names if gathered.voices else (),
     )
 
 
@@ -277,12 +347,13 @@ def _judging(
         weights=gathered.weights,
         text_share=gathered.text_share,
         whole=options.whole or gathered.dates_alone,
-        most_lines=options.inner.passage_lines,
-        keep_share=options.inner.keep_share,
+        width=options.inner.width,
+        believed=gathered.believed,
     )
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         ("focus", passages),
+        ("speaker", gathered.voices.trimmed if gathered.voices else list),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
@@ -379,7 +450,7 @@ def _dense_leg(
     snapshot: Snapshot,
     query: ParsedQuery,
     options: SearchOptions,
-    embed_query: Callable[[], Vector],
+    embed_query: Callable[[str], Vector],
     counts: Counts,
 ) -> tuple[Leg, Vector | None]:
     """Decide whether vectors take part; each reason is said to the user."""
@@ -401,7 +472,7 @@ def _dense_leg(
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:
         text = "less than half of the texts are embedded"
         return off(Reason("not-embedded", text, "memcli index"))
-    vector = embed_query()
+    vector = embed_query(query.text)
     if vector.blob is None:
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:

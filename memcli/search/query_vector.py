@@ -25,9 +25,13 @@ def vector_of(encoder: Encoder, text: str) -> Vector:
     try:
         blob = encoder.encode_query(text)
     except LegMissingError as error:
-        return Vector(None, "", error.reason, 1.0)
+        return _without(error.reason)
     cut = _fertility(encoder.fingerprint, encoder.count(text) - SPECIAL_TOKENS, text)
     return Vector(blob, encoder.fingerprint, None, cut)
+
+
+def _without(reason: Reason) -> Vector:
+    return Vector(None, "", reason, 1.0)
 
 
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
@@ -45,7 +49,7 @@ class QueryVector:
         """Take what gives the encoder, the natural text, and what the index says of its model."""
         self._encoder, self._text, self._index = encoder, text, index
         self._thread: Thread | None = None
-        self._vector = Vector(None, "", Reason("no-vector", FAILED), 1.0)
+        self._vector = _without(Reason("no-vector", FAILED))
 
     def start(self) -> None:
         """Begin embedding, if the system gives a thread for it."""
@@ -54,12 +58,16 @@ class QueryVector:
             thread.start()
             self._thread = thread
 
-    def result(self) -> Vector:
-        """Wait for the vector, or for the reason why there is none."""
-        if self._thread is None:
-            self._embed()
-        else:
+    def result(self, text: str) -> Vector:
+        """Wait for the vector of a text, or for the reason why there is none.
+
+        Another text than the one that was begun is embedded now: by then the encoder is open.
+        """
+        if self._thread is not None:
             self._thread.join()
+        if self._thread is None or text != self._text:
+            self._text = text
+            self._embed()
         return self._vector
 
     def _embed(self) -> None:
@@ -68,10 +76,10 @@ class QueryVector:
             found = self._encoder().encode_query(self._text, self._index)
             cut = _fertility(found.fingerprint, found.tokens, self._text)
         except MemoryError:
-            self._vector = self._vector._replace(reason=Reason("memory", NO_MEMORY, MORE_MEMORY))
+            self._vector = _without(Reason("memory", NO_MEMORY, MORE_MEMORY))
             return
         except Exception as error:  # an encoder may raise anything; words answer without it
-            reason = Reason("no-vector", f"{FAILED}: {type(error).__name__}: {error}")
-            self._vector = self._vector._replace(reason=reason)
+            told = f"{FAILED}: {type(error).__name__}: {error}"
+            self._vector = _without(Reason("no-vector", told))
             return
         self._vector = Vector(found.vector, found.fingerprint, found.reason, cut)

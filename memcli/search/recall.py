@@ -15,11 +15,12 @@ from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
+from memcli.search.query import JOINED
 from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.search.query import ParsedQuery
+    from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.store.port import Snapshot
 
 # Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.
@@ -33,6 +34,7 @@ class RecallBounds(Record):
     reach: Reach
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
     outside: frozenset[int] = frozenset()  # chunks that are none
+    demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
 
 
 class Recalled(Record):
@@ -44,6 +46,7 @@ class Recalled(Record):
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
+    apart: tuple[str, ...]  # phrases that had to be there, and are nowhere together
     common: tuple[str, ...]  # terms that too many chunks hold to be looked for
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
@@ -75,16 +78,27 @@ def recall(
         kept = affordable(frequencies)
         common = {term: count for term, count in frequencies.items() if term not in kept}
         wanted = wanted._replace(any=kept)
-    literal = _literal(query) if lexical else Wanted()
-    found = _union(snapshot, Sought(wanted, literal, vector, near, query.unwanted), wide)
-    candidates = tuple(c for c in found if c.about.chunk_id not in outside)
+    demanded = query.phrases if bounds.demands_phrases else {}
+    literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
+    sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
+    found, apart = _union(snapshot, sought, wide)
+    absent = _absent(snapshot, query.phrases) if lexical or demanded else ()
+    # A phrase is asked for to the letter: what is merely near to it is a guess.
+    is_guess = len(absent) == len(query.sought)
+    candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = snapshot.confidences() if has_summary else {}
-    if not candidates or not lexical:
-        return Recalled(candidates, {}, {}, (), (), (), (), 0.0, qualities)
+    if not candidates or not (lexical or demanded):
+        return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities)
     left_out += [term.text for term in query.sought if term.sought in common]
     covered = _covered(snapshot, query, candidates, common, total)
-    return covered._replace(common=tuple(left_out), qualities=qualities)
+    if not lexical:  # the words say which lines hold a phrase, and count for nothing else
+        covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
+    if demanded:
+        terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
+        covered = covered._replace(terms=tuple(terms))
+    told = covered._replace(common=tuple(left_out), qualities=qualities)
+    return told._replace(absent=absent, apart=apart)
 
 
 class Sought(Record):
@@ -95,10 +109,16 @@ class Sought(Record):
     vector: bytes | None
     near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
     unwanted: Sequence[Term]  # what no candidate may hold, whichever leg found it
+    demanded: Mapping[str, Term]  # phrases that candidates have to hold, as they were typed
 
 
-def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Candidate]:
-    """Join what each leg finds, and chunks of the days that are named."""
+def _union(
+    snapshot: Snapshot, sought: Sought, bounds: RecallBounds
+) -> tuple[list[Candidate], tuple[str, ...]]:
+    """Join what each leg finds, and chunks of the days that are named.
+
+    Beside them the phrases that had to be there and are nowhere together.
+    """
     limit, reach = bounds.universe, bounds.reach
     lexical = snapshot.lexical(sought.wanted, limit, reach)
     exact = snapshot.lexical(sought.literal, limit, reach)
@@ -111,8 +131,11 @@ def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Can
     if sought.unwanted and ids:
         held = snapshot.holding(sought.unwanted, ids)
         ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
+    apart: tuple[str, ...] = ()
+    if sought.demanded and ids:
+        ids, apart = _with_phrases(snapshot, sought.demanded, ids)
     literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
-    return [
+    found = [
         candidate._replace(
             lexical_rank=ranks.get(candidate.about.chunk_id),
             dense_rank=dense_ranks.get(candidate.about.chunk_id),
@@ -122,6 +145,30 @@ def _union(snapshot: Snapshot, sought: Sought, bounds: RecallBounds) -> list[Can
             ids, Legs(sought.wanted, lexical, sought.vector, nearest)
         )
     ]
+    return found, apart
+
+
+def _with_phrases(
+    snapshot: Snapshot, phrases: Mapping[str, Term], ids: Sequence[int]
+) -> tuple[list[int], tuple[str, ...]]:
+    """Keep the chunks with all the phrases that anything holds, or where there is none with any.
+
+    In the second case those phrases are given too.
+    """
+    held = zip(phrases, snapshot.holding(tuple(phrases.values()), ids), strict=True)
+    there = {text: each.chunk_ids for text, each in held if each.total}
+    if not there:
+        return list(ids), ()
+    together = frozenset.intersection(*there.values())
+    if together or len(there) == 1:
+        return sorted(together), ()
+    return sorted(frozenset.union(*there.values())), tuple(there)
+
+
+def _absent(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
+    """Give the phrases that nothing holds."""
+    held = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
+    return tuple(text for text, each in held if not each.total)
 
 
 def _covered(
@@ -147,28 +194,27 @@ def _covered(
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (sought.text.split()[-1], cut[-1]) if sought.prefix and cut else ()
-        terms.append(SoughtTerm(cut, idf, prefix))
+        terms.append(SoughtTerm(cut, idf, prefix, _exact(term)))
         if sought in common:
             continue
-        looked_up += idf
+        looked_up += idf * (term.kind != JOINED)
         if not frequency:
             unmatched.append(term.text)
         for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    coverage = {chunk: idf / looked_up for chunk, idf in held.items()}
+    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in held.items()}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
-    absent = tuple(t.text for t in query.sought if t.kind == "phrase" and t.text in unmatched)
     return Recalled(
-        # A phrase is asked for to the letter: what is merely near to it is a guess.
-        () if len(absent) == len(query.sought) else candidates,
+        candidates,
         coverage,
         matched,
         tuple(terms),
         tuple(unmatched),
-        absent,
+        (),
+        (),
         (),
         rarity,
         {},
@@ -188,11 +234,12 @@ def part_tokens(
 
 def _literal(query: ParsedQuery) -> Wanted:
     """Want all terms, or a quoted phrase, or an identifier, in one chunk."""
-    exact = (
-        term.sought
-        for term in query.sought
-        if term.kind == "phrase"
-        # C++ and C# are indexed as the letter c, which says nothing.
-        or (term.kind == "identifier" and sum(map(str.isalnum, term.text)) > 1)
-    )
+    exact = (term.sought for term in query.sought if _exact(term))
     return Wanted(tuple(filter(None, exact)), query.groups, query.unwanted)
+
+
+def _exact(term: QueryTerm) -> str:
+    """Tell whether a chunk with this term alone is a literal match: phrase, identifier or no."""
+    # C++ and C# are indexed as the letter c, which says nothing.
+    is_exact = term.kind == "phrase" or sum(map(str.isalnum, term.text)) > 1
+    return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""

@@ -71,6 +71,7 @@ def grounds(
             "excluded": [term._asdict() for term in parsed.excluded],
             "dates": [span._asdict() for span in dates],
         },
+        **({"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}),
         "index": {"revision": int(answer.revision), "fingerprint": answer.fingerprint or None},
         "verdict": answer.verdict,
         "legs": {

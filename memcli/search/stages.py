@@ -27,7 +27,12 @@ TABLE = (
         "recall",
         "takes the best chunks by words (BM25) and the best by meaning (cosine), "
         "`search.universe` of each, and looks up the score each lacks",
-        "no leg has it among its {universe} best, or a filter leaves it out",
+        "no leg has it among its {universe} best, or a filter or a quoted phrase leaves it out",
+    ),
+    Stage(
+        "recall.repair",
+        "looks for a word that nothing holds as it is most likely meant",
+        switch="recall.repair",
     ),
     Stage("fuse", "adds both scores by weight"),
     Stage(
@@ -42,6 +47,11 @@ TABLE = (
         switch="fuse.coverage",
     ),
     Stage(
+        "fuse.speaker",
+        "lets what an assistant says count for less where the question is in the first person",
+        switch="speaker",
+    ),
+    Stage(
         "pool",
         "keeps the best chunks for a closer look, half of the places for those of a named date",
         "it stood at {before}, and {pool} chunks are looked at part by part",
@@ -50,8 +60,15 @@ TABLE = (
     Stage(
         "focus",
         "cuts each chunk down to the lines that answer (`--full` keeps it whole)",
-        "no passage of its chunk holds it, as a heading that stands apart",
+        "no passage of its chunk holds it, as a heading that stands apart, or it lacks what is "
+        "quoted",
         switch="focus",
+    ),
+    Stage(
+        "speaker",
+        "trims off lines of others where the question names who speaks, and keeps to `--by`",
+        "nobody of `--by` says a line of its passage",
+        switch="speaker",
     ),
     Stage(
         "score",
@@ -114,7 +131,8 @@ TABLE = (
     ),
     Stage(
         "pack",
-        "keeps the first `--limit`, or as many as fit `--budget`, the last one cut down to fit",
+        "keeps the first `--limit`, or as many as fit `--budget` and are not far from the "
+        "question, the last one cut down to fit",
         "it stood at {before}; --limit is {limit} and --budget {budget}",
     ),
 )

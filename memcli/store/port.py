@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         VectorSearch,
         WatchRecord,
     )
-    from memcli.types import Candidate, Document, Excerpt, Known, Skip, Term, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Skip, Term, Turn, Wanted
 
 Sleep = Callable[[float], None]
 
@@ -82,6 +82,10 @@ class Snapshot(Protocol):
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
         """Cut texts that `words.prepare` has made into tokens, stemmed as the store holds them."""
+        ...
+
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
@@ -155,6 +159,14 @@ class Snapshot(Protocol):
 
     def listed(self, reach: Reach) -> Sequence[Listed]:
         """List the documents within reach, by source and path; one without a chunk by its date."""
+        ...
+
+    def speakers(self) -> Sequence[str]:
+        """List everybody who speaks in a conversation, each once, by name."""
+        ...
+
+    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
+        """Give the turns of those of some chunks that have any, in their order."""
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:

@@ -82,8 +82,8 @@ def test_what_no_leg_found_is_lost_at_recall(options: SearchOptions) -> None:
     answer = ANSWER._replace(dense=Leg(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
     assert _lost(options, course, answer=answer) == Loss(
         "recall",
-        "no leg has it among its 200 best, or a filter leaves it out; by words alone; "
-        "in no chunk: heron",
+        "no leg has it among its 200 best, or a filter or a quoted phrase leaves it out; "
+        "by words alone; in no chunk: heron",
     )
 
 

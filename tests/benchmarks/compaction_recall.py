@@ -118,19 +118,16 @@ class Workspace:
         spans = find_dates(query.text, today)
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
 
-        def embed_query() -> Vector:
-            return self.vector(parsed.text)
-
         def age(day: str) -> int:
             return age_days(day, today.isoformat())
 
         if not tokens:
-            answer = search(snapshot, parsed, spans, options, embed_query=embed_query, age_days=age)
+            answer = search(snapshot, parsed, spans, options, embed_query=self.vector, age_days=age)
             behind: list[Expanded] = []
         else:
             answer, behind = search_expanded(
                 snapshot, parsed, spans, options,
-                tokens=tokens, embed_query=embed_query, age_days=age,
+                tokens=tokens, embed_query=self.vector, age_days=age,
             )  # fmt: skip
         return [*answer.hits, *(each.hit for each in behind)]
 

@@ -23,7 +23,7 @@ from memcli.context.assemble import Sharing, assemble
 from memcli.context.retrieve import find, fixed_of
 from memcli.search.dates import find_dates
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import Answer, Vector, search
+from memcli.search.pipeline import Answer, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.store.port import Snapshot
@@ -82,7 +82,7 @@ class Asker:
         parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
         return search(
             self.snapshot, parsed, spans, options,
-            embed_query=lambda: self.workspace.vector(parsed.text),
+            embed_query=self.workspace.vector,
             age_days=lambda day: age_days(day, today.isoformat()),
         )  # fmt: skip
 
@@ -93,16 +93,13 @@ class Asker:
             spans = find_dates(query.text, today)
             parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
 
-            def embed_query(text: str = parsed.text) -> Vector:
-                return self.workspace.vector(text)
-
             def age(day: str, today: str = today.isoformat()) -> int:
                 return age_days(day, today)
 
             fixed = fixed_of(self.snapshot, wanted)
             _, found = find(
                 self.snapshot, parsed, spans, options, fixed, roots={},
-                embed_query=embed_query, age_days=age,
+                embed_query=self.workspace.vector, age_days=age,
             )  # fmt: skip
             made = assemble(fixed, found, wanted)
             places = [

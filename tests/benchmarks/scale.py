@@ -138,7 +138,7 @@ def measure(path: str, maker: Maker, mode: str) -> tuple[list[float], list[float
     walls, cpus = [], []
     for text, vector in zip(texts, asked, strict=True):
 
-        def embed_query(text: str = text, vector: Any = vector) -> Vector:
+        def embed_query(text: str, vector: Any = vector) -> Vector:
             if encoder is not None:
                 vector_of(encoder, text)
             return Vector(vector.tobytes(), FINGERPRINT, None, 1.0)

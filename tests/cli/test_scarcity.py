@@ -140,7 +140,7 @@ def test_a_question_that_takes_too_much_memory_is_answered_by_words() -> None:
 
     vector = QueryVector(Greedy, "pool", Remembered(None, None))
     vector.start()
-    assert vector.result().reason == Reason("memory", NO_MEMORY, MORE_MEMORY)
+    assert vector.result("pool").reason == Reason("memory", NO_MEMORY, MORE_MEMORY)
 
 
 def test_sqlite_without_memory_is_no_damage(tmp_path: Path) -> None:

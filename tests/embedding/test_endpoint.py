@@ -300,9 +300,9 @@ def test_whatever_fails_in_the_thread_of_a_query_is_the_reason() -> None:
     endpoint = Endpoint("http://h/v1", MODEL, key=key, key_variable="K", dimension=DIMENSION)
     encoder = QueryEncoder(Choice(("openai",), endpoint=endpoint))
     vector = QueryVector(lambda: encoder, "pool", Remembered(None, None))
-    assert vector.result().blob is None
+    assert vector.result("pool").blob is None
     told = "the query could not be embedded: KeyError: 'no such drawer'"
-    assert vector.result().reason == Reason("no-vector", told)
+    assert vector.result("pool").reason == Reason("no-vector", told)
 
 
 def test_what_speaks_another_protocol_is_not_quoted() -> None:

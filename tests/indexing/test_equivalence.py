@@ -66,7 +66,7 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
         found = []
         for text in QUERIES:
 
-            def vector(text: str = text) -> Vector:
+            def vector(text: str) -> Vector:
                 assert encoder is not None
                 return Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
 

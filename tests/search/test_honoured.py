@@ -13,6 +13,16 @@ from memcli.cli.main import run
 from tests.cli.processes import COMMAND
 from tests.support import write
 
+TOPICS = (
+    "sourdough bread rises overnight, violin strings snap in winter, tulips want sandy soil, "
+    "granite worktops stain easily, otters returned to the river, chess openings for beginners, "
+    "income tax forms are due, harbour pilots board at dawn, felt hats shrink in rain, "
+    "comets carry frozen gases, cheddar ripens for months, lighthouses went automatic, "
+    "kites fly best at noon, ink fades under glass, bees swarm in May, marble quarries of Carrara, "
+    "trams ran until midnight, owls hunt by ear, salted caramel burns quickly, "
+    "paper cranes bring luck, glaciers carve valleys, the choir sings on Thursdays, "
+    "vinegar cleans kettles, moss likes shade, copper roofs turn green"
+)
 Told = Callable[..., tuple[int, str, str]]
 
 
@@ -66,6 +76,81 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     assert "The pool ran dry" in out
     assert err.startswith('No passage contains "no such phrase"; these match the other words.\n')
     assert told("search", '"ran dry"')[1].startswith(" 1. memory/2025-06-12.md:")
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("more", ["", " pool", " notes of the shift"])
+def test_what_is_quoted_has_to_be_in_every_passage(
+    told: Told, notes: Path, mode: str, more: str
+) -> None:
+    between = "".join(f"Note {n} of the shift.\n\n" for n in range(30))
+    text = f"# Shift\n\nThe steam valve leaks.\n\n{between}A valve for steam came.\n"
+    write(notes, "memory/2025-06-14.md", text)
+    found = json.loads(told("search", f'"steam valve"{more}', "--mode", mode, "--json")[1])
+    assert found["results"]
+    assert all("steam valve" in each["snippet"] for each in found["results"])
+
+
+def test_phrases_that_no_passage_holds_together_are_said(told: Told) -> None:
+    code, out, err = told("search", '"ran dry" "20 handles"')
+    assert (code, err) == (
+        0,
+        'No passage contains all of "ran dry", "20 handles"; these contain one of them.\n',
+    )
+    assert ["ran dry" in out, "20 handles" in out, "room for 40" in out] == [True, True, False]
+    assert json.loads(told("search", '"ran dry" "20 handles"', "--json")[1])["apart"] == [
+        "ran dry",
+        "20 handles",
+    ]
+    out, err = told("search", '"ran dry" "at noon"')[1:]
+    assert (out.count("memory/"), err) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "by"),
+    [
+        (('"ran dry"', "--path", "MEMORY.md"), "the filters"),
+        (('"ran dry" -noon',), "what the question excludes"),
+    ],
+)
+def test_a_phrase_that_is_left_out_is_said(told: Told, arguments: tuple[str, ...], by: str) -> None:
+    code, out, err = told("search", *arguments)
+    said = f'No passages found.\nmemcli: what holds "ran dry" is left out by {by}\n'
+    assert (code, out, err) == (0, "", said)
+
+
+def test_a_prompt_that_quotes_something_is_not_held_to_it(told: Told) -> None:
+    block = told("context", 'is "ran dry" why we keep 20 handles in the pool', "--budget", "300")[1]
+    assert ["ran dry" in block, "20 handles" in block] == [True, True]
+
+
+def test_no_passage_below_the_floor_is_let_through_for_its_neighbours(
+    told: Told, notes: Path
+) -> None:
+    between = "".join(f"Note {n} of the shift.\n\n" for n in range(30))
+    write(notes, "memory/2025-06-14.md", f"# Shift\n\nOPS-417 came back.\n\n{between}")
+    for query in ("OPS-417", '"OPS-417 came"', "OPS-417 came back"):
+        found = json.loads(told("search", query, "--min-score", "0.99", "--json")[1])
+        assert ["OPS-417" in each["snippet"] for each in found["results"]] == [True]
+    # Where its words are spread over a chunk, the best of its passages stands for it.
+    found = json.loads(told("search", "valve 29 came", "--min-score", "0.99", "--json")[1])
+    assert len(found["results"]) <= 1
+
+
+def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, notes: Path) -> None:
+    for number, topic in enumerate(TOPICS.split(", "), start=1):
+        write(notes, f"memory/topics/{number}.md", f"# {topic.title()}\n\n{topic}\n")
+    assert told("index", "-q")[0] == 0
+    asked = ("search", "why did the pool run dry", "--budget", "1500")
+    out, err = told(*asked)[1:]
+    shown = [line for line in out.splitlines() if line[:3].strip(" .").isdigit()]
+    found = json.loads(told(*asked, "--json")[1])
+    assert (len(shown), found["dropped"]) == (10, 0)
+    far = found["far"]
+    said = f"{far} more passages are far from the question and left out; -n 100 gives them too.\n"
+    assert (far > 10, err) == (True, said)
+    everything = json.loads(told(*asked, "-n", "100", "--json")[1])
+    assert (len(everything["results"]), "far" in everything) == (10 + far, False)
 
 
 @pytest.mark.parametrize(

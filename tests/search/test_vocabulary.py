@@ -57,7 +57,7 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Hit]]
             parse(text),
             find_dates(text, date(2026, 2, 20)),
             options,
-            embed_query=lambda: Vector(None, "", Reason("off", "not asked for"), 1.0),
+            embed_query=lambda text: Vector(None, "", Reason("off", "not asked for"), 1.0),
             age_days=lambda day: 1,
             observe=course,
         )

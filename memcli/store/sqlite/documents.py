@@ -49,7 +49,7 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; old ones are dropped before."""
-    from memcli.store.sqlite import properties
+    from memcli.store.sqlite import properties, speakers
 
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
@@ -81,19 +81,22 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         _put_chunk(connection, found[0][0], chunk)
     lineage.put(connection, found[0][0], document.lineage)
     properties.put(connection, found[0][0], document.front_matter)
+    speakers.put(connection, found[0][0], document.chunks)
 
 
 def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> None:
+    from memcli.store.sqlite.speakers import as_json
+
     connection.execute(
         "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
-        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             document_id, chunk.ordinal, chunk.anchor,
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
             chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
             chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-            chunk.text,
+            chunk.text, as_json(chunk.turns),
         ),
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
@@ -229,11 +232,13 @@ def _document(connection: apsw.Connection, document_id: int) -> Document:
 
 _OF_CHUNK = (
     "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text", "text_hash", "date", "links",
+    "tokens", "text", "text_hash", "date", "links", "turns",
 )  # fmt: skip
 
 
 def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
+    from memcli.store.sqlite.speakers import from_json
+
     found = []
     for chunk_id, *row in rows(
         connection,
@@ -242,6 +247,7 @@ def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
     ):
         told = dict(zip(_OF_CHUNK, row, strict=True))
         told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
+        told["turns"] = from_json(told["turns"])
         found.append(Chunk(**told, parts=_parts(connection, chunk_id)))
     return tuple(found)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.records import Reach
+    from memcli.types import Filters
 
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 # Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
@@ -27,6 +28,12 @@ _TOUCHES = _LINES.format(
 )
 _OUTSIDE = _LINES.format(
     IN="NOT IN", TEST="w.value ->> 1 <= x.start_line AND w.value ->> 2 >= x.end_line"
+)
+# Driven by the documents in which one of the names speaks.
+_SAYS = (
+    "d.id IN (SELECT document_id FROM speakers WHERE name IN (SELECT value FROM json_each(?)))"
+    " AND EXISTS (SELECT 1 FROM json_each(c.turns) t"
+    " WHERE t.value ->> 2 IN (SELECT value FROM json_each(?)))"
 )
 
 
@@ -70,12 +77,9 @@ def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
-    if filters.tags or filters.where:
-        from memcli.store.sqlite.properties import tests_of
-
-        for test, compared in tests_of(filters):
-            tests.append(test)
-            values += compared
+    for test, compared in _told(filters):
+        tests.append(test)
+        values += compared
     if filters.within:
         tests.append(_TOUCHES)
         values.append(_as_json(filters.within))
@@ -86,6 +90,16 @@ def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
         tests.append(_OUTSIDE)
         values.append(_as_json(reach.beyond))
     return " AND ".join(tests), values
+
+
+def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+    """Write the tests of what front matter says, and of who speaks."""
+    if filters.tags or filters.where:
+        from memcli.store.sqlite.properties import tests_of
+
+        yield from tests_of(filters)
+    if filters.by:
+        yield _SAYS, [json.dumps(filters.by)] * 2
 
 
 def _as_json(lines: Iterable[SourceLines]) -> str:

@@ -18,11 +18,13 @@ _ODD = {
     "chunks": "typeof(text) <> 'text' OR typeof(start_line) <> 'integer'"
     f" OR typeof(end_line) <> 'integer' OR date NOT GLOB '{_DAY}'"
     " OR NOT json_valid(heading_path) OR json_type(heading_path) <> 'array'"
-    " OR NOT json_valid(links) OR json_type(links) <> 'array'",
+    " OR NOT json_valid(links) OR json_type(links) <> 'array'"
+    " OR NOT json_valid(turns) OR json_type(turns) <> 'array'",
     "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
     " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
     " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",
     "properties": "typeof(key) <> 'text' OR typeof(value) NOT IN ('text', 'integer', 'real')",
+    "speakers": "typeof(name) <> 'text'",
     "vectors": "typeof(fingerprint) <> 'text'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
     f" OR (fingerprint = {_FINGERPRINT} AND length(vector) <> 4 * {_DIMENSION})",

@@ -86,6 +86,11 @@ def held(connection: apsw.Connection, match: str, ids: Sequence[int]) -> tuple[i
     return count, set(map(int, found.split(","))) if found else set()
 
 
+def occurs(connection: apsw.Connection, match: str) -> bool:
+    """Tell whether any chunk matches; the first one found ends the walk."""
+    return bool(rows(connection, "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1", (match,)))
+
+
 def frequency(connection: apsw.Connection, match: str) -> int:
     """Count the chunks that match; on a large index by estimate, from windows spread over it."""
     ((first, last),) = rows(  # at once min and max would look at every row

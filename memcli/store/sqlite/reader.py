@@ -33,6 +33,7 @@ from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wante
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
+    from memcli.types import Turn
 
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
@@ -162,6 +163,11 @@ class Reader:
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         """Cut prepared texts into tokens, stemmed as the index holds them."""
         return keywords.tokens(self._connection, prepared)
+
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds."""
+        with understood(self.path):
+            return frozenset(t for t in terms if keywords.occurs(self._connection, phrase(t)))
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that hold each term; in a large index by estimate."""
@@ -315,6 +321,24 @@ class Reader:
         with understood(self.path):
             return excerpts.broken(self._connection, chunk_ids)
 
+    def speakers(self) -> list[str]:
+        """List everybody who speaks in a conversation, each once."""
+        if not self._has_speakers():
+            return []
+        from memcli.store.sqlite import speakers
+
+        with understood(self.path):
+            return speakers.names(self._connection)
+
+    def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
+        """Give the turns of those of some chunks that have any."""
+        if not self._has_speakers():
+            return {}
+        from memcli.store.sqlite import speakers
+
+        with understood(self.path):
+            return speakers.turns(self._connection, chunk_ids)
+
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""
         with understood(self.path):
@@ -343,6 +367,9 @@ class Reader:
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):
             return rows(self._connection, sql, bindings)
+
+    def _has_speakers(self) -> bool:
+        return bool(self._rows("SELECT 1 FROM speakers LIMIT 1"))
 
     def _vec_table(self) -> str | None:
         with understood(self.path):

@@ -100,6 +100,17 @@ CREATE INDEX properties_document ON properties (document_id);
 CREATE INDEX properties_key ON properties (key, value);
 """
 
+# Who says which lines of a chunk, and in which documents each of them speaks. Documents are cut
+# anew, which fills both.
+_V8 = """
+ALTER TABLE chunks ADD COLUMN turns TEXT NOT NULL DEFAULT '[]';
+CREATE TABLE speakers (
+  name TEXT NOT NULL, document_id INTEGER NOT NULL REFERENCES documents (id),
+  PRIMARY KEY (name, document_id)
+) WITHOUT ROWID;
+CREATE INDEX speakers_document ON speakers (document_id);
+"""
+
 
 def _v7(connection: apsw.Connection) -> None:
     """Fill the new table from the front matter that is kept, so that no file is read again."""
@@ -112,7 +123,7 @@ def _v7(connection: apsw.Connection) -> None:
 
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "641dd43a6bda8a6fff9eba4aa00ee0ec"
+SHAPE = "4accc09bd091e666140a26317272547a"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
@@ -128,7 +139,7 @@ _META = {
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8,
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from memcli.store.sqlite import (
     pending,
     properties,
     schema,
+    speakers,
 )
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
@@ -167,6 +168,7 @@ class Writer:
             gone = self._drop_chunks(key)
             lineage.drop(self.connection, *key)
             properties.drop(self.connection, *key)
+            speakers.drop(self.connection, *key)
             self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
             self.refresh(gone, ())
 

@@ -52,6 +52,7 @@ from memcli.types import (
     PartScore,
     Skip,
     Term,
+    Turn,
     Wanted,
 )
 from tests.store.contract.memory_reach import is_within
@@ -197,6 +198,9 @@ class MemorySnapshot:
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
         return [tokens(text) for text in prepared]
 
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        return frozenset(term for term in terms if self._words.holders(term))
+
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         return [len(self._words.holders(term)) for term in terms]
 
@@ -320,6 +324,12 @@ class MemorySnapshot:
             for row in self._rows(chunk_ids)
         }
 
+    def speakers(self) -> Sequence[str]:
+        return sorted({turn.speaker for row in self._state.rows for turn in row.chunk.turns})
+
+    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
+        return {row.id: row.chunk.turns for row in self._rows(chunk_ids) if row.chunk.turns}
+
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return {
             row.id: Linking(row.chunk.links, row.document.front_matter)
@@ -365,7 +375,13 @@ class MemorySnapshot:
 
     def _within(self, reach: Reach) -> list[Row]:
         rows = sorted(self._state.rows, key=lambda row: row.place)
-        return [row for row in rows if is_within(reach, row.about, row.document.front_matter)]
+        by = reach.filters.by
+        return [
+            row
+            for row in rows
+            if is_within(reach, row.about, row.document.front_matter)
+            and (not by or any(turn.speaker in by for turn in row.chunk.turns))
+        ]
 
     def _scored(self, part: Part, vector: bytes | None) -> PartScore:
         blob = self._state.own_vector(part.hash)

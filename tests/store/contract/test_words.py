@@ -190,6 +190,7 @@ def test_which_chunks_hold_a_term(store: Store, wanted: Term, expected: str) -> 
         ids = every_chunk(snapshot)
         assert set(found(snapshot, Wanted(any=(wanted,)))) == paths
         assert list(snapshot.frequencies([wanted])) == [len(paths)]
+        assert snapshot.occurring([wanted]) == ({wanted} if paths else set())
         (held,) = snapshot.holding([wanted], list(ids))
         assert (held.total, {ids[chunk] for chunk in held.chunk_ids}) == (len(paths), paths)
 
@@ -204,7 +205,9 @@ def test_terms_are_counted_and_looked_up_in_their_order(store: Store) -> None:
             Held(total, frozenset([first.chunk_id] if total else [])) for total in (0, 3, 1, 3)
         ]
         assert list(snapshot.holding(asked[1:2], ())) == [Held(3, frozenset())]
+        assert snapshot.occurring(asked) == {term("fox"), term("train")}
         assert list(snapshot.frequencies([])) == []
+        assert snapshot.occurring([]) == frozenset()
         assert list(snapshot.holding([], [])) == []
 
 
@@ -219,9 +222,11 @@ def test_texts_are_cut_as_they_are_stored(store: Store) -> None:
 
 
 def test_a_document_that_is_put_again_is_found_by_its_new_words_alone(store: Store) -> None:
-    fill(store, {"a.md": "fox\n", "b.md": "fox\n"})
+    fill(store, {"a.md": "fox swan\n", "b.md": "fox\n"})
     with changing(store) as change:
         put(change, "a.md", "train\n")
     with store.snapshot() as snapshot:
+        asked = [term("fox"), term("train"), term("swan")]
+        assert snapshot.occurring(asked) == {term("fox"), term("train")}
         assert found(snapshot, any_of("fox", "train")) == ["a.md", "b.md"]
         assert list(snapshot.frequencies([term("fox"), term("train")])) == [1, 1]

@@ -1,0 +1,165 @@
+"""Find who says which lines in the record of a conversation; pure.
+
+A turn begins at a line that opens with a name and a colon, as `- **Kate** (D1:3): ...`,
+`Project Manager: ...` or `[10:32] User: ...`, or at a heading that is only the name of a role. It
+ends where the next one begins, at a heading that does not stand below its own, or with the list
+item that it opens.
+
+Notes have lines of that form too (`Owner: ...`), so a document counts as a conversation only where
+a user and an assistant are named, who are its only speakers then, or where the lines of at least
+two names, MIN_TURNS of each or more, make up half of what begins a paragraph or an item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from memcli.record import Record
+from memcli.types import Turn
+
+if TYPE_CHECKING:
+    from memcli.markdown.parse import Block, Parsed
+
+MIN_TURNS = 3
+MAJORITY = 0.5
+NAME_CHARS = 40
+NAME_WORDS = 4
+
+USER, ASSISTANT, TOOL = "user", "assistant", "tool"
+# Of the exports of chats and agents, and as people write them.
+_ROLES = {
+    USER: "user human me customer benutzer ich usuario yo utilisateur moi 用户 我 人类",
+    ASSISTANT: (
+        "assistant ai bot chatbot agent model claude chatgpt gpt copilot codex gemini llm"
+        " assistent asistente 助手 助理 机器人"
+    ),
+    TOOL: "tool function system tool_result tool_call",
+}
+_MACHINES = ("assistant", "ai", "bot", "agent", "assistent", "asistente")  # as a last word
+_ROLE_OF = {name: role for role, names in _ROLES.items() for name in names.split()}
+
+_TIME = r"[\[(]?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
+_ASIDE = r"[(\[][^()\[\]\n]{0,40}[)\]]"  # an id or a time behind the name
+_OPENS = re.compile(
+    r" {0,3}(?:[-*+] +|\d{1,3}[.)] +)?"
+    rf"(?:{_TIME}[ ,-]*)?"
+    r"(?:\*\*|__)?"
+    rf"(?P<name>[^\W\d_][\w .'’&-]{{0,{NAME_CHARS - 1}}}?)"
+    rf"(?:\*\*|__)?(?: ?{_ASIDE})?(?:\*\*|__)?"
+    r"(?:[:：](?:\*\*|__)(?:\s|$)|:(?:\s|$)|：)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(rf"\W*(?P<name>[^\W\d_][\w .'-]{{0,{NAME_CHARS - 1}}}?)(?: *{_ASIDE})?\W*$")
+
+
+def turns_of(parsed: Parsed) -> tuple[Turn, ...]:
+    """Give the turns of a document in order; none where it is no conversation."""
+    openings = list(_openings(parsed))
+    counts = Counter(opening.speaker.casefold() for opening in openings)
+    kept = {name for name in counts if role_of(name)}
+    if not {USER, ASSISTANT} <= {role_of(name) for name in kept}:
+        kept |= {name for name, times in counts.items() if times >= MIN_TURNS}
+        if not _fill_half(openings, kept, parsed.blocks):
+            return ()
+    return tuple(_ended([o for o in openings if o.speaker.casefold() in kept], parsed))
+
+
+@lru_cache
+def role_of(speaker: str) -> str:
+    """Tell what a speaker is by name: user, assistant, tool, or "" for any other name.
+
+    Example: role_of("AI assistant") -> "assistant"
+    """
+    name = speaker.casefold()
+    is_machine = name.rpartition(" ")[2] in _MACHINES
+    return _ROLE_OF.get(name) or (ASSISTANT if is_machine else "")
+
+
+class _Opening(Record):
+    """Where a turn begins: a line and a block, from 0."""
+
+    line: int
+    block: int
+    speaker: str
+
+
+def _openings(parsed: Parsed) -> Iterator[_Opening]:
+    for index, block in enumerate(parsed.blocks):
+        if block.kind == "heading":
+            if name := _role_heading(block):
+                yield _Opening(block.start, index, name)
+        elif block.kind in ("item", "paragraph"):
+            end = block.end if block.kind == "paragraph" else block.start + 1
+            for line in range(block.start, end):
+                if name := _named(parsed.lines[line]):
+                    yield _Opening(line, index, name)
+
+
+def _named(line: str) -> str:
+    """Give the name that a line opens with, "" for none."""
+    found = _OPENS.match(line)
+    name = " ".join(found["name"].split()) if found else ""
+    looks_like_one = name and (not name[0].islower() or bool(role_of(name)))
+    return name if looks_like_one and len(name.split()) <= NAME_WORDS else ""
+
+
+def _role_heading(block: Block) -> str:
+    found = _HEADING.match(block.title)
+    name = " ".join(found["name"].split()) if found else ""
+    return name if name.casefold() in _ROLE_OF else ""
+
+
+def _fill_half(openings: Iterable[_Opening], kept: set[str], blocks: Sequence[Block]) -> bool:
+    begun = {opening.block for opening in openings if opening.speaker.casefold() in kept}
+    texts = sum(block.kind in ("item", "paragraph") for block in blocks)
+    return len(kept) > 1 and len(begun) >= MAJORITY * texts
+
+
+def _ended(openings: Sequence[_Opening], parsed: Parsed) -> Iterator[Turn]:
+    blocks = parsed.blocks
+    level = 0  # of the heading that the turns stand below; those inside a turn are deeper
+    at = 0
+    for opening, following in zip(openings, [*openings[1:], None], strict=True):
+        level = _level(blocks[at : opening.block], level)
+        block = blocks[opening.block]
+        level = block.level if block.kind == "heading" else level
+        end = following.line if following else len(parsed.lines)
+        last = following.block if following else len(blocks)
+        at = next((i for i in range(opening.block + 1, last) if _ends(blocks[i], level)), last)
+        if at < last:
+            end = min(end, blocks[at].start)
+        if block.kind == "item":
+            end = min(end, block.end)
+        yield Turn(opening.line + 1, _last_text(parsed.lines, opening.line, end), opening.speaker)
+
+
+def _ends(block: Block, level: int) -> bool:
+    return block.kind == "heading" and block.level <= level
+
+
+def _level(blocks: Iterable[Block], level: int) -> int:
+    """Give the level of the last heading of some blocks, or the one before them."""
+    levels = [block.level for block in blocks if block.kind == "heading"]
+    return levels[-1] if levels else level
+
+
+def _last_text(lines: Sequence[str], start: int, end: int) -> int:
+    """Give the last line that is not blank, counted from 1."""
+    while end > start + 1 and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def within(turns: Iterable[Turn], start_line: int, end_line: int) -> tuple[Turn, ...]:
+    """Give what stands of some turns on a run of lines."""
+    return tuple(
+        turn._replace(
+            start_line=max(turn.start_line, start_line), end_line=min(turn.end_line, end_line)
+        )
+        for turn in turns
+        if turn.start_line <= end_line and start_line <= turn.end_line
+    )

@@ -1,0 +1,78 @@
+"""The rows of speakers: who says which lines of a chunk, and in which documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memcli.store.sqlite.driver import TEXT, WHOLE, Column, rows, typed_rows
+from memcli.store.sqlite.excerpts import marks
+from memcli.types import Turn
+
+if TYPE_CHECKING:
+    import apsw
+
+    from memcli.types import Chunk
+
+# One step of the index a name, however many documents it speaks in.
+_NAMES = """
+WITH RECURSIVE names (name) AS (
+  SELECT min(name) FROM speakers
+  UNION ALL
+  SELECT (SELECT min(s.name) FROM speakers s WHERE s.name > names.name) FROM names
+  WHERE names.name IS NOT NULL
+)
+SELECT name FROM names WHERE name IS NOT NULL
+"""
+
+
+def as_json(turns: Iterable[Turn]) -> str:
+    """Write turns as a chunk keeps them."""
+    return json.dumps([tuple(turn) for turn in turns], ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> tuple[Turn, ...]:
+    """Read what `as_json` has written; a ValueError where it is anything else."""
+    turns = tuple(Turn(*told) for told in json.loads(text))
+    if any(tuple(map(type, turn)) != (int, int, str) for turn in turns):
+        raise ValueError("chunks.turns holds something else")
+    return turns
+
+
+def put(connection: apsw.Connection, document_id: int, chunks: Iterable[Chunk]) -> None:
+    """Store who speaks in a document in place of what was known of it."""
+    connection.execute("DELETE FROM speakers WHERE document_id = ?", (document_id,))
+    names = {turn.speaker for chunk in chunks for turn in chunk.turns}
+    connection.executemany(
+        "INSERT INTO speakers (name, document_id) VALUES (?, ?)",
+        [(name, document_id) for name in sorted(names)],
+    )
+
+
+def drop(connection: apsw.Connection, source: str, path: str) -> None:
+    """Forget who speaks in a document that is gone."""
+    connection.execute(
+        "DELETE FROM speakers WHERE document_id IN"
+        " (SELECT id FROM documents WHERE source = ? AND path = ?)",
+        (source, path),
+    )
+
+
+def names(connection: apsw.Connection) -> list[str]:
+    """List everybody who speaks, each once."""
+    found: list[tuple[Any, ...]] = rows(connection, _NAMES)
+    if any(type(name) is not str for (name,) in found):
+        raise ValueError("speakers.name is no text")
+    return [name for (name,) in found]
+
+
+def turns(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
+    """Give the turns of those of some chunks that have any."""
+    found = typed_rows(
+        connection,
+        (Column("id", WHOLE), Column("turns", TEXT)),
+        f"FROM chunks WHERE id IN ({marks(chunk_ids)}) AND turns <> '[]'",
+        chunk_ids,
+    )
+    return {chunk_id: from_json(text) for chunk_id, text in found}

@@ -1,0 +1,180 @@
+"""Words that nothing holds are looked for as they are most likely meant, and that is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.cli.main import run
+from tests.support import write
+
+NOTES = {
+    "memory/2025-06-12.md": "# Log\n\nThe education of the trainees begins in autumn.\n",
+    "memory/2025-06-13.md": "# Log\n\nThe deployment waited for the staging database.\n",
+    "memory/2025-06-14.md": "# Log\n\nThe environment needs a new certificate.\n",
+    "memory/2025-06-15.md": "# Log\n\nThe bookshelf by the door, the ice cream and the book.\n",
+    "memory/2025-06-16.md": "# Log\n\nDas Zimmer für die Arbeit, nach der Steuererklärung.\n",
+    "memory/2025-06-17.md": "# Log\n\nThe invoice of 1,290 euros, 20417 cards; a wolf, selfcare.\n",
+    "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
+}
+Ask = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    for path, text in NOTES.items():
+        write(tmp_path / "notes", path, text)
+    assert run(["index", "-q", "-w", str(tmp_path / "notes")]) == 0
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Search the notes and give the record of the JSON."""
+
+    def asked(*arguments: str) -> dict[str, Any]:
+        capsys.readouterr()
+        assert run(["search", *arguments, "-w", str(notes), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert isinstance(found, dict)
+        return found
+
+    return asked
+
+
+def repaired(found: dict[str, Any]) -> dict[str, str]:
+    return {each["typed"]: each["searched"] for each in found.get("repaired", [])}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize(
+    ("typed", "meant", "path"),
+    [
+        ("educaton", "education", "memory/2025-06-12.md"),
+        ("edcuation", "education", "memory/2025-06-12.md"),
+        ("deploymwnt", "deployment", "memory/2025-06-13.md"),
+        ("Envirronment", "environment", "memory/2025-06-14.md"),
+    ],
+)
+def test_one_mistake_in_a_word_is_as_good_as_none(
+    ask: Ask, mode: str, typed: str, meant: str, path: str
+) -> None:
+    found = ask(f"notes of the {typed}", "--mode", mode)
+    assert repaired(found) == {typed: meant}
+    right = ask(f"notes of the {meant}", "--mode", mode)
+    assert "repaired" not in right
+    assert right["results"][0]["path"] == path
+    told = ("citation", "score", "confidence")
+    assert [[r[key] for key in told] for r in found["results"]] == [
+        [r[key] for key in told] for r in right["results"]
+    ]
+    assert found["verdict"] == right["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("query", "typed", "searched", "how", "day"),
+    [
+        ("the wolves", "wolves", "wolf", "plural", 17),
+        ("where is the icecream", "icecream", "ice cream", "split", 15),
+        ("Arbeitszimmer", "Arbeitszimmer", "arbeit zimmer", "split", 16),
+        ("Steuererklärungen", "Steuererklärungen", "Steuererklärung", "spelling", 16),
+        ("the book shelf", "book shelf", "bookshelf", "joined", 15),
+        ("self-care", "self-care", "selfcare", "joined", 17),
+        ("about the envir", "envir", "envir*", "beginning", 14),
+        ("1290 euros", "1290", "1,290", "number", 17),
+        ("20,417 cards", "20,417", "20417", "number", 17),
+        ("20 417 cards", "20 417", "20417", "besides", 17),
+        ("my road trip", "road trip", "roadtrip", "besides", 18),
+    ],
+)
+def test_other_ways_to_write_what_the_notes_hold(
+    ask: Ask, query: str, typed: str, searched: str, how: str, day: int
+) -> None:
+    found = ask(query, "--mode", "lexical")
+    assert found["repaired"] == [{"typed": typed, "searched": searched, "how": how}]
+    assert found["verdict"] == "good"
+    assert found["results"][0]["path"] == f"memory/2025-06-{day}.md"
+
+
+@pytest.mark.parametrize("query", ["1.290 euros", "1 290 euros", "1,290 euros"])
+def test_a_number_is_found_however_its_thousands_are_set_apart(ask: Ask, query: str) -> None:
+    found = ask(query, "--mode", "lexical")
+    assert "repaired" not in found
+    assert found["results"][0]["path"] == "memory/2025-06-17.md"
+
+
+def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None:
+    twice = ask("education and educaton", "--mode", "lexical")
+    assert repaired(twice) == {"educaton": "education"}
+    once = ask("education", "--mode", "lexical")
+    assert twice["results"][0]["score"] == once["results"][0]["score"]
+
+
+def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> None:
+    wrong = [f"zyxw{letter}vut" for letter in "abcdefgh"]
+    assert "repaired" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")
+    found = ask(" ".join([*wrong[1:], "deploymwnt"]), "--mode", "lexical")
+    assert repaired(found) == {"deploymwnt": "deployment"}
+
+
+def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
+    assert "repaired" not in ask("envir database", "--mode", "lexical")
+
+
+def test_what_was_searched_for_is_marked_and_said(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["search", "educaton", "-w", str(notes), "-n", "1", "--color", "always"]) == 0
+    done = capsys.readouterr()
+    assert "education\x1b[0m" in done.out
+    assert done.err == "Searched for education in place of educaton.\n"
+    assert run(["context", "educaton", "-w", str(notes)]) == 0
+    done = capsys.readouterr()
+    assert "education of the trainees" in done.out
+    assert done.err == "Searched for education in place of educaton.\n"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["educaton", "--exact"],  # as it is typed
+        ["educaton", "--profile", "classic"],
+        ['"educaton"'],  # a phrase
+        ["educaton*"],  # a prefix
+        ["edu_caton"],  # an identifier
+        ["log -educaton"],  # excluded
+        ["umbrella"],  # a word of English that the notes do not use
+        ["wits"],  # too short: a letter from too many words
+        ["education"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
+    assert "repaired" not in ask(*asked)
+
+
+def test_what_is_searched_for_besides_is_told_to_who_asks(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["search", "road trip", "-w", str(notes), "-n", "1"]) == 0
+    assert "roadtrip" not in capsys.readouterr().err
+    assert run(["search", "road trip", "-w", str(notes), "-n", "1", "--explain"]) == 0
+    done = capsys.readouterr()
+    assert done.err == "Searched for roadtrip besides road trip.\n"
+    assert "repaired=roadtrip for road trip" in done.out
+
+
+def test_a_repair_is_told_in_python_too(notes: Path) -> None:
+    import memcli
+
+    with memcli.Memory.open(notes) as memory:
+        (repair,) = memory.search("educaton").repaired
+        assert repair == ("educaton", "education", "spelling")
+        assert memory.context("educaton").repaired == (repair,)
+        assert memory.search("education").repaired == ()

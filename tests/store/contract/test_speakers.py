@@ -1,0 +1,67 @@
+"""Who speaks in conversations: listed, read with chunks, let through by filters, forgotten."""
+
+from __future__ import annotations
+
+from memcli.store.port import Store
+from memcli.store.records import Reach
+from memcli.types import Filters, Turn
+from tests.store.contract.makers import (
+    any_of,
+    changing,
+    every_chunk,
+    fill,
+    found,
+    put,
+)
+
+CHAT = "- Kate: fox\n- Odette: hen\n" * 3
+AGENT = "## One\n\nUser: fox?\n\n## Two\n\nAssistant: fox.\n\nMore fox.\n"
+
+
+def filled(store: Store) -> Store:
+    fill(store, {"memory/chat.md": CHAT, "memory/agent.md": AGENT, "memory/note.md": "fox\n"})
+    return store
+
+
+def test_everybody_is_listed_once(store: Store) -> None:
+    with filled(store).snapshot() as snapshot:
+        assert snapshot.speakers() == ["Assistant", "Kate", "Odette", "User"]
+
+
+def test_a_store_without_a_conversation(store: Store) -> None:
+    fill(store, {"memory/note.md": "fox\n"})
+    with store.snapshot() as snapshot:
+        assert snapshot.speakers() == []
+
+
+def test_turns_are_read_with_their_chunks(store: Store) -> None:
+    with filled(store).snapshot() as snapshot:
+        paths = every_chunk(snapshot)
+        told = [(paths[chunk], turns) for chunk, turns in snapshot.turns([*paths]).items()]
+        both = tuple(Turn(n, n, "Odette" if n % 2 == 0 else "Kate") for n in range(1, 7))
+        assert sorted(told) == [
+            ("memory/agent.md", (Turn(3, 3, "User"),)),
+            ("memory/agent.md", (Turn(7, 9, "Assistant"),)),
+            ("memory/chat.md", both),
+        ]
+
+
+def test_a_filter_lets_through_whose_lines_are_wanted(store: Store) -> None:
+    with filled(store).snapshot() as snapshot:
+
+        def by(*names: str) -> list[str]:
+            return sorted(found(snapshot, any_of("fox"), reach=Reach(Filters(by=names))))
+
+        assert by("Kate") == ["memory/chat.md"]
+        assert by("User", "Kate") == ["memory/agent.md", "memory/chat.md"]
+        assert by("User", "Assistant") == ["memory/agent.md", "memory/agent.md"]
+        assert by("kate") == by("Nobody") == []
+
+
+def test_who_is_gone_is_forgotten(store: Store) -> None:
+    filled(store)
+    with changing(store) as change:
+        put(change, "memory/chat.md", "fox\n")
+        change.remove(("memory", "memory/agent.md"))
+    with store.snapshot() as snapshot:
+        assert snapshot.speakers() == []
