@@ -353,7 +353,7 @@ def _judging(
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         ("focus", passages),
-        ("speaker", gathered.voices.trimmed if gathered.voices else list),
+        *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
