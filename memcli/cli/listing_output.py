@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.api.listing import Catalogue, counts
-from memcli.cli.search_output import NO_DOCUMENTS, say_freshness
+from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
 from memcli.types import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memcli.api.records import DocumentEntry
     from memcli.cli.skin import Skin
+    from memcli.search.dates import DateSpan
 
 
-def write(found: Catalogue, skin: Skin, *, form: str, count: str | None) -> None:
-    """Write the list to stdout, then the messages to stderr."""
+def write(
+    found: Catalogue, skin: Skin, *, form: str, count: str | None, bounds: Sequence[DateSpan]
+) -> None:
+    """Write the list to stdout, then the messages to stderr: how `bounds` were read, and more."""
     terminal = skin.terminal
     if form in ("json", "jsonl"):
         _write_json(found, skin, form=form, count=count)
@@ -30,6 +35,7 @@ def write(found: Catalogue, skin: Skin, *, form: str, count: str | None) -> None
     else:
         _write_text(found, skin)
     terminal.flush()
+    say_dates(bounds, terminal)
     _say(found, skin)
 
 

@@ -43,6 +43,11 @@ class Hit(Record):
         return self.candidate.about
 
     @property
+    def held(self) -> float:
+        """Give the share of the query's IDF that the passage holds, 0 to 1."""
+        return self.coverage if self.own_coverage is None else self.own_coverage
+
+    @property
     def is_whole(self) -> bool:
         """Tell that the passage is the whole chunk, headings and all."""
         return self.first == 0 and self.last >= len(self.candidate.parts) - 1

@@ -17,7 +17,7 @@ from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.decay import apply_decay
-from memcli.search.floor import apply_floor, calibration, judge, verdict
+from memcli.search.floor import apply_floor, calibration, judge, sure_of_its_day, verdict
 from memcli.search.focus import Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
@@ -34,6 +34,7 @@ from memcli.search.proximity import (
     in_time,
     is_of,
     of_dates_alone,
+    single_days,
     spans_of,
 )
 from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
@@ -428,6 +429,8 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
     judged = judge(hits, constants, rarity=gathered.found.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [hit._replace(confidence=1.0) for hit in judged]
+    elif days := single_days(gathered.spans):
+        judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
     return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
 
 

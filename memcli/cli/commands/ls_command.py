@@ -94,5 +94,5 @@ def command(
     from memcli.cli import listing_output
 
     found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
-    listing_output.write(found, skin, form=form, count=count)
+    listing_output.write(found, skin, form=form, count=count, bounds=bounds)
     return ExitCode.OK
