@@ -8,7 +8,6 @@ from memcli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")  # that there is a completion script for
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
-RELATED_FORMATS = SEARCH_FORMATS
 SORTS = ("score", "date", "newest")
 LIST_FORMATS = ("text", "json", "jsonl", "paths", "paths0")
 LIST_ORDERS = ("path", "date", "newest")
