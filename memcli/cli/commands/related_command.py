@@ -9,7 +9,7 @@ import typer
 
 from memcli.cli import options
 from memcli.cli.skin import Shared, make_skin
-from memcli.errors import ExitCode
+from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
 
@@ -69,6 +69,8 @@ def command(
     from memcli.cli.search_form import shape_of
 
     shape = shape_of(form, fields or (), _keys, json_by="--json" if as_json else "")
+    if brief and shape.form != "text":
+        raise UsageError("--brief is for text alone", hint="--format text")
     shape = shape._replace(brief=brief, is_fitted=not (more or limit))
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="related")
     flags = {"search.limit": limit, "search.mode": mode}

@@ -188,6 +188,7 @@ def command(
     shape = shape_of(form, fields or (), _keys, json_by=json_by)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query, lists=bool(tag or where or kind or path))
+    _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain})
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_values(sort, budget, query)
     flags = {
@@ -295,6 +296,21 @@ def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
             raise UsageError(
                 f"--open prints nothing and cannot be combined with {option}", hint="--open"
             )
+
+
+def _check_shape(shape: Shape, shown: Mapping[str, object]) -> None:
+    """Raise UsageError for what the form of output has no place for."""
+    allowed = {"text": tuple(shown), "json": ("--explain",), "jsonl": ("--explain",)}
+    given = [option for option, value in shown.items() if value]
+    for option in given:
+        if option not in allowed.get(shape.form, ()):
+            form = "a template" if shape.template else f"--format {shape.form}"
+            hint = "--json" if option == "--explain" else "--format text"
+            raise UsageError(f"{option} has no place in {form}", hint=hint)
+    if "--brief" in given and len(given) > 1:
+        raise UsageError(
+            f"--brief shows a line a passage, and {given[1]} shows more", hint=given[1]
+        )
 
 
 def _keys() -> Sequence[str]:
