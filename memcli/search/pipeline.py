@@ -36,8 +36,7 @@ from memcli.search.proximity import (
     of_dates_alone,
     spans_of,
 )
-from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
-from memcli.search.validity import reach_of
+from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ def _gather(
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
             options.universe,
-            reach_of(options.filters, snapshot.supports()),
+            reach_within(snapshot, options.filters),
             spans,
             options.inner.outside,
             options.inner.demands_phrases,
