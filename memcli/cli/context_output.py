@@ -131,7 +131,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     if found.answer is not None:
         say_dense(found.answer.dense, terminal)
         say_dates(found.answer.dates, terminal)
-        say_repaired(found.answer.repaired, terminal)
+        say_repaired(found.answer.repaired, terminal, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation

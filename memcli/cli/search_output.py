@@ -168,7 +168,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, terminal)
-    say_repaired(answer.repaired, terminal)
+    say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
@@ -204,10 +204,11 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
 
 
-def say_repaired(repairs: Sequence[Repair], terminal: Terminal) -> None:
-    """Say which words were looked for in place of others."""
-    if repairs:
-        terminal.say(terminal.safe_line(repaired(repairs)))
+def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
+    """Say which words were looked for in place of others, and what besides to who asks."""
+    told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
+    if told:
+        terminal.say(terminal.safe_line(repaired(told)))
 
 
 def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:

@@ -21,7 +21,10 @@ def repaired(repairs: Sequence[Repair]) -> str:
 
     Example: `Searched for education in place of educaton.`
     """
-    told = (f"{repair.searched} in place of {repair.typed}" for repair in repairs)
+    told = (
+        f"{each.searched} {'in place of' if each.is_instead else 'besides'} {each.typed}"
+        for each in repairs
+    )
     return f"Searched for {', '.join(told)}."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, not_asked
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
@@ -64,18 +64,20 @@ def passage(
     What `heading` tells of several passages `beside` each other is not told again.
     """
     style = screen.style
-    alike = [(f"(+{len(hit.duplicates)} alike)", style.dim)] if hit.duplicates else []
+    notes = [(screen.safe(by), style.term)] if (by := not_asked(hit)) else []
+    if hit.duplicates:
+        notes.append((f"(+{len(hit.duplicates)} alike)", style.dim))
     names = [_on_a_line(name, screen) for name in hit.about.heading_path]
     if len(beside) > 1:
         place = f"{style.path}:{hit.start_line}-{hit.end_line}{style.end}"
         head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, hit.start_line), place)}"
         taken = columns(f"{rank:>2}. :{hit.start_line}-{hit.end_line}")
-        facts = [(bar(hit.score).rstrip(), style.dim), *alike]
+        facts = [(bar(hit.score).rstrip(), style.dim), *notes]
         lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=taken)
     else:
         age = _age(hit.about, screen)
         facts = [(f"{bar(hit.score)}  {age:<{AGE_COLUMNS}}", style.dim), *_facts(hit.about, style)]
-        told = _flow([*facts, *alike], names, screen)
+        told = _flow([*facts, *notes], names, screen)
         lines = [f"{rank:>2}. {_where(hit, screen)}", *told]
     before, after = (
         neighbours(side, style, screen.safe, lambda line: shortened(line, screen.width))

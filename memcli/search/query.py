@@ -22,7 +22,9 @@ MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest 
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
 MAJORITY = 0.5
-SHORTEST_PLAIN = 5  # letters; of shorter words too many are one letter apart
+SHORTEST_PLAIN = 4  # letters; of shorter words too many are one letter apart
+SHORTEST_JOINED = 3  # letters of each of two words that may be one
+JOINED = "joined"  # the kind of a term that is looked for besides the words it is made of
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
 # Same length, and ASCII: in the pattern below other letters double the cost.
@@ -53,7 +55,7 @@ class QueryTerm(Record):
     """One thing to look for."""
 
     text: str  # as typed, without its operator
-    kind: str  # word | phrase | prefix | identifier | pair
+    kind: str  # word | phrase | prefix | identifier | pair | joined
     stop: bool = False  # a function word, or part of a date
     group: int = 0  # pairs of one long unspaced run share a number: any of them will do
 
@@ -100,15 +102,26 @@ class ParsedQuery(Record):
 
     @property
     def plain(self) -> tuple[QueryTerm, ...]:
-        """Give the plain words that may be misspelt: of letters alone, and not cut into pairs."""
+        """Give the plain words and the numbers, which may be written in another way."""
         return tuple(term for term in self.terms if not term.stop and _is_plain(term))
+
+    @property
+    def neighbours(self) -> dict[Term, tuple[QueryTerm, QueryTerm]]:
+        """Give the words that follow each other, by what they are in one word."""
+        return {
+            term: (a, b)
+            for a, b in pairwise(self.terms)
+            if not a.stop and not b.stop and _may_be_one(a, b) and f"{a.text} {b.text}" in self.text
+            if (term := words.sought(a.text + b.text))
+        }
 
     @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:
         """Give what a chunk with every term holds: of the pairs of a long run one will do."""
         groups: dict[object, list[Term | None]] = {}
         for term in self.sought:
-            groups.setdefault(term.group or term, []).append(term.sought)
+            if term.kind != JOINED:
+                groups.setdefault(term.group or term, []).append(term.sought)
         return tuple(found for group in groups.values() if (found := _known(group)))
 
     @property
@@ -130,8 +143,19 @@ class ParsedQuery(Record):
 
 def _is_plain(term: QueryTerm) -> bool:
     text = term.text
-    is_word = term.kind == "word" and len(text) >= SHORTEST_PLAIN and text.isalpha()
+    if len(text) < SHORTEST_PLAIN or term.kind not in ("word", "identifier"):
+        return False
+    if text[0].isdecimal():
+        return text.replace(",", "").replace(".", "").isdecimal()
+    is_word = term.kind == "word" and text.replace("-", "").isalpha()
     return is_word and (text.isascii() or not any(run for _, run in words.split_runs(text)))
+
+
+def _may_be_one(a: QueryTerm, b: QueryTerm) -> bool:
+    """Tell whether two neighbours may be one word, or one number with its thousands set apart."""
+    if not a.kind == b.kind == "word" or min(len(a.text), len(b.text)) < SHORTEST_JOINED:
+        return a.text.isdecimal() and b.text.isdecimal() and len(b.text) == len("000")
+    return a.text.isascii() and b.text.isascii() and (a.text + b.text).isalpha()
 
 
 def _known(terms: Iterable[Term | None]) -> tuple[Term, ...]:

@@ -15,6 +15,7 @@ from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
+from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
 from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted
@@ -197,13 +198,13 @@ def _covered(
         terms.append(SoughtTerm(cut, idf, prefix, _exact(term)))
         if sought in common:
             continue
-        looked_up += idf
+        looked_up += idf * (term.kind != JOINED)
         if not frequency:
             unmatched.append(term.text)
         for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    coverage = {chunk: idf / looked_up for chunk, idf in held.items()}
+    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in held.items()}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0

@@ -1,97 +1,240 @@
-"""Look for words that nothing holds as they are most likely meant.
+"""Look for words that nothing holds as they are most likely meant; what is held is left alone.
 
-A word that is in the vocabulary of the bundled model is a word of English which the notes do not
-use, and stays as it is.
+Of a word that the notes lack this is tried in turn: its plural or singular, the spelling that is
+one mistake away, two words in place of a compound, the word as the beginning of another. Numbers
+are tried with and without their thousands set apart. A word that is in the vocabulary of the
+bundled model is a word of English which the notes do not use: of that only the plural is tried.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import islice, takewhile
+from operator import eq
 from typing import TYPE_CHECKING
 
 from memcli.embedding.wordpiece import whole_words
-from memcli.markdown.words import fold, sought
+from memcli.markdown.comments import visible
+from memcli.markdown.words import fold, prepare, sought
 from memcli.record import Record
+from memcli.search import spellings
+from memcli.search.query import JOINED, QueryTerm
+from memcli.search.stopwords import ENGLISH
+from memcli.store.records import Reach
+from memcli.types import Term, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memcli.search.query import ParsedQuery, QueryTerm
+    from memcli.search.hits import Hit
+    from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
-    from memcli.types import Term
 
-MOST_REPAIRED = 8  # words of a query; some 500 spellings are looked up for each
-SHORTEST_STEM = 4  # letters of what is found: a shorter stem is one letter from too many words
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# Words of a query that the notes lack, and of these such as are no words of English, each of which
+# takes some 500 look-ups: the rest is left as it is.
+MOST_LACKING, MOST_UNKNOWN = 16, 8
+# Letters of the spelling that is found, and of its stem where it is no word of English: a shorter
+# one is a letter from too many words.
+SHORTEST_MEANT, SHORTEST_STEM = 5, 4
+SHORTEST_BEGINNING = 5  # letters
 
 
 class Repair(Record):
-    """A word of the query, and what was looked for in its place."""
+    """What stands in the query, and what was looked for in its place or besides."""
 
     typed: str
     searched: str
-    how: str  # spelling
+    how: str  # plural | spelling | split | beginning | number | joined | besides
+
+    @property
+    def is_instead(self) -> bool:
+        """Tell that it was looked for in place of what was typed."""
+        return self.how != "besides"
 
 
 def repair(
-    snapshot: Snapshot, query: ParsedQuery, lacking: Sequence[QueryTerm]
+    snapshot: Snapshot,
+    query: ParsedQuery,
+    lacking: Sequence[QueryTerm],
+    joined: Sequence[tuple[QueryTerm, QueryTerm]],
 ) -> tuple[ParsedQuery, tuple[Repair, ...]]:
-    """Put what the index holds in the place of words that it lacks, as far as it is near enough."""
-    known = whole_words(fold(term.text) for term in lacking)
-    doubtful = [term for term in lacking if fold(term.text) not in known]
-    made = [
-        Repair(term.text, spelling, "spelling")
-        for term in doubtful[:MOST_REPAIRED]
-        if (spelling := _respelt(snapshot, fold(term.text)))
-    ]
-    return _rewritten(query, {each.typed: each.searched for each in made}), tuple(made)
+    """Put what the index holds in the place of what it lacks, as far as it is near enough.
 
-
-def _rewritten(query: ParsedQuery, searched: Mapping[str, str]) -> ParsedQuery:
-    """Put words in the place of others, in the terms and in the text that is embedded."""
-    if not searched:
-        return query
-    terms = (
-        term._replace(text=searched[term.text]) if term.text in searched else term
-        for term in query.terms
+    `joined` are neighbours that it holds as one word.
+    """
+    together = [_together(a, b, lacking) for a, b in joined]
+    whole = {term for pair in joined for term in pair}
+    lone = (term.text for term in lacking if term not in whole)
+    words = {typed: fold(typed) for typed in islice(lone, MOST_LACKING)}
+    known = whole_words(words.values())
+    unknown = [typed for typed, word in words.items() if word not in known]
+    last = query.terms[-1].text
+    alone = (
+        Repair(typed, *found)
+        for typed, word in words.items()
+        if typed not in unknown[MOST_UNKNOWN:]
+        if (found := _meant(snapshot, word, is_known=word in known, is_last=typed == last))
     )
-    typed = "|".join(map(re.escape, sorted(searched, key=len, reverse=True)))
-    text = re.sub(rf"(?<!\w)(?:{typed})(?!\w)", lambda found: searched[found[0]], query.text)
-    return query._replace(text=text, terms=tuple(dict.fromkeys(terms)))
+    made = (*alone, *together)
+    return _rewritten(snapshot, query, made), made
+
+
+def _together(a: QueryTerm, b: QueryTerm, lacking: Sequence[QueryTerm]) -> Repair:
+    """Join two neighbours: in their place where the notes lack one of them, else besides."""
+    how = "joined" if a in lacking or b in lacking else "besides"
+    return Repair(f"{a.text} {b.text}", a.text + b.text, how)
+
+
+def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -> ParsedQuery:
+    """Put words in the place of others, in the terms and in the text that is embedded."""
+    new: dict[str, list[QueryTerm]] = {}
+    also: list[QueryTerm] = []
+    text = query.text
+    for each in made:
+        if not each.is_instead:
+            also.append(QueryTerm(each.searched, JOINED))
+            continue
+        first, *rest = each.typed.split()
+        new |= {first: _terms(each), **{word: [] for word in rest}}
+        if each.how != "beginning":
+            text = re.sub(rf"(?<!\w){re.escape(each.typed)}(?!\w)", each.searched, text)
+    kept = [term for term in query.terms if term.kind == "phrase" or term.text not in new]
+    stems = set(_stems(snapshot, kept))  # a word that is asked for twice would count twice
+    terms: list[QueryTerm] = []
+    for term in query.terms:
+        made_of = [term] if term in kept else new[term.text]
+        for made_term, stem in zip(made_of, _stems(snapshot, made_of), strict=True):
+            if made_term is term or stem not in stems:
+                terms.append(made_term)
+                stems.add(stem)
+    return query._replace(text=text, terms=(*terms, *also))
+
+
+def traced(hits: Sequence[Hit], made: Sequence[Repair]) -> list[Hit]:
+    """Note in the last step of the traces what was looked for."""
+    told = ("repaired", ", ".join(f"{each.searched} for {each.typed}" for each in made))
+    return [
+        hit._replace(trace=(*before, last._replace(inputs=(*last.inputs, told))))
+        for hit in hits
+        for *before, last in [hit.trace]
+    ]
+
+
+def _terms(made: Repair) -> list[QueryTerm]:
+    if made.how == "beginning":
+        return [QueryTerm(made.typed, "prefix")]
+    return [QueryTerm(word, "word") for word in made.searched.split()]
+
+
+def _stems(snapshot: Snapshot, terms: Sequence[QueryTerm]) -> Sequence[tuple[str, ...]]:
+    return snapshot.tokens([prepare(fold(term.text)) for term in terms])
+
+
+def _meant(
+    snapshot: Snapshot, word: str, *, is_known: bool, is_last: bool
+) -> tuple[str, str] | None:
+    """Give what a word is most likely meant as, and how that was found; None for nothing.
+
+    Only the last word of a query may be unfinished.
+    """
+    if "-" in word:
+        joined = _first_held(snapshot, [word.replace("-", "")])
+        return _found(joined, "joined") or _found(_respelt_pieces(snapshot, word), "spelling")
+    if not word.isalpha():
+        return _found(_first_held(snapshot, filter(None, [spellings.grouped(word)])), "number")
+    english = _first_held(snapshot, spellings.numbers(word, spellings.ENGLISH_NUMBERS))
+    if english or is_known:
+        return _found(english, "plural")
+    return (
+        _found(_respelt(snapshot, word), "spelling")
+        or _found(_first_held(snapshot, spellings.numbers(word, spellings.OTHER_NUMBERS)), "plural")
+        or _found(_split(snapshot, word), "split")
+        or _found(_begun(snapshot, word) if is_last else None, "beginning")
+    )
+
+
+def _found(searched: str | None, how: str) -> tuple[str, str] | None:
+    return (searched, how) if searched else None
+
+
+def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
+    """Give the first of some words that the notes hold."""
+    terms = {word: term for word in words if (term := sought(word))}
+    held = snapshot.occurring([*terms.values()])
+    return next((word for word, term in terms.items() if term in held), None)
 
 
 def _respelt(snapshot: Snapshot, word: str) -> str | None:
-    """Give the spelling at one edit that the notes use; None where they use none.
+    """Give the word of the notes that is one mistake away.
 
-    A word of the vocabulary comes first, then the one in most chunks, then the likelier mistake.
+    A word of the vocabulary comes first, then the one with the most chunks times how likely the
+    mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990).
     """
-    spellings: dict[Term, str] = {}
-    for spelling in spellings_of(word):
-        term = sought(spelling)
-        if term is not None:
-            spellings.setdefault(term, spelling)
-    held = snapshot.occurring([*spellings])
-    found = [(term, spelling) for term, spelling in spellings.items() if term in held]
-    stems = snapshot.tokens([spelling for _, spelling in found])
-    long = [each for each, stem in zip(found, stems, strict=True) if len(stem[0]) >= SHORTEST_STEM]
-    if not long:
-        return None
-    english = whole_words(spelling for _, spelling in long)
-    chunks = snapshot.frequencies([term for term, _ in long])
-    ranked = [
-        (spelling not in english, -count, at, spelling)
-        for at, ((_, spelling), count) in enumerate(zip(long, chunks, strict=True))
+    likely = spellings.spellings(word)
+    terms = {
+        term: spelling
+        for spelling in likely
+        if len(spelling) >= SHORTEST_MEANT and (term := sought(spelling))
+    }
+    found = snapshot.occurring([*terms])
+    held = [term for term in terms if term in found]
+    stems = map("".join, snapshot.tokens([term.text for term in held]))
+    english = whole_words(terms[term] for term in held)
+    held = [
+        term
+        for term, stem in zip(held, stems, strict=True)
+        if len(stem) >= SHORTEST_STEM or (terms[term] in english and stem not in ENGLISH)
     ]
-    return min(ranked)[-1]
+    chunks = dict(zip(held, snapshot.frequencies(held), strict=True))
+
+    def rank(term: Term) -> tuple[bool, float, str]:
+        spelling = terms[term]
+        return spelling in english, chunks[term] * likely[spelling], spelling
+
+    best = max(held, key=rank, default=None)
+    if best is None:
+        return None
+    return terms[best] if terms[best] in english else _as_written(snapshot, best)
 
 
-def spellings_of(word: str) -> Iterator[str]:
-    """Give what one edit makes of a word, its first letter kept, likelier mistakes first.
+def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
+    """Give the compound of the notes whose misspelt pieces are one mistake away."""
+    pieces = word.split("-")
+    known = whole_words(pieces)
+    spelt = (p if p in known else _respelt(snapshot, p) or p for p in pieces)
+    return _first_held(snapshot, ["-".join(spelt)])
 
-    Two letters that were swapped, one too many, one too few, a wrong one.
-    """
-    cuts = range(1, len(word))
-    yield from (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1))
-    yield from (word[:at] + word[at + 1 :] for at in cuts)
-    yield from (word[:at] + letter + word[at:] for at in (*cuts, len(word)) for letter in LETTERS)
-    yield from (word[:at] + letter + word[at + 1 :] for at in cuts for letter in LETTERS)
+
+def _as_written(snapshot: Snapshot, term: Term) -> str:
+    """Give a word as a note writes it: of those with its stem the one that begins most alike."""
+    (best,) = snapshot.lexical(Wanted(any=(term,)), 1, Reach())
+    excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]
+    text = " ".join((*excerpt.about.heading_path, visible(excerpt.text)))
+    words = list(dict.fromkeys(re.findall(r"[^\W\d_]+", text)))
+    stem, *stems = snapshot.tokens([prepare(fold(word)) for word in (term.text, *words)])
+    alike = [word for word, own in zip(words, stems, strict=True) if own == stem]
+
+    def in_common(word: str) -> int:
+        return sum(takewhile(bool, map(eq, fold(word), term.text)))
+
+    return max(alike, key=in_common, default=term.text)
+
+
+def _split(snapshot: Snapshot, word: str) -> str | None:
+    """Give the two words of a compound: of several pairs that whose commoner word is rarest."""
+    pairs = {(a, b): (Term(a), Term(b)) for a, b in spellings.compounds(word)}
+    held = snapshot.occurring([*dict.fromkeys(term for terms in pairs.values() for term in terms)])
+    known = {pair: terms for pair, terms in pairs.items() if held.issuperset(terms)}
+    chunks = dict(zip(held, snapshot.frequencies([*held]), strict=True))
+
+    def commoner(pair: tuple[str, str]) -> int:
+        return max(chunks[term] for term in known[pair])
+
+    best = min(known, key=commoner, default=None)
+    return " ".join(best) if best else None
+
+
+def _begun(snapshot: Snapshot, word: str) -> str | None:
+    """Give a word as a beginning where a word of the notes goes on from it."""
+    if len(word) < SHORTEST_BEGINNING:
+        return None
+    return f"{word}*" if snapshot.occurring([Term(word, prefix=True)]) else None

@@ -21,6 +21,7 @@ from memcli.embedding.opener import Opened, Opener
 from memcli.embedding.pieces import unit
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.registry import open_encoder, remember
+from memcli.search.query_vector import QueryVector
 from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
 from tests.hashing import HashingEncoder
 from tests.support import told
@@ -205,3 +206,33 @@ def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.M
             assert told(found.reason) == "the endpoint gives no answer within 0.1 s"
     finally:
         is_over.set()
+
+
+def test_a_question_that_is_repaired_while_it_is_embedded_gets_the_vector_of_what_is_meant(
+    bundled: Remembered, expected: dict[str, bytes]
+) -> None:
+    typed, meant = list(expected)[:2]
+    one = QueryEncoder(BUNDLED)
+    begun, late = (QueryVector(lambda: one, typed, bundled) for _ in range(2))
+    begun.start()
+    assert begun.result(meant).blob == expected[meant]
+    assert late.result(meant).blob == expected[meant]
+    assert begun.result(typed).blob == expected[typed]
+    one.close()
+
+
+def test_a_repaired_question_that_cannot_be_embedded_leaves_no_vector_of_the_other(
+    bundled: Remembered, expected: dict[str, bytes]
+) -> None:
+    class Once(QueryEncoder):
+        def encode_query(self, text: str, index: Remembered) -> Embedded:
+            if text != typed:
+                raise MemoryError
+            return super().encode_query(text, index)
+
+    typed, meant = list(expected)[:2]
+    vector = QueryVector(lambda: one, typed, bundled)
+    one = Once(BUNDLED)
+    assert vector.result(typed).blob == expected[typed]
+    assert vector.result(meant).blob is None
+    one.close()

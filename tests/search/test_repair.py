@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.search.repair import spellings_of
 from tests.support import write
 
 NOTES = {
     "memory/2025-06-12.md": "# Log\n\nThe education of the trainees begins in autumn.\n",
     "memory/2025-06-13.md": "# Log\n\nThe deployment waited for the staging database.\n",
     "memory/2025-06-14.md": "# Log\n\nThe environment needs a new certificate.\n",
+    "memory/2025-06-15.md": "# Log\n\nThe bookshelf by the door, the ice cream and the book.\n",
+    "memory/2025-06-16.md": "# Log\n\nDas Zimmer für die Arbeit, nach der Steuererklärung.\n",
+    "memory/2025-06-17.md": "# Log\n\nThe invoice of 1,290 euros, 20417 cards; a wolf, selfcare.\n",
+    "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
 }
 Ask = Callable[..., dict[str, Any]]
 
@@ -72,6 +75,56 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
     assert found["verdict"] == right["verdict"]
 
 
+@pytest.mark.parametrize(
+    ("query", "typed", "searched", "how", "day"),
+    [
+        ("the wolves", "wolves", "wolf", "plural", 17),
+        ("where is the icecream", "icecream", "ice cream", "split", 15),
+        ("Arbeitszimmer", "Arbeitszimmer", "arbeit zimmer", "split", 16),
+        ("Steuererklärungen", "Steuererklärungen", "Steuererklärung", "spelling", 16),
+        ("the book shelf", "book shelf", "bookshelf", "joined", 15),
+        ("self-care", "self-care", "selfcare", "joined", 17),
+        ("about the envir", "envir", "envir*", "beginning", 14),
+        ("1290 euros", "1290", "1,290", "number", 17),
+        ("20,417 cards", "20,417", "20417", "number", 17),
+        ("20 417 cards", "20 417", "20417", "besides", 17),
+        ("my road trip", "road trip", "roadtrip", "besides", 18),
+    ],
+)
+def test_other_ways_to_write_what_the_notes_hold(
+    ask: Ask, query: str, typed: str, searched: str, how: str, day: int
+) -> None:
+    found = ask(query, "--mode", "lexical")
+    assert found["repaired"] == [{"typed": typed, "searched": searched, "how": how}]
+    assert found["verdict"] == "good"
+    assert found["results"][0]["path"] == f"memory/2025-06-{day}.md"
+
+
+@pytest.mark.parametrize("query", ["1.290 euros", "1 290 euros", "1,290 euros"])
+def test_a_number_is_found_however_its_thousands_are_set_apart(ask: Ask, query: str) -> None:
+    found = ask(query, "--mode", "lexical")
+    assert "repaired" not in found
+    assert found["results"][0]["path"] == "memory/2025-06-17.md"
+
+
+def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None:
+    twice = ask("education and educaton", "--mode", "lexical")
+    assert repaired(twice) == {"educaton": "education"}
+    once = ask("education", "--mode", "lexical")
+    assert twice["results"][0]["score"] == once["results"][0]["score"]
+
+
+def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> None:
+    wrong = [f"zyxw{letter}vut" for letter in "abcdefgh"]
+    assert "repaired" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")
+    found = ask(" ".join([*wrong[1:], "deploymwnt"]), "--mode", "lexical")
+    assert repaired(found) == {"deploymwnt": "deployment"}
+
+
+def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
+    assert "repaired" not in ask("envir database", "--mode", "lexical")
+
+
 def test_what_was_searched_for_is_marked_and_said(
     notes: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,6 +158,18 @@ def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
     assert "repaired" not in ask(*asked)
 
 
+def test_what_is_searched_for_besides_is_told_to_who_asks(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["search", "road trip", "-w", str(notes), "-n", "1"]) == 0
+    assert "roadtrip" not in capsys.readouterr().err
+    assert run(["search", "road trip", "-w", str(notes), "-n", "1", "--explain"]) == 0
+    done = capsys.readouterr()
+    assert done.err == "Searched for roadtrip besides road trip.\n"
+    assert "repaired=roadtrip for road trip" in done.out
+
+
 def test_a_repair_is_told_in_python_too(notes: Path) -> None:
     import memcli
 
@@ -113,10 +178,3 @@ def test_a_repair_is_told_in_python_too(notes: Path) -> None:
         assert repair == ("educaton", "education", "spelling")
         assert memory.context("educaton").repaired == (repair,)
         assert memory.search("education").repaired == ()
-
-
-def test_the_spellings_at_one_edit_keep_the_first_letter_unless_it_was_swapped() -> None:
-    spellings = set(spellings_of("abc"))
-    assert {"bac", "acb", "ac", "ab", "abxc", "abcx", "axc", "abx"} <= spellings
-    assert {"bc", "xabc", "xbc", "abc"} & spellings == {"abc"}  # its own letter put anew
-    assert {spelling for spelling in spellings if spelling[0] != "a"} == {"bac"}

@@ -92,6 +92,7 @@ def command(
     scope: options.Scopes = None,
     trust: options.Trusts = None,
     heading: options.Headings = None,
+    by: options.By = None,
     tag: options.Tags = None,
     where: options.Wheres = None,
     exact: Annotated[
@@ -213,6 +214,7 @@ def command(
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
+        by=tuple(by or ()),
         tags=options.tags_of(tag),
         where=options.where_of(where),
         undated=undated,
@@ -388,14 +390,15 @@ def _without_dense(dense: Leg) -> LegMissingError:
 def _why_not(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
     from memcli.api.ask import ask
     from memcli.cli import why_not
-    from memcli.cli.search_output import say_freshness
+    from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
 
     skin, course = asked.skin, Course()
     lines = why_not.lines_of(ref, skin)
     found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
     why_not.write(lines, course, skin, as_json=as_json)
-    say_freshness(found.freshness, skin.terminal)
+    if say_freshness(found.freshness, skin.terminal):
+        say_repaired(found.answer.repaired, skin.terminal, explain=True)
     return ExitCode.OK
 
 

@@ -112,6 +112,7 @@ terms = st.one_of(
     st.sampled_from(WORDS),
     st.sampled_from(("fo*", "gener*", "deploy*", "tra*", "東", "京都", "hous")),
     st.sampled_from(('"fox train"', '"the pool"', "-pool", "-coffee", "swan")),
+    st.sampled_from(("deploymnt", "genrator", "cofee", "coffeebeans", "naïv", "trian", "genera")),
 )
 queries = st.lists(terms, min_size=1, max_size=4).map(" ".join)
 spans = st.builds(
@@ -198,7 +199,8 @@ def told(answer: Answer) -> Told:
     ]
     legs = answer.lexical, answer.dense
     counts = answer.candidates, answer.dropped
-    return Told((passages, answer.verdict, answer.unmatched, legs, counts), numbers)
+    asked = answer.unmatched, answer.repaired
+    return Told((passages, answer.verdict, asked, legs, counts), numbers)
 
 
 @settings(

@@ -1,0 +1,199 @@
+"""What one typing mistake costs a search, and how much of that the repair of words gives back.
+
+    python -m tests.benchmarks.typos FOLDER...
+
+Every FOLDER holds `workspace/` and `queries.jsonl`, judged questions. The rarest plain word of each
+question that the notes hold is misspelt once, by rule: two letters swapped, one left out, one
+typed twice, one of a key beside it put in or typed instead; never the first alone, and with the
+same `--seed` always the same. Questions without such a word are left out of the first table.
+
+Prints for all of them together the figures as asked, misspelt without repair and misspelt with it,
+and the loss of nDCG@10 with its 95 % interval (paired bootstrap over questions); how often the
+word that was meant came back; and for the questions as they are, what repair changes. `--each`
+tells every repair. The index of each workspace is brought in step first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from memcli.bench.bootstrap import paired
+from memcli.bench.metrics import mean, score
+from memcli.bench.quality import passages
+from memcli.bench.queries import Query, read_queries
+from memcli.cli.commands.bench.running import Searcher, bring_in_step, line_costs
+from memcli.cli.skin import Shared, make_skin
+from memcli.errors import UsageError
+from memcli.markdown.words import fold
+from memcli.search.pipeline import Answer
+from memcli.search.query import ParsedQuery, parse
+from memcli.store.port import Snapshot
+
+SHOWN = ("nDCG@10", "Hit@5", "Recall@500tok", "Recall@1000tok", "Recall@2000tok")
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # of a keyboard
+LETTERS = 5  # of a word that is misspelt, at least
+Scores = dict[str, float]
+
+
+class Asked(NamedTuple):
+    """A question as it is and misspelt, each without and with repair."""
+
+    clean: Scores
+    clean_repaired: Scores
+    misspelt: Scores | None  # None: it has no word to misspell
+    repaired: Scores | None
+    outcome: str  # what the misspelt word was looked for as: right | other | none
+    told: list[str]  # repairs of the question as it is
+
+
+def beside(letter: str) -> str:
+    """Give the letters of the keys beside one, in its row and in those above and below."""
+    found = ""
+    for at, row in enumerate(ROWS):
+        if letter in row:
+            place = row.index(letter)
+            rows = ROWS[max(0, at - 1) : at + 2]
+            found += "".join(r[max(0, place - 1) : place + 2] for r in rows)
+    return found.replace(letter, "")
+
+
+def misspelt(word: str, draw: Random) -> str:
+    """Make one typing mistake in a word."""
+    at = draw.randrange(1, len(word))
+    keys = beside(word[at].lower()) or word[at]
+    mistakes = [
+        word[:at] + word[at + 1 :],
+        word[:at] + word[at] + word[at:],
+        word[:at] + draw.choice(keys) + word[at:],
+        word[:at] + draw.choice(keys) + word[at + 1 :],
+        word[: at - 1] + word[at] + word[at - 1] + word[at + 1 :],
+    ]
+    made = draw.choice([made for made in mistakes if made.lower() != word.lower()] or [word])
+    return made.lower().capitalize() if word.istitle() else made
+
+
+def rarest(query: ParsedQuery, snapshot: Snapshot) -> str | None:
+    """Name the plain word that fewest chunks hold, but some."""
+    asked = [
+        (term.text, sought)
+        for term in query.plain
+        if len(term.text) >= LETTERS and term.text.isalpha() and (sought := term.sought)
+    ]
+    counts = snapshot.frequencies([sought for _, sought in asked])
+    held = [(count, text) for (text, _), count in zip(asked, counts, strict=True) if count]
+    return min(held)[1] if held else None
+
+
+class Asker:
+    """One workspace and its judged questions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.skin = make_skin(Shared(str(folder / "workspace"), True, False, "never", None), {})
+        bring_in_step(self.skin, silent=True)
+        self.costs = line_costs(self.skin)
+        self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))
+        self.mending = Searcher(self.skin)
+        text = (folder / "queries.jsonl").read_text("utf-8")
+        self.queries = read_queries(text.split("\n"), str(folder))
+
+    def ask(self, query: Query, draw: Random) -> Asked:
+        """Ask one question in the four ways."""
+        as_it_is = self.mending(query.text, query.date)
+        told = [f"{each.typed} -> {each.searched} ({each.how})" for each in as_it_is.repaired]
+        again = self._scores(query, as_it_is)
+        clean = self._without(query, query.text) if told else again
+        with self.skin.memory.store.snapshot() as snapshot:
+            word = rarest(parse(query.text), snapshot)
+            if word is None:
+                return Asked(clean, again, None, None, "", told)
+            wrong = misspelt(word, draw)
+            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", wrong, query.text)
+            found = self.mending(text, query.date)
+            outcome = self._outcome(snapshot, found, word, wrong)
+        mended = self._scores(query, found)
+        without = self._without(query, text) if found.repaired else mended
+        return Asked(clean, again, without, mended, outcome, told)
+
+    def _without(self, query: Query, text: str) -> Scores:
+        """Score a text without repair, which is the same where there was nothing to repair."""
+        return self._scores(query, self.plain(text, query.date))
+
+    def _outcome(self, snapshot: Snapshot, found: Answer, word: str, wrong: str) -> str:
+        meant = {each.typed: each.searched for each in found.repaired}.get(wrong)
+        if meant is None:
+            (term,) = parse(f'"{wrong}"').sought
+            is_held = term.sought and snapshot.occurring([term.sought])
+            meant = wrong if is_held else None
+        if meant is None:
+            return "none"
+        cut = snapshot.tokens([fold(meant), fold(word)])
+        return "right" if cut[0] == cut[1] else "other"
+
+    def _scores(self, query: Query, answer: Answer) -> Scores:
+        return score(query.relevant, passages(answer), self.costs)
+
+
+def line(name: str, scores: Sequence[Scores]) -> str:
+    """Draw the means of some figures."""
+    means = mean(list(scores))
+    return f"{name:12} {len(scores):5}  " + "  ".join(f"{means[n]:.4f}" for n in SHOWN) + "\n"
+
+
+def change(name: str, before: Sequence[Scores], after: Sequence[Scores]) -> str:
+    """Draw the changes of the figures, with their intervals."""
+    told = []
+    for figure in SHOWN:
+        found = paired([each[figure] for each in before], [each[figure] for each in after])
+        told.append(f"{figure} {found.mean:+.4f} [{found.low:+.4f}, {found.high:+.4f}]")
+    return f"{name}: {', '.join(told)}\n"
+
+
+def report(asked: Sequence[Asked], *, each: bool) -> Iterator[str]:
+    """Draw the tables."""
+    yield f"{'':12} {'':5}  " + "  ".join(n.replace("Recall", "R")[:6] for n in SHOWN) + "\n"
+    spoilt = [one for one in asked if one.misspelt is not None]
+    clean = [one.clean_repaired for one in spoilt]
+    without = [one.misspelt for one in spoilt if one.misspelt is not None]
+    mended = [one.repaired for one in spoilt if one.repaired is not None]
+    yield line("as asked", clean)
+    yield line("misspelt", without)
+    yield line("repaired", mended)
+    yield change("a mistake costs", clean, without)
+    yield change("after repair it costs", clean, mended)
+    outcomes = Counter(one.outcome for one in spoilt)
+    yield f"the word that was meant: {dict(outcomes.most_common())}\n"
+    told = [text for one in asked for text in one.told]
+    moved = sum(bool(one.told) for one in asked)
+    yield f"as they are: {moved} of {len(asked)} questions repaired\n"
+    yield change("repair changes", [o.clean for o in asked], [o.clean_repaired for o in asked])
+    if each:
+        yield "".join(f"    {text}\n" for text in told)
+
+
+def main() -> int:
+    """Measure the folders that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--each", action="store_true", help="tell the repairs of clean questions")
+    wanted = parser.parse_args()
+    asked: list[Asked] = []
+    for folder in wanted.folders:
+        asker, draw = Asker(folder), Random(wanted.seed)
+        asked += [asker.ask(query, draw) for query in asker.queries if query.relevant]
+    sys.stdout.writelines(report(asked, each=wanted.each))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except UsageError as error:
+        sys.exit(error.message)
