@@ -37,8 +37,7 @@ from memcli.search.proximity import (
     single_days,
     spans_of,
 )
-from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
-from memcli.search.validity import reach_of
+from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ def _fused(
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
     return RecallBounds(
         options.universe,
-        reach_of(options.filters, snapshot.supports()),
+        reach_within(snapshot, options.filters),
         spans,
         options.inner.outside,
         options.inner.demands_phrases,
