@@ -195,17 +195,8 @@ def _gather(
         lexical = lexical._replace(reason=_common(found.common))
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    fused = fuse(
-        found.candidates,
-        found.coverage,
-        method=options.fusion,
-        weights=weights,
-        text_share=believed,
-    )
-    if repaired:
-        from memcli.search.repair import traced
-
-        fused = traced(fused, repaired)
+    how = partial(fuse, method=options.fusion, weights=weights, text_share=believed)
+    fused = _traced(how(found.candidates, found.coverage), repaired)
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
@@ -254,6 +245,14 @@ def _as_meant(
     from memcli.search.repair import repair
 
     return repair(snapshot, query, lacking, joined)
+
+
+def _traced(hits: Sequence[Hit], repaired: Sequence[Repair]) -> Sequence[Hit]:
+    if not repaired:
+        return hits
+    from memcli.search.repair import traced
+
+    return traced(hits, repaired)
 
 
 def _rank(
