@@ -170,11 +170,7 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
     mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990).
     """
     likely = spellings.spellings(word)
-    terms = {
-        term: spelling
-        for spelling in likely
-        if len(spelling) >= SHORTEST_MEANT and (term := sought(spelling))
-    }
+    terms = {Term(each): each for each in likely if len(each) >= SHORTEST_MEANT}
     found = snapshot.occurring([*terms])
     held = [term for term in terms if term in found]
     stems = map("".join, snapshot.tokens([term.text for term in held]))
