@@ -48,7 +48,7 @@ _memcli() {
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "search:--open") _memcli_values ''; return ;;
-        "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
+        "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_share duplicates trace file" -- "$cur"); return ;;
         "search:-C"|"search:--context") _memcli_values ''; return ;;
         "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
@@ -61,6 +61,7 @@ _memcli() {
         "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
         "search:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "search:--heading") _memcli_values ''; return ;;
+        "search:--by") _memcli_values ''; return ;;
         "search:--tag") _memcli_values ''; return ;;
         "search:--where") _memcli_values ''; return ;;
         "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
@@ -74,7 +75,7 @@ _memcli() {
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
         "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
-        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut duplicates trace file" -- "$cur"); return ;;
+        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_share duplicates trace file" -- "$cur"); return ;;
         "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
         "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "pick:--now") _memcli_values ''; return ;;
@@ -178,7 +179,7 @@ _memcli() {
     if [[ $cur == -* ]]; then
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --tag --where --exact --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -204,7 +205,7 @@ _memcli() {
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.view expand.tokens context.budget context.tail context.always_share context.soft_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context cron environment exit-codes files front-matter get help index json ls pick python query-syntax ranking related search status summaries" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index json ls pick python query-syntax ranking related search status summaries" -- "$cur") ;;
         "bench quality") _memcli_values 'files' ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;

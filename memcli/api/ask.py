@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.views import Expanded
     from memcli.types import Encoder
 
+MOST_SPEAKERS = 8  # of an error
 WITHOUT_BOUND = 10**9
 SYNC_WAIT_SECONDS = 60.0
 
@@ -78,6 +79,8 @@ def ask(
         return Answered(question, freshness, NOTHING)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
+    if options.filters.by:
+        options = options._replace(filters=with_speakers(memory, options.filters))
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
         nothing = _nothing(memory, question, options, answer)
@@ -112,6 +115,37 @@ def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
                 f"no document is of the kind {kind!r}; the kinds are {', '.join(known)}",
                 hint=f"--kind {nearest(kind, known)}",
             )
+
+
+def with_speakers(memory: OpenedWorkspace, filters: Filters) -> Filters:
+    """Put speakers in the place of their names and roles; UsageError where nobody of it speaks."""
+    from memcli.search.speakers import labels_of
+
+    with memory.store.snapshot() as snapshot:
+        speakers = snapshot.speakers()
+    found: list[str] = []
+    for name in filters.by:
+        labels = labels_of(name, speakers)
+        if not labels:
+            raise _nobody(name, speakers)
+        found += labels
+    return filters._replace(by=tuple(dict.fromkeys(found)))
+
+
+def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
+    if not speakers:
+        return UsageError(
+            f"--by {name}: no document is the record of a conversation",
+            hint="memcli help conversations",
+        )
+    from memcli.config.nearest import nearest
+
+    more = f" and {len(speakers) - MOST_SPEAKERS} more" if len(speakers) > MOST_SPEAKERS else ""
+    return UsageError(
+        f"nobody called {name!r} speaks; the speakers are "
+        f"{', '.join(speakers[:MOST_SPEAKERS])}{more}",
+        hint=f'--by "{nearest(name, [*speakers])}"',
+    )
 
 
 def _nothing(

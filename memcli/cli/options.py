@@ -86,6 +86,7 @@ Kinds = Annotated[_Words, _filter("KIND", "Only documents of this kind, such as 
 Scopes = Annotated[_Words, _filter("SCOPE", f"Only documents of this scope: {', '.join(SCOPES)}.")]
 Trusts = Annotated[_Words, _filter("TRUST", "Only trusted, or only untrusted, documents.")]
 Headings = Annotated[_Words, _filter("TEXT", "Only below headings that hold TEXT.")]
+By = Annotated[_Words, _filter("NAME", "Only lines of this speaker, or user, assistant.")]
 Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
 Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter says so.")]
 

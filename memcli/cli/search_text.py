@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from memcli.search.views import Expanded
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
-    Show = Callable[[int, Hit], str]  # a passage of a rank
+    # A passage of a rank, with those that stand below the same heading.
+    Show = Callable[[int, Hit, Sequence[Hit]], str]
 
 ROWS_BELOW = 2  # for what is said of the rest, and for the prompt
-ROWS_ABOVE = 2  # of a passage, over its text
+ROWS_ABOVE = 3  # of a passage, over its text, with the heading of its document
 
 
 class Shows(Record):
@@ -34,6 +36,17 @@ class Shows(Record):
     whole: Show
     brief: Show
     behind: Callable[[Expanded], str]
+    # What stands above several passages of one document; without it each stands alone.
+    heading: Callable[[Sequence[Hit]], str] | None = None
+    day: Callable[[Hit], str] | None = None  # what stands above the passages of a day
+
+
+class Fitting(Record):
+    """How passages share the rows that there are."""
+
+    rows: int | None  # None: as many as it takes
+    wanted: Sequence[int]  # ranks of the passages, those to be shown first
+    is_brief: bool = False  # none is shown whole
 
 
 def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
@@ -41,20 +54,31 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     terminal, hits = skin.terminal, found.answer.hits
     make = _for_screen if terminal.out_is_terminal else _for_pipe
     shows = make(found, skin, shape, link)
+    if shape.brief:
+        shows = shows._replace(heading=None)
     if shape.in_days:
-        shows = _in_days(shows, hits, skin)
+        shows = shows._replace(day=lambda hit: plain.day(hit.about.date, terminal.style))
     rows = None
+    wanted = _wanted(hits, shape)
     if shape.is_fitted and terminal.rows:
         rows = max(1, terminal.rows - ROWS_BELOW - _messages(found))
-        hits = (*(_cut_to(hit, rows, terminal.width) for hit in hits[:1]), *hits[1:])
-    blocks, whole = fitted(hits, shows, rows, is_brief=shape.brief)
+        hits = _cut_to(hits, wanted[:1], rows, terminal.width)
+    blocks, whole = fitted(hits, shows, Fitting(rows, wanted, shape.brief))
     terminal.write("".join(blocks))
     for each in found.expanded:
         terminal.write(shows.behind(each))
-    whole -= hits[:1] != found.answer.hits[:1]
+    whole -= hits != found.answer.hits
     if cut := len(hits) - (len(blocks) if shape.brief else whole):
         terminal.flush()
         terminal.say(_more(cut, len(hits) - len(blocks)))
+
+
+def _wanted(hits: Sequence[Hit], shape: Shape) -> list[int]:
+    """List the ranks in the order of worth, which an order by date is not."""
+    ranks = list(range(1, len(hits) + 1))
+    if shape.in_days and shape.has_question:
+        ranks.sort(key=lambda rank: -hits[rank - 1].score)
+    return ranks
 
 
 def _messages(found: Answered) -> int:
@@ -67,39 +91,101 @@ def _messages(found: Answered) -> int:
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
 
-def _cut_to(hit: Hit, rows: int, width: int) -> Hit:
-    """Cut a passage down to its best lines where it does not fit by itself."""
+def _cut_to(hits: Sequence[Hit], ranks: Sequence[int], rows: int, width: int) -> tuple[Hit, ...]:
+    """Cut the passages of some ranks down to their best lines where one does not fit by itself."""
     from memcli.render.width import wrap
 
+    room = width - len(plain.INDENT)
+
     def fits(text: str) -> bool:
-        room = width - len(plain.INDENT)
         taken = sum(len(wrap(line, room)) for line in text.split("\n"))
         return taken + ROWS_ABOVE <= rows
 
-    return cut_down(hit, fits) or hit
+    return tuple(
+        cut_down(hit, fits) or hit if rank in ranks else hit
+        for rank, hit in enumerate(hits, start=1)
+    )
 
 
-def fitted(
-    hits: Sequence[Hit], shows: Shows, rows: int | None, *, is_brief: bool
-) -> tuple[list[str], int]:
-    """Give whole passages while `rows` leave a line to each of the others; count the whole ones.
+def fitted(hits: Sequence[Hit], shows: Shows, fitting: Fitting) -> tuple[list[str], int]:
+    """Give whole passages while the rows leave a line to each of the others; count the whole ones.
 
-    The first passage is given at any length, and without `rows` all are.
+    The first that is wanted is given at any length, and without a number of rows all are.
     """
-    blocks: list[str] = []
-    used, whole = 0, 0
-    for rank, hit in enumerate(hits, start=1):
-        block = (shows.brief if is_brief else shows.whole)(rank, hit)
-        rest = len(hits) - rank
-        is_tight = rows is not None and used + _rows(block) + (rest + 1 if rest else 0) > rows
-        if is_tight and not is_brief and rank > 1:
-            is_brief, block = True, shows.brief(rank, hit)
-        if rows is not None and rank > 1 and used + _rows(block) > rows:
-            break
-        blocks.append(block)
-        used += block.count("\n")
-        whole += not is_brief
-    return blocks, whole
+    wanted, rows = fitting.wanted, fitting.rows
+    drawn: dict[tuple[int, bool, tuple[int, ...]], str] = {}
+
+    def page(whole: int, listed: int) -> list[str]:
+        return _page(hits, shows, frozenset(wanted[:whole]), sorted(wanted[:listed]), drawn)
+
+    every = len(hits)
+    most = 0 if fitting.is_brief else every
+    if rows is None:
+        return page(most, every), most
+    whole = min(1, most)
+    while whole < most and _rows(page(whole + 1, every)) <= rows:
+        whole += 1
+    listed = every
+    while listed > 1 and _rows(page(whole, listed)) > rows:
+        listed -= 1
+    return page(whole, listed), whole
+
+
+def _rows(blocks: Sequence[str]) -> int:
+    """Count the rows of a page; a blank one at its end needs none at the end of a screen."""
+    text = "".join(blocks)
+    return text.count("\n") - text.endswith("\n\n")
+
+
+def _page(
+    hits: Sequence[Hit],
+    shows: Shows,
+    whole: frozenset[int],
+    listed: Sequence[int],
+    drawn: dict[tuple[int, bool, tuple[int, ...]], str],
+) -> list[str]:
+    """Draw the passages of the ranks that are listed, with what stands above each."""
+    blocks = []
+    above: str | None = None
+    for group in _groups(hits, shows, whole, listed):
+        beside = [hits[rank - 1] for rank in group]
+        head = ""
+        if shows.day is not None and (day := shows.day(beside[0])) != above:
+            head = above = day
+        if len(group) > 1 and shows.heading is not None:
+            head += shows.heading(beside)
+        for rank in group:
+            key = rank, rank in whole, tuple(group)
+            if key not in drawn:
+                show = shows.whole if rank in whole else shows.brief
+                drawn[key] = show(rank, hits[rank - 1], beside)
+            blocks.append(head + drawn[key])
+            head = ""
+    return blocks
+
+
+def _groups(
+    hits: Sequence[Hit], shows: Shows, whole: frozenset[int], ranks: Sequence[int]
+) -> list[list[int]]:
+    """Put the passages of a document below its best one; in days none leaves its place.
+
+    Where all of them take a line each, a heading would cost a row and save none.
+    """
+
+    def document(rank: int) -> tuple[object, ...]:
+        about = hits[rank - 1].about
+        return about.document, about.date, about.trust
+
+    groups: dict[object, list[int]] = {}
+    for rank in ranks:
+        groups.setdefault(document(rank), []).append(rank)
+    if shows.day is not None:
+        groups = dict(enumerate(list(run) for _, run in groupby(ranks, key=document)))
+    made: list[list[int]] = []
+    for group in groups.values():
+        is_worth = shows.heading is not None and not whole.isdisjoint(group)
+        made += [group] if is_worth else [[rank] for rank in group]
+    return made if shows.day is not None else sorted(made)
 
 
 def _more(cut: int, left: int) -> str:
@@ -112,36 +198,16 @@ def _more(cut: int, left: int) -> str:
     return f"{passages} not shown; --more shows all."
 
 
-def _rows(block: str) -> int:
-    """Count the rows of a passage; a blank one at its end needs none at the end of a screen."""
-    return block.count("\n") - block.endswith("\n\n")
-
-
-def _in_days(shows: Shows, hits: Sequence[Hit], skin: Skin) -> Shows:
-    """Put its day above each passage that is the first of one."""
-    days = [hit.about.date for hit in hits]
-
-    def below_day(show: Show) -> Show:
-        def shown(rank: int, hit: Hit) -> str:
-            is_first = rank == 1 or days[rank - 2] != hit.about.date
-            head = plain.day(hit.about.date, skin.terminal.style) if is_first else ""
-            return head + show(rank, hit)
-
-        return shown
-
-    return shows._replace(whole=below_day(shows.whole), brief=below_day(shows.brief))
-
-
 def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     terminal, words = skin.terminal, found.words
     style, safe = terminal.style, terminal.safe
 
-    def whole(rank: int, hit: Hit) -> str:
+    def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
-    def brief(rank: int, hit: Hit) -> str:
+    def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         from memcli.search.landing import landing
 
         at = landing(hit, words)
@@ -163,20 +229,24 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, link
     )
 
-    def whole(rank: int, hit: Hit) -> str:
+    def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
-        shown = screen.passage(rank, hit, snippet, made, around)
+        shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
-    def brief(rank: int, hit: Hit) -> str:
+    def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         from memcli.search.landing import landing
 
-        return screen.brief(rank, hit, landing(hit, words), words, made)
+        is_alone = len(beside) < 2
+        return screen.brief(rank, hit, landing(hit, words), words, made, is_alone=is_alone)
 
     def behind(each: Expanded) -> str:
         return screen.behind(each, made)
 
-    return Shows(whole, brief, behind)
+    def heading(hits: Sequence[Hit]) -> str:
+        return screen.heading(hits, made)
+
+    return Shows(whole, brief, behind, heading)
 
 
 def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:

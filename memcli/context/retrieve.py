@@ -14,6 +14,7 @@ from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
 from memcli.search.floor import GOOD
+from memcli.search.focus import Width
 from memcli.search.hits import Hit
 from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions
@@ -91,7 +92,7 @@ def find(
     the question asks for them.
     """
     # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
-    inner = Inner(keep_share=KEEP_SHARE, demands_phrases=False, outside=fixed.chunk_ids)
+    inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
     hits = [h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)]

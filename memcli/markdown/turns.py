@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
@@ -67,6 +68,7 @@ def turns_of(parsed: Parsed) -> tuple[Turn, ...]:
     return tuple(_ended([o for o in openings if o.speaker.casefold() in kept], parsed))
 
 
+@lru_cache
 def role_of(speaker: str) -> str:
     """Tell what a speaker is by name: user, assistant, tool, or "" for any other name.
 
@@ -82,24 +84,19 @@ class _Opening(Record):
 
     line: int
     block: int
-    level: int  # of the heading that it stands below, or is
     speaker: str
 
 
 def _openings(parsed: Parsed) -> Iterator[_Opening]:
-    level = 0
     for index, block in enumerate(parsed.blocks):
         if block.kind == "heading":
-            level = block.level
             if name := _role_heading(block):
-                yield _Opening(block.start, index, level, name)
-        elif block.kind == "item":
-            if name := _named(parsed.lines[block.start]):
-                yield _Opening(block.start, index, level, name)
-        elif block.kind == "paragraph":
-            for line in range(block.start, block.end):
+                yield _Opening(block.start, index, name)
+        elif block.kind in ("item", "paragraph"):
+            end = block.end if block.kind == "paragraph" else block.start + 1
+            for line in range(block.start, end):
                 if name := _named(parsed.lines[line]):
-                    yield _Opening(line, index, level, name)
+                    yield _Opening(line, index, name)
 
 
 def _named(line: str) -> str:
@@ -124,18 +121,30 @@ def _fill_half(openings: Iterable[_Opening], kept: set[str], blocks: Sequence[Bl
 
 def _ended(openings: Sequence[_Opening], parsed: Parsed) -> Iterator[Turn]:
     blocks = parsed.blocks
-    for at, opening in enumerate(openings):
-        following = openings[at + 1] if at + 1 < len(openings) else None
-        end = following.line if following else len(parsed.lines)
+    level = 0  # of the heading that the turns stand below; those inside a turn are deeper
+    at = 0
+    for opening, following in zip(openings, [*openings[1:], None], strict=True):
+        level = _level(blocks[at : opening.block], level)
         block = blocks[opening.block]
+        level = block.level if block.kind == "heading" else level
+        end = following.line if following else len(parsed.lines)
+        last = following.block if following else len(blocks)
+        at = next((i for i in range(opening.block + 1, last) if _ends(blocks[i], level)), last)
+        if at < last:
+            end = min(end, blocks[at].start)
         if block.kind == "item":
             end = min(end, block.end)
-        else:
-            last = following.block if following else len(blocks)
-            between = blocks[opening.block + 1 : last]
-            out = (b.start for b in between if b.kind == "heading" and b.level <= opening.level)
-            end = min(end, next(out, end))
         yield Turn(opening.line + 1, _last_text(parsed.lines, opening.line, end), opening.speaker)
+
+
+def _ends(block: Block, level: int) -> bool:
+    return block.kind == "heading" and block.level <= level
+
+
+def _level(blocks: Iterable[Block], level: int) -> int:
+    """Give the level of the last heading of some blocks, or the one before them."""
+    levels = [block.level for block in blocks if block.kind == "heading"]
+    return levels[-1] if levels else level
 
 
 def _last_text(lines: Sequence[str], start: int, end: int) -> int:

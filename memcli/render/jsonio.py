@@ -39,6 +39,10 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["duplicates"]
     if not passage.cut:
         del record["cut"]
+    if not passage.speakers:
+        del record["speakers"]
+    if passage.asked_share is None:
+        del record["asked_share"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -98,6 +102,7 @@ def search_envelope(
         **({"absent": list(answer.absent)} if answer.absent else {}),
         **({"apart": list(answer.apart)} if answer.apart else {}),
         **repairs(answer),
+        **({"asked": list(answer.asked)} if answer.asked else {}),
         "results": results,
         "dropped": answer.dropped,
         **({"far": answer.far} if answer.far else {}),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, not_asked
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.search.landing import Landing
     from memcli.search.views import Expanded
+    from memcli.types import About
 
 BAR_COLUMNS = 6
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
@@ -50,20 +51,34 @@ class Screen(Record):
 
 
 def passage(
-    rank: int, hit: Hit, snippet: Snippet, screen: Screen, around: Around = NOTHING_AROUND
+    rank: int,
+    hit: Hit,
+    snippet: Snippet,
+    screen: Screen,
+    around: Around = NOTHING_AROUND,
+    *,
+    beside: Sequence[Hit] = (),
 ) -> str:
-    """Show one passage: where, how good and how old, below which headings; then its text."""
-    candidate, style = hit.candidate, screen.style
-    age = age_in_words(screen.age_days(candidate.about.date)) if candidate.about.date else "undated"
-    facts = [(f"{bar(hit.score)}  {age:<{AGE_COLUMNS}}", style.dim)]
-    if candidate.about.date and candidate.about.date not in candidate.about.path:
-        facts.append((candidate.about.date, style.dim))
-    if candidate.about.trust != "trusted":
-        facts.append(("[untrusted]", style.term))
+    """Show one passage: where, how good and how old, below which headings; then its text.
+
+    What `heading` tells of several passages `beside` each other is not told again.
+    """
+    style = screen.style
+    notes = [(screen.safe(by), style.term)] if (by := not_asked(hit)) else []
     if hit.duplicates:
-        facts.append((f"(+{len(hit.duplicates)} alike)", style.dim))
-    names = [_on_a_line(name, screen) for name in candidate.about.heading_path]
-    lines = [f"{rank:>2}. {_where(hit, screen)}", *_flow(facts, names, screen)]
+        notes.append((f"(+{len(hit.duplicates)} alike)", style.dim))
+    names = [_on_a_line(name, screen) for name in hit.about.heading_path]
+    if len(beside) > 1:
+        place = f"{style.path}:{hit.start_line}-{hit.end_line}{style.end}"
+        head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, hit.start_line), place)}"
+        taken = columns(f"{rank:>2}. :{hit.start_line}-{hit.end_line}")
+        facts = [(bar(hit.score).rstrip(), style.dim), *notes]
+        lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=taken)
+    else:
+        age = _age(hit.about, screen)
+        facts = [(f"{bar(hit.score)}  {age:<{AGE_COLUMNS}}", style.dim), *_facts(hit.about, style)]
+        told = _flow([*facts, *notes], names, screen)
+        lines = [f"{rank:>2}. {_where(hit, screen)}", *told]
     before, after = (
         neighbours(side, style, screen.safe, lambda line: shortened(line, screen.width))
         for side in around
@@ -72,9 +87,56 @@ def passage(
     return "\n".join(lines) + "\n\n"
 
 
-def brief(rank: int, hit: Hit, place: Landing, words: Sequence[str], screen: Screen) -> str:
-    """Show one passage in a line that fits: its best line of text, around the first match."""
-    name = _on_a_line(f"{screen.name(*hit.about.document)}:{place.line}", screen)
+def heading(hits: Sequence[Hit], screen: Screen) -> str:
+    """Show what several passages of a document have in common: its name, age and headings."""
+    about, style = hits[0].about, screen.style
+    document = _on_a_line(screen.name(*about.document), screen)
+    link = screen.link(*about.document, hits[0].start_line)
+    head = hyperlink(link, f"{style.path}{document}{style.end}")
+    names = [_on_a_line(name, screen) for name in about.heading_path[: _shared(hits)]]
+    facts = [(_age(about, screen), style.dim), *_facts(about, style)]
+    return "\n".join(_flow(facts, names, screen, head=head, taken=columns(document))) + "\n"
+
+
+def _shared(hits: Sequence[Hit]) -> int:
+    """Count the headings, the outermost first, that all of some passages stand below."""
+    levels = zip(*(hit.about.heading_path for hit in hits), strict=False)
+    return next((n for n, level in enumerate(levels) if len(set(level)) > 1), _least(hits))
+
+
+def _least(hits: Sequence[Hit]) -> int:
+    return min(len(hit.about.heading_path) for hit in hits)
+
+
+def _age(about: About, screen: Screen) -> str:
+    return age_in_words(screen.age_days(about.date)) if about.date else "undated"
+
+
+def _facts(about: About, style: Style) -> list[tuple[str, str]]:
+    """Tell of the date, where the path does not, and that a document is not trusted."""
+    facts = []
+    if about.date and about.date not in about.path:
+        facts.append((about.date, style.dim))
+    if about.trust != "trusted":
+        facts.append(("[untrusted]", style.term))
+    return facts
+
+
+def brief(
+    rank: int,
+    hit: Hit,
+    place: Landing,
+    words: Sequence[str],
+    screen: Screen,
+    *,
+    is_alone: bool = True,
+) -> str:
+    """Show one passage in a line that fits: its best line of text, around the first match.
+
+    One that is not alone stands below the name of its document.
+    """
+    document = screen.name(*hit.about.document) if is_alone else ""
+    name = _on_a_line(f"{document}:{place.line}", screen)
     most = max(LEAST_NAME, screen.width - len(f"{rank:>2}.   ") - LEAST_BRIEF)
     shown = name if columns(name) <= most else "…" + _last_columns(name, most - 1)
     cited = f"{screen.style.path}{shown}{screen.style.end}"
@@ -97,10 +159,20 @@ def _last_columns(text: str, room: int) -> str:
     return text[start:]
 
 
-def _flow(facts: Sequence[tuple[str, str]], headings: Sequence[str], screen: Screen) -> list[str]:
-    """Set facts (text, style) side by side while they fit, the headings behind them."""
+def _flow(
+    facts: Sequence[tuple[str, str]],
+    headings: Sequence[str],
+    screen: Screen,
+    *,
+    head: str = "",
+    taken: int = 0,
+) -> list[str]:
+    """Set facts (text, style) side by side while they fit, the headings behind them.
+
+    They follow a head that has taken some columns.
+    """
     room = screen.width - len(INDENT)
-    lines, left = [""], room
+    lines, left = [head], room - max(0, taken - len(INDENT))
     for text, style in facts:
         if left < room and left < columns(text) + 2:
             lines, left = [*lines, ""], room

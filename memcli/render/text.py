@@ -59,6 +59,8 @@ def passage(
         pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
     if candidate.about.trust != "trusted":
         pieces.append("[untrusted]")
+    if by := not_asked(hit):
+        pieces.append(safe(by))
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
     lines = ["  ".join(pieces), *neighbours(around.before, style, safe)]
@@ -67,6 +69,13 @@ def passage(
         text = re.sub(_BLANK_RUNS, "\n\n", text)
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     return "\n".join([*lines, *neighbours(around.after, style, safe)]) + "\n"
+
+
+def not_asked(hit: Hit) -> str:
+    """Say who speaks in a passage that holds no line of whom the question names."""
+    if hit.asked_share != 0:
+        return ""
+    return one_line(f"[{' and '.join(hit.spoken)}, not {' or '.join(hit.asked)}]")
 
 
 def brief(rank: int, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.markdown.tokens import estimate
+from memcli.search.focus import Width
 from memcli.search.hits import Hit
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
@@ -71,7 +72,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
-            inner=Inner(passage_lines=PASSAGE_LINES),
+            inner=Inner(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),

@@ -13,6 +13,7 @@ one that say enough to be worth their tokens; parts left over form windows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
@@ -40,6 +41,16 @@ Tokens = Sequence[str]
 Window = tuple[int, int, int]  # first, last and best part
 
 
+class Width(Record):
+    """How far a passage grows beyond its best part."""
+
+    lines: int = PASSAGE_LINES
+    share: float = KEEP_SHARE  # of the best part, from which a neighbour joins
+
+
+WIDTH = Width()
+
+
 class SoughtTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
@@ -58,13 +69,14 @@ def focus(
     weights: Weights,
     text_share: float,
     whole: bool,
-    most_lines: int = PASSAGE_LINES,
-    keep_share: float = KEEP_SHARE,
+    width: Width = WIDTH,
+    believed: Mapping[int, Sequence[float]] = MappingProxyType({}),
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
-    its best part up to `most_lines`, by neighbours that reach `keep_share` of the best part of all.
+    its best part up to `width.lines`, by neighbours that reach `width.share` of the best part of
+    all. `believed` multiplies the scores of the parts of some chunks.
     Windows without a term that is demanded are left out where others of their chunk hold one.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
@@ -76,13 +88,13 @@ def focus(
     leaning = min(1.0, PART_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
-        hit.about.chunk_id: _own_scores(hit, texts[hit.about.chunk_id], leaning, per_text)
+        hit.about.chunk_id: _own_scores(hit, texts[hit.about.chunk_id], leaning, per_text, believed)
         for hit in hits
         if texts.get(hit.about.chunk_id)
     }
     # Without vectors most parts hold no word of the query, and all neighbours join.
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
-    enough = keep_share * best_part if weights.vector else 0.0
+    enough = width.share * best_part if weights.vector else 0.0
     full = 2.0 + NEIGHBOUR_SHARE
     demanded = [term for term in terms if term.demanded]
     passages: list[Hit] = []
@@ -92,7 +104,7 @@ def focus(
             passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
             continue
         parts, told = _with_neighbours(scores), tokens[hit.about.chunk_id]
-        windows = _windows(hit, scores, parts, enough, most_lines, whole=whole)
+        windows = _windows(hit, scores, parts, enough, width.lines, whole=whole)
         if demanded:
             windows = [window for window in windows if _says(window, told, demanded)] or windows
         literal = _literal_windows(windows, told, terms) if hit.candidate.literal else ()
@@ -122,7 +134,7 @@ def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
 def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]) -> bool:
     """Tell whether a window holds any of some terms, word after word."""
     run = _run(window, tokens)
-    return any(term.tokens and _occurrences(run, term) for term in terms)
+    return any(term.tokens and occurrences(run, term) for term in terms)
 
 
 def _literal_windows(
@@ -140,13 +152,20 @@ def _literal_windows(
     return found or windows[:1]
 
 
-def _own_scores(hit: Hit, texts: Sequence[float], leaning: float, per_text: float) -> list[float]:
+def _own_scores(
+    hit: Hit,
+    texts: Sequence[float],
+    leaning: float,
+    per_text: float,
+    believed: Mapping[int, Sequence[float]],
+) -> list[float]:
     """Score every part by itself."""
     own = []
     for part, text in zip(hit.candidate.parts, texts, strict=True):
         cosine = hit.cosine if part.cosine is None else part.cosine
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
-    return own
+    weights = believed.get(hit.about.chunk_id)
+    return [s * w for s, w in zip(own, weights, strict=True)] if weights else own
 
 
 def _best_cosine(hit: Hit, first: int, last: int) -> float | None:
@@ -213,12 +232,13 @@ def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float) -> float:
     score = 0.0
     for term in terms:
         if term.tokens and held.issuperset(term.tokens[: -1 if term.starts else None]):
-            frequency = _occurrences(tokens, term)
+            frequency = occurrences(tokens, term)
             score += term.idf * frequency * (K1 + 1) / (frequency + norm)
     return score
 
 
-def _occurrences(tokens: Tokens, term: SoughtTerm) -> int:
+def occurrences(tokens: Tokens, term: SoughtTerm) -> int:
+    """Count how often tokens hold a term."""
     wanted = term.tokens
     if term.starts:
         before = wanted[:-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.record import Record
-from memcli.types import About, Candidate, cite
+from memcli.types import About, Candidate, Turn, cite
 
 
 class Step(Record):
@@ -31,6 +31,9 @@ class Hit(Record):
     own_coverage: float | None = None
     best: int = 0  # the part that it was found by
     is_literal: bool = False  # it holds what makes its chunk a literal match
+    # Who speaks in its chunk, and whom the query names; known of a passage that is shown.
+    turns: tuple[Turn, ...] = ()
+    asked: tuple[str, ...] = ()
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
 
     @property
@@ -85,6 +88,26 @@ class Hit(Record):
         text = self.candidate.text
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end
         return text[end] != "\n" if end < len(text) else self.broken[1]
+
+    @property
+    def spoken(self) -> dict[str, int]:
+        """Count the lines of the passage that each speaker says, in the order of their turns."""
+        counts: dict[str, int] = {}
+        for turn in self.turns:
+            lines = min(turn.end_line, self.end_line) - max(turn.start_line, self.start_line) + 1
+            if lines > 0:
+                counts[turn.speaker] = counts.get(turn.speaker, 0) + lines
+        return counts
+
+    @property
+    def asked_share(self) -> float | None:
+        """Give the share of its spoken lines by whom the query names; None where it names nobody.
+
+        A passage in which nobody speaks has none either.
+        """
+        spoken = self.spoken if self.asked else {}
+        theirs = sum(lines for name, lines in spoken.items() if name in self.asked)
+        return theirs / sum(spoken.values()) if spoken else None
 
     @property
     def citation(self) -> str:

@@ -152,9 +152,15 @@ def _touch(hit: Hit, other: Hit) -> bool:
     """Tell whether two passages of one chunk stand beside each other and are not too long."""
     if hit.about.chunk_id != other.about.chunk_id or hit.about.kind == SUMMARY:
         return False
+    if _weights(hit) != _weights(other):  # lines of somebody else, trimmed off before
+        return False
     beside = hit.last + 1 == other.first or other.last + 1 == hit.first
     first, last = min(hit.start_line, other.start_line), max(hit.end_line, other.end_line)
     return beside and last - first < MOST_JOINED
+
+
+def _weights(hit: Hit) -> list[object]:
+    return [step.inputs for step in hit.trace if step.stage == "speaker"]
 
 
 def beginning(hits: Sequence[Hit]) -> list[Hit]:

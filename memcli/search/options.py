@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.search.focus import KEEP_SHARE, PASSAGE_LINES
+from memcli.search.focus import WIDTH, Width
 from memcli.search.fusion import Weights
 from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
@@ -23,8 +23,7 @@ BUDGET_LIMIT = 100
 class Inner(Record):
     """What one caller inside memcli needs of a search; no user can ask for it."""
 
-    passage_lines: int = PASSAGE_LINES
-    keep_share: float = KEEP_SHARE  # of the best part, from which a neighbour joins a passage
+    width: Width = WIDTH
     demands_phrases: bool = True  # what the query quotes has to be there, if anything holds it
     outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
     also: frozenset[str] = frozenset()  # stages switched on beside those of the profile

@@ -38,6 +38,8 @@ class Passage(Record):
     trust: str
     text: str  # as it stands in the file
     cut: bool  # a line too long for the passage goes on before or behind it
+    speakers: tuple[str, ...]  # who says its lines, where it is of a conversation
+    asked_share: float | None  # of these lines, by whom the question names; None: it names nobody
     duplicates: tuple[str, ...]  # citations of passages that say the same
     trace: tuple[Step, ...]
 
@@ -71,6 +73,8 @@ def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
         trust=about.trust,
         text=text,
         cut=hit.is_cut,
+        speakers=tuple(hit.spoken),
+        asked_share=hit.asked_share,
         duplicates=hit.duplicates,
         trace=hit.trace,
     )

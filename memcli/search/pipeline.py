@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
+    from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
     from memcli.store.records import Counts
 
@@ -90,6 +91,7 @@ class Answer(Record):
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
+    asked: tuple[str, ...] = ()  # speakers that the query names
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
@@ -119,6 +121,8 @@ class Gathered(Record):
     question: str
     hits: Sequence[Hit]  # those worth a closer look
     fused: Sequence[Hit]  # all of them
+    believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
+    voices: Voices | None  # of `hits`, where it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     found: Recalled
     repaired: tuple[Repair, ...]
@@ -148,13 +152,17 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    return answer._replace(hits=_with_ends(snapshot, answer.hits), dates=dates)
+    return answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
 
 
-def _with_ends(snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Look up which passages begin or end within a line that another chunk has the rest of."""
-    broken = snapshot.broken([hit.about.chunk_id for hit in hits])
-    return tuple(hit._replace(broken=broken[hit.about.chunk_id]) for hit in hits)
+def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line, and who speaks in them."""
+    ids = [hit.about.chunk_id for hit in answer.hits]
+    broken, turns = snapshot.broken(ids), snapshot.turns(ids)
+    return tuple(
+        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())), asked=answer.asked)
+        for hit, chunk in zip(answer.hits, ids, strict=True)
+    )
 
 
 def _gather(
@@ -183,20 +191,15 @@ def _gather(
         total=counts.chunks,
         lexical=wants_lexical,
         vector=vector.blob if vector else None,
-        bounds=RecallBounds(
-            options.universe,
-            reach_of(options.filters, snapshot.supports()),
-            spans,
-            options.inner.outside,
-            options.inner.demands_phrases,
-        ),
+        bounds=_bounds(snapshot, spans, options),
     )
     if found.common:
         lexical = lexical._replace(reason=_common(found.common))
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    how = partial(fuse, method=options.fusion, weights=weights, text_share=believed)
-    fused = _traced(how(found.candidates, found.coverage), repaired)
+    fused = _fused(found, weights, believed, repaired, options.fusion)
+    heard = _heard(snapshot, query.text, options, fused)
+    fused = heard.leaned(fused) if heard else fused
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
@@ -207,6 +210,8 @@ def _gather(
         question=query.text,
         hits=hits,
         fused=fused,
+        believed=heard.weights(chunks) if heard else {},
+        voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
         tokens=part_tokens(snapshot, chunks),
         found=found,
         repaired=repaired,
@@ -220,6 +225,33 @@ def _gather(
         dense=dense,
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if dense.ran else "",
+    )
+
+
+def _fused(
+    found: Recalled,
+    weights: Weights,
+    believed: float,
+    repaired: tuple[Repair, ...],
+    fusion: str,
+) -> Sequence[Hit]:
+    fused = fuse(
+        found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
+    )
+    if not repaired:
+        return fused
+    from memcli.search.repair import traced
+
+    return traced(fused, repaired)
+
+
+def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
+    return RecallBounds(
+        options.universe,
+        reach_of(options.filters, snapshot.supports()),
+        spans,
+        options.inner.outside,
+        options.inner.demands_phrases,
     )
 
 
@@ -247,12 +279,16 @@ def _as_meant(
     return repair(snapshot, query, lacking, joined)
 
 
-def _traced(hits: Sequence[Hit], repaired: Sequence[Repair]) -> Sequence[Hit]:
-    if not repaired:
-        return hits
-    from memcli.search.repair import traced
+def _heard(
+    snapshot: Snapshot, question: str, options: SearchOptions, hits: Sequence[Hit]
+) -> Heard | None:
+    """Find out who speaks in what was found; None where that makes no difference."""
+    speakers = snapshot.speakers() if options.has("speaker") or options.filters.by else ()
+    if not speakers:
+        return None
+    from memcli.search.speakers import hear
 
-    return traced(hits, repaired)
+    return hear(snapshot, hits, question, speakers, by=options.filters.by)
 
 
 def _rank(
@@ -260,6 +296,7 @@ def _rank(
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     judged = _through(_judging(gathered, options, age_days), gathered.hits, options, observe)
+    options = _timed(options) if gathered.order else options
     steps = _ordering(options, gathered.question, age_days)
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
@@ -283,6 +320,7 @@ def _rank(
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
+        asked=gathered.voices.names if gathered.voices else (),
     )
 
 
@@ -308,12 +346,13 @@ def _judging(
         weights=gathered.weights,
         text_share=gathered.text_share,
         whole=options.whole or gathered.dates_alone,
-        most_lines=options.inner.passage_lines,
-        keep_share=options.inner.keep_share,
+        width=options.inner.width,
+        believed=gathered.believed,
     )
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         ("focus", passages),
+        *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
@@ -348,9 +387,15 @@ def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
     return own_language_first(hits, question)
 
 
+def _timed(options: SearchOptions) -> SearchOptions:
+    """Leave out what would undo the order of time: other words, or a correction."""
+    without = options.inner.without | {"newer"}
+    return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
+
+
 def _in_order_of_time(options: SearchOptions, order: str) -> list[_Step]:
     """List the stages that keep the order of time, and fold what says the same."""
-    fold = partial(_diversified, options._replace(mmr_lambda=1.0))
+    fold = partial(_diversified, _timed(options))
     return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]
 
 

@@ -9,6 +9,7 @@ answer about as well as the best change places until they stand in the order of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ FAR_DAYS = 30
 # score, or of the score and of the query's IDF, for what its headings hold counts in that alone.
 NEARLY_AS_GOOD = 0.7
 HALF_AS_GOOD = 0.5
+_HAIR = 1e-9
 # What stands for an open end.
 FIRST_DAY, LAST_DAY = date.min.isoformat(), date.max.isoformat()
 
@@ -132,7 +134,10 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
 
 
 def _by_order(hits: list[Hit], order: str) -> list[Hit]:
-    """Put what answers well enough in the order of time; the scores stay with the ranks."""
+    """Put what answers well enough in the order of time.
+
+    The scores stay with the ranks, those that are equal a hair apart: a later sort keeps the order.
+    """
     best = max((hit.score for hit in hits), default=0.0)
     most = max((hit.coverage for hit in hits), default=0.0)
 
@@ -143,7 +148,9 @@ def _by_order(hits: list[Hit], order: str) -> list[Hit]:
 
     good = [hit for hit in hits if is_good(hit)]
     placed = sorted(good, key=lambda hit: hit.about.date or "", reverse=order == "newest")
-    scores = {id(hit): was.score for hit, was in zip(placed, good, strict=True)}
+    scores, above = dict[int, float](), math.inf
+    for hit, was in zip(placed, good, strict=True):
+        above = scores[id(hit)] = min(was.score, above * (1.0 - _HAIR))
     return ordered(
         [
             hit.moved(scores[id(hit)], "date", order=order) if id(hit) in scores else hit

@@ -15,7 +15,6 @@ from itertools import pairwise
 
 from memcli.search import date_bounds, date_orders, date_parts
 from memcli.search.date_bounds import JOINTS
-from memcli.search.date_orders import OWNERS
 from memcli.search.date_words import (
     AFTER_WORDS,
     BEFORE_WORDS,
@@ -50,6 +49,7 @@ _NUMBERED = (
     "ticket", "invoice", "order", "question", "number", "no", "scale", "zimmer", "raum", "seite",
     "kapitel", "abschnitt", "rechnung", "auftrag", "frage", "nummer", "nr", "audi",
 )  # fmt: skip
+_SENTENCE_ENDS = tuple(".;:?!\n")
 _NEARLY = ("shortly", "just", "right", "kurz")
 # Names of other things, and what comes again and again.
 _NAMES_BEFORE_A_WEEKDAY = (
@@ -79,26 +79,32 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
     texts = _without_ends(words)
     seen, at = Seen(today, day_first), 0
     asks_when = text.lstrip().lower().startswith(("when ", "wann "))
-    previous = ""
+    sentence: list[str] = []  # its words so far
     while at < len(words):
         near = _together(text, words[at : at + _LONGEST])
         raw = texts[at : at + len(near)] + [""] * 5
         low = [word.lower() for word in raw]
-        is_plain = low[0] in EXCEPT_WORDS and (
-            previous in _WHY or (at == 2 and previous in _SUBJECTS)
-        )
-        skipped = 1 if is_plain else _other(low)
-        # When did we first meet, but: when did we get our first car.
-        is_wish = asks_when and previous not in OWNERS
+        skipped = 1 if _asks_of_the_day(low, sentence) else _other(low)
         found = None
         if not skipped:
             found = _read(raw, low, seen, alone=len(words) == 1)
-            found = found or date_orders.read(low, asks_when=is_wish)
+            is_cut = text.startswith((",", *_SENTENCE_ENDS), near[0].end())
+            beside = [low[0], *[""] * 3] if is_cut else low
+            found = found or date_orders.read(beside, sentence, asks_when=asks_when)
         if found:
             count, reading = found
             yield near[0].start(), near[count - 1].start() + len(raw[count - 1]), reading
-        previous = low[0]
-        at += found[0] if found else skipped or 1
+        count = found[0] if found else skipped or 1
+        sentence += low[:count]
+        at += count
+        if text.startswith(_SENTENCE_ENDS, words[at - 1].end()):
+            sentence = []
+
+
+def _asks_of_the_day(low: list[str], before: list[str]) -> bool:
+    """Tell a `not` that denies no date: was it not in June, why not today."""
+    is_asked = len(before) == 2 and before[-1] in _SUBJECTS
+    return low[0] in EXCEPT_WORDS and (is_asked or (before[-1:] or [""])[0] in _WHY)
 
 
 def _together(text: str, words: list[re.Match[str]]) -> list[re.Match[str]]:

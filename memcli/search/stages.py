@@ -47,6 +47,11 @@ TABLE = (
         switch="fuse.coverage",
     ),
     Stage(
+        "fuse.speaker",
+        "lets what an assistant says count for less where the question is in the first person",
+        switch="speaker",
+    ),
+    Stage(
         "pool",
         "keeps the best chunks for a closer look, half of the places for those of a named date",
         "it stood at {before}, and {pool} chunks are looked at part by part",
@@ -58,6 +63,12 @@ TABLE = (
         "no passage of its chunk holds it, as a heading that stands apart, or it lacks what is "
         "quoted",
         switch="focus",
+    ),
+    Stage(
+        "speaker",
+        "trims off lines of others where the question names who speaks, and keeps to `--by`",
+        "nobody of `--by` says a line of its passage",
+        switch="speaker",
     ),
     Stage(
         "score",

@@ -33,7 +33,7 @@ from memcli.search.date_words import (
 )
 
 # A text without any of these holds no date of this grammar.
-SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回初おあき")
+SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回批初おあき")
 
 _DIGITS = {sign: n for n, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
@@ -106,11 +106,11 @@ _BOUNDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 _ORDERS = {
     "newest": (
         "最新", "最近一次", "最近的一次", "上一次", "上次", "上回", "前回", "最后一次", "最後一次",
-        "最後に",
+        "最後に", "最后一批", "最後一批", "最近一批", "上一批",
     ),
-    "oldest": ("第一次", "首次", "最早", "最初", "初めて"),
+    "oldest": ("第一次", "首次", "最早", "最初", "初めて", "第一批", "首批"),
 }  # fmt: skip
-_NO_ORDER = ("第一次世界", "第一次工业")
+_NO_ORDER = ("第一次世界", "第一次工业", "最新鲜", "最新鮮", "第一批判")
 
 
 class _Atom(Record):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.cli.search_text import Shows, fitted
+from memcli.cli.search_text import Fitting, Shows, fitted
 from memcli.search.hits import Hit
 from tests.cli.processes import run
 from tests.render.test_text import HIT
@@ -27,12 +29,9 @@ def _block(name: str, rows: int) -> str:
 def test_passages_are_whole_then_brief_then_left_out(
     sizes: list[int], rows: int | None, is_brief: bool
 ) -> None:
-    def whole(rank: int, hit: Hit) -> str:
-        return _block(f"whole {rank}", sizes[rank - 1])
-
-    shows = Shows(whole, lambda rank, hit: f"brief {rank}\n", lambda each: "")
     hits = [HIT for _ in sizes]
-    blocks, count = fitted(hits, shows, rows, is_brief=is_brief)
+    fitting = Fitting(rows, range(1, len(hits) + 1), is_brief)
+    blocks, count = fitted(hits, _shows(sizes), fitting)
     kinds = [block.split()[0] for block in blocks]
     assert [block.split()[1] for block in blocks] == [str(n + 1) for n in range(len(blocks))]
     assert kinds == ["whole"] * count + ["brief"] * (len(blocks) - count)
@@ -46,6 +45,56 @@ def test_passages_are_whole_then_brief_then_left_out(
     assert len(blocks) == len(sizes) or used + 1 >= rows
     if count > 1:  # a whole passage costs none of the others its line
         assert len(blocks) == len(sizes)
+
+
+@given(
+    st.lists(st.tuples(st.integers(2, 9), st.sampled_from("abc")), min_size=1, max_size=12),
+    st.integers(4, 40) | st.none(),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+def test_passages_of_a_document_stand_below_its_best_one(
+    drawn: list[tuple[int, str]], rows: int | None, random: Random, in_days: bool
+) -> None:
+    """In days, of which each document here is one, no passage leaves its place."""
+    hits = [_of(name) for _, name in drawn]
+    wanted = list(range(1, len(hits) + 1))
+    if in_days:
+        random.shuffle(wanted)
+    shows = _shows([size for size, _ in drawn])._replace(
+        heading=lambda hits: f"heading {hits[0].about.path}\n",
+        day=(lambda hit: f"day {hit.about.path}\n") if in_days else None,
+    )
+    blocks, whole = fitted(hits, shows, Fitting(rows, wanted))
+    rows_of = [line.split() for block in blocks for line in block.splitlines() if line]
+    shown = [(kind, int(name)) for kind, name, *_ in rows_of if kind in ("whole", "brief")]
+    ranks = list(dict.fromkeys(rank for _, rank in shown))
+    assert {rank for kind, rank in shown if kind == "whole"} == set(wanted[:whole])
+    assert set(ranks) == set(wanted[: len(ranks)])
+    names = [drawn[rank - 1][1] for rank in ranks]
+    headed = {names[at] for at, rank in enumerate(ranks) if rank in wanted[:whole]}
+    if in_days:
+        assert ranks == sorted(ranks)
+    else:
+        first = {name: ranks[names.index(name)] for name in headed}
+        assert ranks == sorted(ranks, key=lambda n: (first.get(drawn[n - 1][1], n), n))
+        several = sum(names.count(name) > 1 for name in headed)
+        assert sum(kind == "heading" for kind, *_ in rows_of) == several
+    text = "".join(blocks)
+    used = text.count("\n") - text.endswith("\n\n")
+    assert rows is None or len(blocks) == 1 or used <= rows
+
+
+def _shows(sizes: list[int]) -> Shows:
+    def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
+        return _block(f"whole {rank}", sizes[rank - 1])
+
+    return Shows(whole, lambda rank, hit, beside: f"brief {rank}\n", lambda each: "")
+
+
+def _of(name: str) -> Hit:
+    about = HIT.about._replace(path=f"{name}.md")
+    return HIT._replace(candidate=HIT.candidate._replace(about=about))
 
 
 @pytest.fixture

@@ -58,6 +58,27 @@ User: Thank you.
     assert told(text) == [(3, 3, "User"), (5, 12, "Assistant"), (16, 16, "User")]
 
 
+def test_headings_of_a_turn_do_not_end_the_next_one() -> None:
+    text = """\
+## Exchange 1
+
+User: My plan:
+
+### Parts
+- soil
+
+Assistant: Mine:
+
+### Parts
+- water
+
+## Notes
+
+A note.
+"""
+    assert told(text) == [(3, 6, "User"), (8, 11, "Assistant")]
+
+
 def test_headings_that_are_roles() -> None:
     text = """\
 ## Session

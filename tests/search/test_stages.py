@@ -15,7 +15,7 @@ from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, verdict
 from memcli.search.focus import SoughtTerm, focus
 from memcli.search.fusion import Weights, fuse, text_share
-from memcli.search.hits import Hit
+from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, jaccard, token_set
 from memcli.search.pack import pack
 from memcli.search.proximity import (
@@ -190,6 +190,15 @@ def test_the_newest_of_what_answers_about_as_well_comes_first() -> None:
     assert scores(newest) == pytest.approx({3: 0.5, 2: 0.45, 1: 0.4, 4: 0.1})
     oldest = apply_proximity(hits, spans=[], order="oldest")
     assert [hit.about.chunk_id for hit in oldest] == [1, 2, 3, 4]
+
+
+def test_hits_that_are_equally_good_stay_in_the_order_of_time() -> None:
+    """A sort by score would put them in that of their paths."""
+    days = ("2026-01-01", "2026-02-01", "2026-03-01")
+    hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
+    newest = apply_proximity(hits, spans=[], order="newest")
+    assert [hit.about.chunk_id for hit in ordered(newest)] == [2, 1, 0]
+    assert scores(newest) == pytest.approx({0: 0.5, 1: 0.5, 2: 0.5})
 
 
 def test_a_hit_that_holds_the_words_in_its_headings_is_good_from_half_the_score() -> None:

@@ -96,6 +96,7 @@ def command(
     scope: options.Scopes = None,
     trust: options.Trusts = None,
     heading: options.Headings = None,
+    by: options.By = None,
     tag: options.Tags = None,
     where: options.Wheres = None,
     exact: Annotated[
@@ -214,6 +215,7 @@ def command(
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
+        by=tuple(by or ()),
         tags=options.tags_of(tag),
         where=options.where_of(where),
         undated=undated,

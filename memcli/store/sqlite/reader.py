@@ -323,6 +323,8 @@ class Reader:
 
     def speakers(self) -> list[str]:
         """List everybody who speaks in a conversation, each once."""
+        if not self._has_speakers():
+            return []
         from memcli.store.sqlite import speakers
 
         with understood(self.path):
@@ -330,6 +332,8 @@ class Reader:
 
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
         """Give the turns of those of some chunks that have any."""
+        if not self._has_speakers():
+            return {}
         from memcli.store.sqlite import speakers
 
         with understood(self.path):
@@ -363,6 +367,9 @@ class Reader:
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):
             return rows(self._connection, sql, bindings)
+
+    def _has_speakers(self) -> bool:
+        return bool(self._rows("SELECT 1 FROM speakers LIMIT 1"))
 
     def _vec_table(self) -> str | None:
         with understood(self.path):

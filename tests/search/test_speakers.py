@@ -1,0 +1,130 @@
+"""Whose words a question is about, and what becomes of the words of others."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.search.hits import Hit
+from memcli.search.speakers import (
+    AskedOf,
+    Heard,
+    Voices,
+    asked_of,
+    by_line,
+    labels_of,
+    weight_of,
+)
+from memcli.types import Turn
+from tests.search.makers import candidate, fused
+
+SPEAKERS = ["Assistant", "Kate", "Project Manager", "User", "Will", "李雪"]
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "of_writer"),
+    [
+        ("What did Kate buy?", ("Kate",), False),
+        ("kate's bicycle", ("Kate",), False),
+        ("Kates Fahrrad", ("Kate",), False),
+        ("what does the project manager say of the remote", ("Project Manager",), False),
+        ("Katherine's bicycle", (), False),
+        ("Will it rain", (), False),
+        ("did Will see it", ("Will",), False),
+        ("李雪喜欢什么电影", ("李雪",), False),
+        ("what did the assistant recommend", ("Assistant",), False),
+        ("when do I prefer meetings", (), True),
+        ("wann ist meine Besprechung", (), True),
+        ("我喜欢哪些电影", (), True),
+        ("meetings of the user", (), True),
+        ("user authentication", (), False),
+        ("trade with the US", (), False),
+        ("what did you tell me of the boiler", (), False),
+        ("which methods have you suggested to me", (), False),
+        ("你告诉过我哪些方法", (), False),
+        ("could you show me the boiler", (), True),
+        ("the boiler", (), False),
+    ],
+)
+def test_whose_words_a_question_is_about(
+    question: str, names: tuple[str, ...], of_writer: bool
+) -> None:
+    assert asked_of(question, SPEAKERS) == AskedOf(names, of_writer)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("kate", ["Kate"]),
+        ("user", ["User"]),
+        ("assistant", ["Assistant"]),
+        ("tool", []),
+        ("Nobody", []),
+    ],
+)
+def test_a_name_or_a_role_stands_for_speakers(wanted: str, found: list[str]) -> None:
+    assert labels_of(wanted, SPEAKERS) == found
+
+
+def test_where_nobody_is_called_user_all_but_machines_are() -> None:
+    assert labels_of("user", ["AI", "Kate", "Tool", "李雪"]) == ["Kate", "李雪"]
+
+
+def test_lines_of_a_machine_count_for_less_where_nobody_else_speaks() -> None:
+    turns = [Turn(1, 2, "User"), Turn(3, 9, "Assistant")]
+    assert weight_of(turns, 1, 3) == 1.0
+    assert weight_of(turns, 4, 7) == pytest.approx(0.6)
+    assert weight_of(turns, 9, 10) == pytest.approx(0.8)  # half of the lines are nobody's
+    assert weight_of((), 1, 3) == 1.0
+
+
+def test_a_question_of_its_writer_puts_the_machine_lower() -> None:
+    turns = {1: [Turn(1, 2, "Assistant")], 2: [Turn(1, 2, "User")]}
+    was = fused(
+        candidate(1, bm25=3.0, lines=("a", "b"), cosines=(None, None)),
+        candidate(2, bm25=2.0, lines=("a", "b"), cosines=(None, None)),
+    )
+    first, second = Heard(AskedOf((), True), (), turns).leaned(was)
+    assert [first.about.chunk_id, second.about.chunk_id] == [2, 1]
+    assert second.score == pytest.approx(0.6 * was[0].score)
+    assert [step.stage for step in second.trace] == ["fuse", "speaker"]
+    assert [step.stage for step in first.trace] == ["fuse"]
+
+
+def _voices(*holds: bool, only: bool = False, names: tuple[str, ...] = ("Kate",)) -> Voices:
+    chunk = candidate(1, lines=("one", "two", "three", "four"), cosines=(None,) * 4)
+    speakers = ("Odette", "Kate", "Odette", "Odette")
+    turns = [Turn(at, at, name) for at, name in enumerate(speakers, start=1)]
+    return Voices(names, only, {1: turns}, {1: by_line(chunk)}, {1: holds})
+
+
+def _passage(first: int, last: int) -> Hit:
+    chunk = candidate(1, bm25=1.0, lines=("one", "two", "three", "four"), cosines=(None,) * 4)
+    return fused(chunk)[0]._replace(first=first, last=last, best=first)
+
+
+def test_idle_lines_of_others_are_trimmed_off_the_ends() -> None:
+    (hit,) = _voices(False, False, True, False).trimmed([_passage(0, 3)])
+    assert (hit.start_line, hit.end_line, hit.text) == (2, 3, "two\nthree")
+    assert hit.score == _passage(0, 3).score
+
+
+def test_a_passage_without_a_line_of_theirs_counts_for_less_and_stays_whole() -> None:
+    (hit,) = _voices(False, False, False, False).trimmed([_passage(2, 3)])
+    assert (hit.start_line, hit.end_line) == (3, 4)
+    assert hit.score == pytest.approx(0.8 * _passage(2, 3).score)
+    assert hit.trace[-1].stage == "speaker"
+
+
+def test_a_filter_leaves_no_line_of_others_at_the_ends_and_no_passage_of_them() -> None:
+    voices = _voices(True, True, True, True, only=True)
+    (hit,) = voices.trimmed([_passage(0, 1), _passage(2, 3)])
+    assert (hit.start_line, hit.end_line) == (2, 2)
+
+
+def test_shown_passages_tell_who_speaks_and_how_much_of_it_is_asked_for() -> None:
+    turns = (Turn(1, 1, "Odette"), Turn(2, 2, "Kate"), Turn(3, 9, "Odette"))
+    hit = _passage(0, 3)._replace(turns=turns, asked=("Kate",))
+    assert hit.spoken == {"Odette": 3, "Kate": 1}
+    assert hit.asked_share == 0.25
+    assert hit._replace(asked=()).asked_share is None
+    assert hit._replace(turns=()).asked_share is None
