@@ -139,6 +139,7 @@ _memcli() {
         "config:--now") _memcli_values ''; return ;;
         "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
         "help:--widget") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
+        "bench quality:--against") _memcli_values 'files'; return ;;
         "bench quality:--baseline") _memcli_values 'files'; return ;;
         "bench quality:--fail-under") _memcli_values ''; return ;;
         "bench quality:--max-drop") _memcli_values ''; return ;;
@@ -191,7 +192,7 @@ _memcli() {
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man -h --help" -- "$cur") ;;
-        "bench quality") mapfile -t COMPREPLY < <(compgen -W "--baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench quality") mapfile -t COMPREPLY < <(compgen -W "--against --baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench lane") mapfile -t COMPREPLY < <(compgen -W "--max-drop --max-slower --no-speed --accept --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -208,7 +209,6 @@ _memcli() {
         "ls") _memcli_values 'documents' ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.view expand.tokens context.budget context.tail context.always_share context.soft_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index json ls pick python query-syntax ranking related search status summaries" -- "$cur") ;;
-        "bench quality") _memcli_values 'files' ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;

@@ -240,6 +240,7 @@ complete -c memcli -n '__memcli_is help' -l widget -x -a 'bash zsh fish' -d 'Pri
 complete -c memcli -n '__memcli_is help' -l man -d 'Print the manual page, as roff'
 complete -c memcli -n '__memcli_is help' -s h -l help -d 'Show this message and exit'
 complete -c memcli -n '__memcli_is help' -a 'agents bench compact config context conversations cron environment exit-codes files front-matter get help index json ls pick python query-syntax ranking related search status summaries'
+complete -c memcli -n '__memcli_is bench quality' -l against -r -F -d 'A receipt of the same sets, to say what moved since'
 complete -c memcli -n '__memcli_is bench quality' -l baseline -r -F -d 'An earlier receipt or run to compare with'
 complete -c memcli -n '__memcli_is bench quality' -l fail-under -x -d 'Exit 1 when a metric is below X'
 complete -c memcli -n '__memcli_is bench quality' -l max-drop -x -d 'Exit 1 when nDCG@10 falls by more than X'
@@ -259,7 +260,6 @@ complete -c memcli -n '__memcli_is bench quality' -l color -x -a 'auto always ne
 complete -c memcli -n '__memcli_is bench quality' -l now -x -d 'Use this as the current time'
 complete -c memcli -n '__memcli_is bench quality' -l debug -d 'Show tracebacks'
 complete -c memcli -n '__memcli_is bench quality' -s h -l help -d 'Show this message and exit'
-complete -c memcli -n '__memcli_is bench quality' -r -F
 complete -c memcli -n '__memcli_is bench init' -l out -r -F -d 'The file'
 complete -c memcli -n '__memcli_is bench init' -s n -l limit -x -d 'Most drafts'
 complete -c memcli -n '__memcli_is bench init' -l json -d 'Write one JSON object'

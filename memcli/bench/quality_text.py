@@ -11,7 +11,14 @@ from memcli.bench.metrics import NAMES
 from memcli.bench.rows import HEADLINE, Move, Row
 
 SHOWN = 5
-HEADS = [name.replace("Recall", "R").replace("tok", "t") for name in NAMES]
+
+
+def shortened(metric: str) -> str:
+    """Give the name of a metric as a head of a column. Example: Recall@500tok -> R@500t."""
+    return metric.replace("Recall", "R").replace("tok", "t")
+
+
+HEADS = [*map(shortened, NAMES)]
 
 
 def table(summaries: Mapping[str, Mapping[str, Any]]) -> str:

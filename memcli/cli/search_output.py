@@ -212,7 +212,7 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
 
 
 def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
-    """Say how dates were read."""
+    """Say in one line how dates were read that are not written as ISO days."""
     if not dates:
         return
     from memcli.render.dates import line

@@ -43,8 +43,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["cut"]
     if not passage.speakers:
         del record["speakers"]
-    if passage.asked_share is None:
-        del record["asked_share"]
+    if passage.asked_lead is None:
+        del record["asked_lead"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:

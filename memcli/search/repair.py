@@ -4,6 +4,9 @@ Of a word that the notes lack this is tried in turn: its plural or singular, the
 one mistake away, two words in place of a compound, the word as the beginning of another. Numbers
 are tried with and without their thousands set apart. A word that is in the vocabulary of the
 bundled model is a word of English which the notes do not use: of that only the plural is tried.
+Of other languages it knows few words, so there a form that the notes lack gives way to one that
+they have. To ask for six letters there spared no question of XQuAD in Spanish and lost .014 of the
+.085 nDCG@10 that repair gives back.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ MOST_LACKING, MOST_UNKNOWN = 16, 8
 # one is a letter from too many words.
 SHORTEST_MEANT, SHORTEST_STEM = 5, 4
 SHORTEST_BEGINNING = 5  # letters
+MOST_READ = 100_000  # characters of the chunk in which a word is looked up as it is written
 
 
 class Repair(Record):
@@ -170,11 +174,7 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
     mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990).
     """
     likely = spellings.spellings(word)
-    terms = {
-        term: spelling
-        for spelling in likely
-        if len(spelling) >= SHORTEST_MEANT and (term := sought(spelling))
-    }
+    terms = {Term(each): each for each in likely if len(each) >= SHORTEST_MEANT}
     found = snapshot.occurring([*terms])
     held = [term for term in terms if term in found]
     stems = map("".join, snapshot.tokens([term.text for term in held]))
@@ -209,7 +209,7 @@ def _as_written(snapshot: Snapshot, term: Term) -> str:
     (best,) = snapshot.lexical(Wanted(any=(term,)), 1, Reach())
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]
     text = " ".join((*excerpt.about.heading_path, visible(excerpt.text)))
-    words = list(dict.fromkeys(re.findall(r"[^\W\d_]+", text)))
+    words = list(dict.fromkeys(re.findall(r"[^\W\d_]+", text[:MOST_READ])))
     stem, *stems = snapshot.tokens([prepare(fold(word)) for word in (term.text, *words)])
     alike = [word for word, own in zip(words, stems, strict=True) if own == stem]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 # What may have been left out of a word or typed wrongly; the first that has one of its letters.
 ALPHABETS = (
@@ -59,6 +60,7 @@ def spellings(word: str) -> dict[str, float]:
     return found
 
 
+@cache
 def _mistaken(typed: str, meant: str) -> float:
     """Tell how likely one letter is typed for another, or beside it."""
     if typed == meant:

@@ -148,6 +148,18 @@ def test_filters_are_those_of_search(notes: Path, monkeypatch: pytest.MonkeyPatc
     assert listed("nosuch") == []
 
 
+def test_how_a_date_was_read_is_said_where_it_is_not_an_iso_day(notes: Path) -> None:
+    def said(*filters: str) -> str:
+        return run("ls", *filters, "-w", str(notes), "--now", "2025-06-20").stderr
+
+    read = 'Read "--since last week" as 2025-06-09 and later.\n'
+    assert said("--since", "last week") == read
+    assert said("--since", "last week", "--json") == read
+    read = 'Read "--on the last 30 days" as 2025-05-21 to 2025-06-20.\n'
+    assert said("--on", "the last 30 days") == read
+    assert said("--since", "2025-06", "--until", "2025-06-12") == ""
+
+
 def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(notes, "memory/deep/MEMORY.md", "x\n")
     write(notes, "memory/deep/2026-01-01.md", "x\n")

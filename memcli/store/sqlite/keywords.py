@@ -12,12 +12,16 @@ from typing import Any
 import apsw
 
 from memcli.store.sqlite.driver import rows
-from memcli.store.sqlite.match import TOKENIZER
+from memcli.store.sqlite.match import TOKENIZER, phrase
+from memcli.types import Term
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
 WINDOWS = 5  # of rows, in which a frequency is estimated
 SAMPLE = 2500  # rows in all of them: a term in 5 % of the chunks is counted within 9 %
+MANY_TERMS = 50  # that are looked up one by one
+MOST_WALKED = 20_000  # chunks of an index whose terms are walked
+LAST = "\U0010ffff"
 # Equal scores go by place, which does not depend on what was indexed first, as a number does.
 PLACED = "chunks c JOIN documents d ON d.id = c.document_id"
 BY_PLACE = "ORDER BY d.source, d.path, c.ordinal"
@@ -86,9 +90,33 @@ def held(connection: apsw.Connection, match: str, ids: Sequence[int]) -> tuple[i
     return count, set(map(int, found.split(","))) if found else set()
 
 
-def occurs(connection: apsw.Connection, match: str) -> bool:
-    """Tell whether any chunk matches; the first one found ends the walk."""
-    return bool(rows(connection, "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1", (match,)))
+def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:
+    """Tell which terms any chunk holds; the first one that is found ends each walk."""
+    one = "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1"
+    asked = _listed(connection, terms) if len(terms) > MANY_TERMS else terms
+    return frozenset(term for term in asked if rows(connection, one, (phrase(term),)))
+
+
+def _listed(connection: apsw.Connection, terms: Sequence[Term]) -> Sequence[Term]:
+    """Leave out most of the terms that no chunk holds: what is deleted may be listed still.
+
+    The terms of an index are walked by their first letters, which costs a tenth of looking up
+    the spellings of a word. In a large index the walk takes longer, as it counts their rows.
+    """
+    ((last,),) = rows(connection, "SELECT max(id) FROM chunks")
+    if (last or 0) > MOST_WALKED:
+        return terms
+    cut = tokens(connection, [term.text for term in terms])
+    letters = {token[0] for stems in cut for token in stems}
+    walk = "SELECT term FROM terms WHERE term BETWEEN ? AND ?"
+    listed = {
+        stem for letter in letters for (stem,) in rows(connection, walk, (letter, letter + LAST))
+    }
+    return [
+        term
+        for term, stems in zip(terms, cut, strict=True)
+        if term.prefix or listed.issuperset(stems)
+    ]
 
 
 def frequency(connection: apsw.Connection, match: str) -> int:

@@ -167,7 +167,7 @@ class Reader:
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Tell which of some terms any chunk holds."""
         with understood(self.path):
-            return frozenset(t for t in terms if keywords.occurs(self._connection, phrase(t)))
+            return keywords.occurring(self._connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
         """Count the chunks that hold each term; in a large index by estimate."""

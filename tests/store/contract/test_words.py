@@ -230,3 +230,21 @@ def test_a_document_that_is_put_again_is_found_by_its_new_words_alone(store: Sto
         assert snapshot.occurring(asked) == {term("fox"), term("train")}
         assert found(snapshot, any_of("fox", "train")) == ["a.md", "b.md"]
         assert list(snapshot.frequencies([term("fox"), term("train")])) == [1, 1]
+
+
+def test_many_terms_are_told_apart_as_few_are(store: Store) -> None:
+    fill(store, WRITTEN)
+    with changing(store) as change:
+        put(change, "zebra.md", "zebras\n")
+        change.remove(("memory", "zebra.md"))
+    some = [
+        term(word) for word in ("running", "naive", "東京都", "京都", "zebra", "grüsse", "swan")
+    ]
+    some += [Term("gener", prefix=True), Term("!!"), Term("the pool"), Term("pool the")]
+    many = [*some, *(term(f"{letter}{other}x") for letter in "abfnt" for other in "abcdefghijkl")]
+    with store.snapshot() as snapshot:
+        assert len(many) > 50
+        expected = {each for each in many if snapshot.occurring([each])}
+        assert snapshot.occurring(many) == expected
+        assert expected & {term("zebra"), term("swan")} == set()
+        assert expected >= {term("京都"), term("grüsse"), Term("gener", prefix=True)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -28,7 +28,15 @@ Number = Optional[float]  # noqa: UP045
 
 def command(
     queries: Annotated[
-        Word, typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init.")
+        Words,
+        typer.Argument(
+            metavar="[QUERIES.jsonl]...",
+            help="Judged questions; see: bench init.",
+        ),
+    ] = None,
+    against: Annotated[
+        Word,
+        typer.Option(metavar="FILE", help="A receipt of the same sets, to say what moved since."),
     ] = None,
     baseline: Annotated[
         Word, typer.Option(metavar="FILE", help="An earlier receipt or run to compare with.")
@@ -66,9 +74,12 @@ def command(
     """Ask every question through the pipeline of `search` and score the passages.
 
     The index is brought in step first. With a gate (--fail-under, --max-drop, --max-p95-ms)
-    nothing is written while all is well, and one line and exit 1 when it is not.
+    nothing is written while all is well, and one line and exit 1 when it is not. Several files
+    give a row each and one for all questions, with 95 % intervals; without -w each is asked of
+    the folder `workspace` beside it.
 
     Examples: memcli bench quality questions.jsonl      memcli bench quality q.jsonl --json
+      memcli bench quality sets/*/queries.jsonl --against before.json
     """
     from memcli.bench.gates import Gates, parse_gate
 
@@ -77,9 +88,32 @@ def command(
     gates = Gates(tuple(map(parse_gate, fail_under or ())), max_drop, max_p95_ms)
     shared = Shared(workspace, quiet, verbose, color, now)
     flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion}
+    files = queries or []
+    if len(files) > 1 or against is not None:
+        _check_sets(files, against, {"--baseline": baseline, "--run": run_file,
+                                     "--ablate": ablate or None, "--compare": compare})  # fmt: skip
+        from memcli.cli.commands.bench import sets
+
+        return sets.run(files, shared, flags, gates, against=against, sync=not no_sync,
+                        as_json=as_json)  # fmt: skip
     skin = make_skin(shared, flags)
-    return run(queries, skin, gates, baseline=baseline, run_file=run_file, sync=not no_sync,
-               as_json=as_json, variants=_variants(ablate, compare))  # fmt: skip
+    return run(files[0] if files else None, skin, gates, baseline=baseline, run_file=run_file,
+               sync=not no_sync, as_json=as_json, variants=_variants(ablate, compare))  # fmt: skip
+
+
+def _check_sets(files: Sequence[str], against: str | None, alone: Mapping[str, object]) -> None:
+    """Raise UsageError for options that belong to one file of questions."""
+    if not files:
+        raise UsageError(
+            "--against needs the files of questions",
+            hint=f"memcli bench quality A.jsonl B.jsonl --against {against}",
+        )
+    for option, value in alone.items():
+        if value is not None:
+            beside = "--against" if len(files) == 1 else "several files of questions"
+            raise UsageError(
+                f"{option} does not go with {beside}", hint="memcli bench quality --help"
+            )
 
 
 def _variants(ablate: bool, compare: str | None) -> tuple[Variant, ...]:

@@ -1,0 +1,84 @@
+"""`memcli bench quality` over several sets of questions: one table, and what moved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memcli.cli import side_files
+from memcli.cli.skin import Shared, make_skin
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from memcli.bench.gates import Gates
+
+WORKSPACE = "workspace"  # a folder beside a file of questions, which they are asked of
+
+
+def run(
+    files: Sequence[str],
+    shared: Shared,
+    flags: Mapping[str, Any],
+    gates: Gates,
+    *,
+    against: str | None,
+    sync: bool,
+    as_json: bool,
+) -> int:
+    """Ask every set of its own workspace, pool the figures, hold them against the gates."""
+    from memcli.bench import gates as gating
+    from memcli.bench.pooled import SCHEMA, pooled, read, text
+    from memcli.bench.quality import percentile
+    from memcli.cli.commands.bench.quality import measure
+    from memcli.render.jsonio import dumps
+
+    before = None
+    if against is not None:
+        hint = "memcli bench quality A.jsonl B.jsonl --json > before.json"
+        before = read(side_files.read_text(against, hint), against)
+    receipts, rows, times = {}, [], []
+    silent = not gates.is_empty and not shared.verbose
+    for name, file in zip(_names(files), files, strict=True):
+        skin = make_skin(shared._replace(workspace=shared.workspace or _beside(file)), dict(flags))
+        measured = measure(file, skin, sync=sync, silent=True)
+        receipts[name] = measured.record
+        rows += [row._replace(id=f"{name} {row.id}") for row in measured.rows]
+        times += [each.milliseconds for each in measured.asked]
+        skin.memory.close()
+    found = pooled(receipts, before)
+    means = {name: value["mean"] for name, value in found["pooled"]["metrics"].items()}
+    failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
+    terminal = skin.terminal
+    if as_json:
+        record = {"schema": SCHEMA, "now": skin.now, **found, "failed": failed}
+        terminal.write(dumps(record) + "\n")
+    elif not silent:
+        terminal.write(terminal.safe(text(found)))
+    for line in [] if as_json else failed:
+        terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
+    return ExitCode.NEGATIVE if failed else ExitCode.OK
+
+
+def _beside(file: str) -> str | None:
+    """Give the folder `workspace` beside a file of questions; None where there is none."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
+    return folder if os.path.isdir(folder) else None
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """Name sets by what their paths do not share; UsageError for one that is given twice.
+
+    Example: a/one/q.jsonl, a/two/q.jsonl -> one, two
+    """
+    paths = [os.path.abspath(file) for file in files]
+    if len(set(paths)) < len(paths):
+        twice = next(file for at, file in enumerate(files) if paths.index(paths[at]) < at)
+        raise UsageError(f"{twice} is given twice", hint="memcli bench quality --help")
+    folders = [os.path.dirname(path) for path in paths]
+    if len(set(folders)) < len(paths):
+        folders = [os.path.splitext(path)[0] for path in paths]
+    if len(paths) == 1:
+        return [os.path.basename(folders[0])]
+    shared = os.path.commonpath(folders)
+    return [os.path.relpath(folder, shared).replace(os.sep, "/") for folder in folders]
