@@ -81,6 +81,7 @@ _memcli() {
         "pick:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
+        "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_share duplicates file cosine coverage" -- "$cur"); return ;;
         "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "related:--path") _memcli_values 'documents'; return ;;
         "related:--source") _memcli_values 'sources'; return ;;
@@ -97,6 +98,7 @@ _memcli() {
         "get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "get:--now") _memcli_values ''; return ;;
         "ls:-f"|"ls:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl paths paths0" -- "$cur"); return ;;
+        "ls:-n"|"ls:--limit") _memcli_values ''; return ;;
         "ls:--count") mapfile -t COMPREPLY < <(compgen -W "kind tag key source" -- "$cur"); return ;;
         "ls:--sort") mapfile -t COMPREPLY < <(compgen -W "path date newest" -- "$cur"); return ;;
         "ls:--since") _memcli_values ''; return ;;
@@ -182,9 +184,9 @@ _memcli() {
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --json --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -156,6 +156,7 @@ class Memory(OpenedWorkspace):
         assembled = made.assembled
         return ContextBlock(
             query=made.question.text if made.question else None,
+            dates=made.answer.dates if made.answer else (),
             now=moment.isoformat(timespec="seconds"),
             budget=wanted.budget,
             tokens=assembled.tokens,

@@ -56,6 +56,8 @@ def get(
     """
     settings = memory.index_settings()
     found = targets.resolve(target, settings, here)
+    if first is not None and found.first is not None:
+        raise _named_twice(found, target, first)
     file = targets.read(found, settings)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
@@ -83,6 +85,15 @@ def get(
         truncated=end < wanted_end,
         next_from=end + 1 if end < wanted_end else None,
         expanded=tuple(_behind(file, chosen, settings)) if expand else (),
+    )
+
+
+def _named_twice(found: Target, target: str, first: int) -> UsageError:
+    from shlex import quote
+
+    return UsageError(
+        f"{target} names its first line already, and --from {first} another",
+        hint=f"memcli get {quote(found.name)} --from {first}",
     )
 
 

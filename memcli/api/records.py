@@ -74,6 +74,7 @@ class ContextBlock(Record):
     """The memory for a prompt: the record of `memcli.context/1`."""
 
     query: str | None
+    dates: tuple[DateSpan, ...]  # as they were understood
     now: str
     budget: int
     tokens: int  # as estimated, fences and citations included

@@ -8,11 +8,11 @@ from memcli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")  # that there is a completion script for
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
-RELATED_FORMATS = SEARCH_FORMATS
 SORTS = ("score", "date", "newest")
 LIST_FORMATS = ("text", "json", "jsonl", "paths", "paths0")
 LIST_ORDERS = ("path", "date", "newest")
 COUNTED = ("kind", "tag", "key", "source")
+_SHORT = {"md": "markdown", "ndjson": "jsonl", "files": "paths", "0": "paths0"}
 CONTEXT_FORMATS = ("markdown", "json")
 SUMMARIZERS = ("extractive", "command")
 
@@ -23,7 +23,8 @@ def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
         if word not in known:
             from memcli.config.nearest import nearest
 
+            short = _SHORT.get(word, "")
             raise UsageError(
                 f"{option} must be one of {', '.join(known)}, not {word!r}",
-                hint=f"{option} {nearest(word, known)}",
+                hint=f"{option} {short if short in known else nearest(word, known)}",
             )

@@ -10,7 +10,6 @@ from memcli.cli.choices import (
     COUNTED,
     LIST_FORMATS,
     LIST_ORDERS,
-    RELATED_FORMATS,
     SEARCH_FORMATS,
     SHELLS,
     SUMMARIZERS,
@@ -19,7 +18,7 @@ from memcli.cli.help_text import default_of
 from memcli.cli.terminal import WHEN
 from memcli.config.settings import BY_NAME, FLAGS
 from memcli.record import Record
-from memcli.render.jsonio import RESULT_KEYS
+from memcli.render.jsonio import RELATED_KEYS, RESULT_KEYS
 from memcli.types import SCOPES, TRUSTS
 
 FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -52,7 +51,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "search": {"--format": SEARCH_FORMATS},
     "context": {"--format": CONTEXT_FORMATS},
-    "related": {"--format": RELATED_FORMATS},
+    "related": {"--format": SEARCH_FORMATS, "--fields": RELATED_KEYS},
     "ls": {"--format": LIST_FORMATS, "--sort": LIST_ORDERS, "--count": COUNTED},
 }
 

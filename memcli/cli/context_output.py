@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.search_output import say_dense, say_freshness, say_repaired
+from memcli.cli.search_output import say_dates, say_dense, say_freshness, say_repaired
 from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, markdown
 
@@ -43,12 +43,13 @@ WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
-    from memcli.render.jsonio import freshness_of, legs, repairs
+    from memcli.render.jsonio import dates_of, freshness_of, legs, repairs
 
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
         "schema": "memcli.context/1",
         "query": found.question.text if found.question else None,
+        "dates": dates_of(answer.dates if answer else ()),
         "now": skin.now,
         "budget": wanted.budget,
         "tokens": assembled.tokens,
@@ -129,6 +130,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         return
     if found.answer is not None:
         say_dense(found.answer.dense, terminal)
+        say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:

@@ -5,32 +5,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.api.listing import Catalogue, counts
-from memcli.cli.search_output import NO_DOCUMENTS, say_freshness
+from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
 from memcli.types import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memcli.api.records import DocumentEntry
+    from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
 
 
-def write(found: Catalogue, skin: Skin, *, form: str, count: str | None) -> None:
-    """Write the list to stdout, then the messages to stderr."""
-    terminal = skin.terminal
+def write(
+    found: Catalogue, skin: Skin, shape: Shape, *, count: str | None, limit: int | None
+) -> None:
+    """Write the list to stdout, the first `limit` of it, then the messages to stderr."""
+    terminal, form = skin.terminal, shape.form
+    counted = counts(found.documents, count) if count is not None else []
+    more = max(0, len(counted or found.documents) - limit) if limit else 0
+    shown = found._replace(documents=found.documents[:limit])
     if form in ("json", "jsonl"):
-        _write_json(found, skin, form=form, count=count)
+        listed = _counted(counted[:limit]) if count is not None else _records(shown, skin)
+        _write_json(shown, skin, shape, listed, is_counted=count is not None, more=more)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
-        for document in found.documents:
+        for document in shown.documents:
             name = skin.name(document.source, document.path)
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
+    elif shape.template is not None:
+        for record in _records(shown, skin):
+            terminal.write(shape.template.filled(record, terminal.safe_line))
     elif count is not None:
-        for value, documents in counts(found.documents, count):
+        for value, documents in counted[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
     else:
-        _write_text(found, skin)
+        _write_text(shown, skin)
     terminal.flush()
-    _say(found, skin)
+    _say(found, skin, shape, more)
 
 
 def _write_text(found: Catalogue, skin: Skin) -> None:
@@ -46,28 +58,39 @@ def _write_text(found: Catalogue, skin: Skin) -> None:
         )
 
 
-def _write_json(found: Catalogue, skin: Skin, *, form: str, count: str | None) -> None:
+def _write_json(
+    found: Catalogue,
+    skin: Skin,
+    shape: Shape,
+    listed: list[dict[str, Any]],
+    *,
+    is_counted: bool,
+    more: int,
+) -> None:
     from memcli.render import jsonio
 
-    documents = [_record(document, skin) for document in found.documents]
-    counted: list[dict[str, Any]] = []
-    if count is not None:
-        counted = [{"value": value, "documents": n} for value, n in counts(found.documents, count)]
-    if form == "jsonl":
-        lines = documents if count is None else counted
-    else:
-        listed: dict[str, Any] = {
+    if shape.form == "json":
+        whole: dict[str, Any] = {
             "schema": "memcli.ls/1",
+            "dates": jsonio.dates_of(shape.filters),
             "freshness": jsonio.freshness_of(found.freshness),
-            "documents": documents,
+            "counts" if is_counted else "documents": listed,
         }
-        if count is not None:
-            listed["counts"] = counted
+        if more:
+            whole["more"] = more
         if found.nothing is not None:
-            listed["nothing"] = jsonio.reason(found.nothing)
-        lines = [listed]
-    for line in lines:
+            whole["nothing"] = jsonio.reason(found.nothing)
+        listed = [whole]
+    for line in listed:
         skin.terminal.write(jsonio.dumps(line) + "\n")
+
+
+def _counted(counted: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"value": value, "documents": number} for value, number in counted]
+
+
+def _records(found: Catalogue, skin: Skin) -> list[dict[str, Any]]:
+    return [_record(document, skin) for document in found.documents]
 
 
 def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
@@ -76,14 +99,18 @@ def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
     return {"name": shown(source, path), "file": file, **document._asdict()}
 
 
-def _say(found: Catalogue, skin: Skin) -> None:
+def _say(found: Catalogue, skin: Skin, shape: Shape, more: int) -> None:
     terminal = skin.terminal
     if not say_freshness(found.freshness, terminal, "this list"):
         if found.freshness.state == "empty":
             terminal.say(sentence(NO_DOCUMENTS))
-    elif found.nothing is not None:
+        return
+    say_dates(shape.filters, terminal)
+    if found.nothing is not None:
         terminal.say("No documents.")
         terminal.advise(found.nothing)
+    elif more:
+        terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:
         number = len(found.documents)
         terminal.say("1 document" if number == 1 else f"{number} documents")

@@ -8,7 +8,7 @@ import typer
 
 from memcli.cli.choices import check
 from memcli.errors import UsageError
-from memcli.types import SCOPES, TRUSTS, Where
+from memcli.types import MEMORY_SOURCE, SCOPES, TRUSTS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +64,9 @@ Sync = Annotated[
 NoSync = Annotated[
     bool, typer.Option("--no-sync", help="Do not update the index.", rich_help_panel=INDEX)
 ]
+
+Brief = Annotated[bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")]
+More = Annotated[bool, typer.Option("--more", help="Show what does not fit the screen too.")]
 
 # Typer reads the annotations at run time.
 _Word = Optional[str]  # noqa: UP045
@@ -184,7 +187,8 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
 def paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
     """Let each name or glob stand for files and for all below a folder, from here or of a source.
 
-    One that begins with `./` or `../` is a path from here alone, where it leads into a source.
+    The name of a source stands for all of it. One that begins with `./` or `../` is a path from
+    here alone, where it leads into a source.
     """
     if not given:
         return ()
@@ -198,5 +202,7 @@ def paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
         below = [f"{source}:{path}" for source, path in documents_at(skin.here, f"{name}/*", roots)]
         if not (below and name.startswith((".", "/"))):
             globs += [name, f"{name}/" if name != "." else "*"]
+        if name in roots and name != MEMORY_SOURCE:
+            globs.append(f"{name}:*")
         globs += [*found, *below]
     return tuple(dict.fromkeys(globs))

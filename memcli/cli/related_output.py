@@ -5,66 +5,67 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.api.ask import Answered
-from memcli.cli.search_form import Shape
 from memcli.cli.search_output import WRITERS, say_dense, say_freshness
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
     from memcli.api.related import Likenesses
+    from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
 
 
-def write(found: Likenesses, skin: Skin, form: str) -> None:
+def write(found: Likenesses, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    if form in ("json", "jsonl"):
-        _write_json(found, skin, form)
+    terminal = skin.terminal
+    if shape.form in ("json", "jsonl"):
+        _write_json(found, skin, shape)
+    elif shape.template is not None:
+        for record in _results(found, skin, shape):
+            terminal.write(shape.template.filled(record, terminal.safe_line))
     else:
         answer = NOTHING._replace(hits=found.alike.hits)
         question = Question(found.citation, skin.today, (), found.alike.query)
-        WRITERS[form](Answered(question, found.freshness, answer), skin, Shape(form))
-    skin.terminal.flush()
+        WRITERS[shape.form](Answered(question, found.freshness, answer), skin, shape)
+    terminal.flush()
     _say(found, skin)
 
 
-def _write_json(found: Likenesses, skin: Skin, form: str) -> None:
+def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    alike, lines = found.alike, _results(found, skin)
-    if form == "json":
-        lines = [
-            {
-                "schema": "memcli.related/1",
-                "place": {
-                    "citation": found.citation,
-                    "source": found.source,
-                    "path": found.path,
-                    "start_line": found.start_line,
-                    "end_line": found.end_line,
-                },
-                "freshness": jsonio.freshness_of(found.freshness),
-                "legs": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
-                "results": lines,
-            }
-        ]
+    alike, lines = found.alike, _results(found, skin, shape)
+    if shape.form == "json":
+        place = ("citation", "source", "path", "start_line", "end_line")
+        whole: dict[str, Any] = {
+            "schema": "memcli.related/1",
+            "place": {key: getattr(found, key) for key in place},
+            "freshness": jsonio.freshness_of(found.freshness),
+            "legs": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
+            "results": lines,
+        }
+        if shape.fields:
+            whole["fields"] = list(shape.fields)
         if found.nothing is not None:
-            lines[0]["nothing"] = jsonio.reason(found.nothing)
+            whole["nothing"] = jsonio.reason(found.nothing)
+        lines = [whole]
     for line in lines:
         skin.terminal.write(jsonio.dumps(line) + "\n")
 
 
-def _results(found: Likenesses, skin: Skin) -> list[dict[str, Any]]:
+def _results(found: Likenesses, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage as search does, with what its score is made of for a confidence."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    hits, made = found.alike.hits, []
+    hits, keys, made = found.alike.hits, shape.fields, []
     for hit, passage in zip(hits, passages_of(hits, words=()), strict=True):
         source, path = hit.about.document
         file = None if skin.file_of(source, path) is None else skin.name(source, path)
-        record = jsonio.result(passage, file, full=False, explain=False)
+        record = jsonio.result(passage, file, full="text" in keys, explain=False)
         del record["confidence"]
-        made.append({**record, "cosine": hit.cosine, "coverage": hit.coverage})
+        record |= {"cosine": hit.cosine, "coverage": hit.coverage}
+        made.append({key: record[key] for key in keys or record if key in record})
     return made
 
 

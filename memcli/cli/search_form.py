@@ -9,7 +9,7 @@ from memcli.errors import UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memcli.render.template import Template
     from memcli.search.dates import DateSpan
@@ -33,21 +33,35 @@ class Shape(Record):
     is_fitted: bool = False  # a terminal shows what fits it
 
 
-def shape_of(form: str, fields: Sequence[str]) -> Shape:
-    """Read a form that may be a template, and the keys of JSON that are wanted.
+def shape_of(
+    form: str | None,
+    fields: Sequence[str],
+    keys: Callable[[], Sequence[str]],
+    *,
+    forms: Sequence[str] = SEARCH_FORMATS,
+    json_by: str = "",
+) -> Shape:
+    """Read a form that may be a template, and which `keys` of JSON are wanted.
 
-    UsageError for what is neither, and for a key that the JSON of a passage does not have.
+    JSON is asked for by the option `json_by`, or by keys alone. UsageError for what is none of
+    the `forms` and no template, and for any other key.
     """
+    if json_by and form not in (None, "json"):
+        raise UsageError(f"--format {form} cannot be combined with {json_by}", hint="--format json")
+    if form is None:
+        form = "json" if fields or json_by else "text"
+    if form in forms and not fields:
+        return Shape(form)
     from memcli.render import template
-    from memcli.render.jsonio import RESULT_KEYS
 
+    known = keys()
     wanted = tuple(key for each in fields for key in each.split(","))
-    check("--fields", wanted, RESULT_KEYS)
-    if form not in SEARCH_FORMATS and "{" in form:
-        read = template.parse(form, RESULT_KEYS)
+    check("--fields", wanted, known)
+    if form not in forms and "{" in form:
+        read = template.parse(form, known)
         form, told = TEMPLATE, Shape(TEMPLATE, fields=read.keys, template=read)
     else:
-        check("--format", [form], SEARCH_FORMATS)
+        check("--format", [form], forms)
         told = Shape(form, fields=wanted)
     if wanted and form not in ("json", "jsonl"):
         raise UsageError(

@@ -169,7 +169,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         return
     say_dense(answer.dense, terminal)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
-    _say_dates(_dates(found, shape), terminal)
+    say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
         if found.nothing is not None:
@@ -211,7 +211,8 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
         terminal.say(terminal.safe_line(repaired(told)))
 
 
-def _say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
+def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
+    """Say in one line how dates were read that are not written as ISO days."""
     if not dates:
         return
     from memcli.render.dates import line

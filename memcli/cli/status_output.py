@@ -54,13 +54,25 @@ def _days(skin: Skin) -> list[str]:
     return [f"days       {min(days)} {chart(days, columns)} {max(days)}"]
 
 
+def _state(record: dict[str, Any]) -> str:
+    state: str = record["state"]
+    return f"{state} as far as files can be read" if record["unlisted"] else state
+
+
+def _away(record: dict[str, Any]) -> set[str]:
+    """Name the sources of which something cannot be listed."""
+    skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
+    unlisted = record["unlisted"]
+    return {source for source, path in skips if shown(source, path or ".") in unlisted}
+
+
 def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     from memcli.embedding.models import model_name
 
     store, vectors = record["store"], record["vectors"]
     lines = [
         f"workspace  {record['workspace']}",
-        f"index      {store['path']} ({store['bytes'] / 1e6:.1f} MB), {record['state']}",
+        f"index      {store['path']} ({store['bytes'] / 1e6:.1f} MB), {_state(record)}",
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")
@@ -68,12 +80,13 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(_watcher_line(record["watcher"]))
     if store["integrity"] is not None:
         lines.append(f"integrity  {store['integrity']}")
+    away = _away(record)
     for source in record["sources"]:
         dates = f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
-        lines.append(
-            f"source     {source['name']}: {source['documents']} of {source['files']} files,"
-            f" {source['chunks']} chunks{dates}"
-        )
+        there = f"{source['documents']} of {source['files']} files"
+        if source["name"] in away:  # what is indexed of them stays
+            there = f"{source['documents']} files, of which {source['files']} are there now"
+        lines.append(f"source     {source['name']}: {there}, {source['chunks']} chunks{dates}")
     if any(record["summaries"].values()):
         counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
         lines.append(f"summaries  {', '.join(counts)}")

@@ -18,6 +18,7 @@ from memcli.render.text import COLOURED, PLAIN, Style
 
 WHEN = ("auto", "always", "never")
 # Columns; a longer line is hard to read back from its end to the next one.
+HANG = 4  # columns that a line of data goes on behind
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
 # Terminals that open OSC 8 links say who they are by these; inside tmux and screen links are lost.
 _LINK_VARIABLES = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM")
@@ -107,6 +108,11 @@ class Terminal:
         """Write data; the caller has made memory text safe with `safe`."""
         self._out.write(text)
 
+    def write_line(self, text: str) -> None:
+        """Write a line of data, folded where a terminal is narrower."""
+        lines = _folded(text, self.width, HANG) if self.out_is_terminal else [text]
+        self.write("".join(f"{line}\n" for line in lines))
+
     def safe(self, text: str) -> str:
         """Make memory text harmless where a terminal shows it; any other pipe gets it exactly."""
         return visible(text) if self._is_shown else text
@@ -120,11 +126,21 @@ class Terminal:
         if self.quiet:
             return
         try:
-            self._err.write(visible_line(text) + "\n")
+            self._err.write("\n".join(self._message(visible_line(text))) + "\n")
         except BrokenPipeError:
             raise
         except OSError:  # a full disk under the messages costs these, not the answer
             return
+
+    def _message(self, text: str) -> list[str]:
+        """Fold a message where it does not fit a terminal; a command that it ends with stays whole.
+
+        The width is that of stdout, so it is known where that is the terminal too.
+        """
+        if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
+            return [text]
+        told, mark, command = text.partition(" Try: ")
+        return [*_folded(told, self.width), *([f"Try: {command}"] if mark else [])]
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""
@@ -137,6 +153,14 @@ class Terminal:
     def flush(self) -> None:
         """Hand over what was written so far."""
         self._out.flush()
+
+
+def _folded(text: str, width: int, hang: int = 0) -> list[str]:
+    """Cut a text into lines at its spaces, the later ones set in by `hang` columns."""
+    from memcli.render.width import wrap
+
+    spans = wrap(text, width, hang)
+    return [" " * (hang if number else 0) + text[a:b] for number, (a, b) in enumerate(spans)]
 
 
 def _colour(when: str, is_terminal: bool, environ: Mapping[str, str]) -> bool:

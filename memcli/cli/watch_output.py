@@ -48,14 +48,15 @@ class Log:
 
     def synced(
         self, reason: str, report: Report, files: dict[str, Any], *, chunks: int, embedded: int,
-        pending: int, seconds: float,
+        pending: int, seconds: float, is_new: bool = False,
     ) -> None:  # fmt: skip
-        """Say what a run did; a run that changed nothing is told only of the start, or with -v."""
+        """Say what a run did; one that changed nothing is told only of the start, or with -v."""
         recovered = bool(self._failure)
         self._failure = self._told = ""
         told = _changes(report)
         if told or embedded or recovered or reason == "start" or self._terminal.verbose:
-            text = told or ("embedded" if embedded else f"in step, {report.unchanged} files")
+            done = "built anew" if is_new else "in step"
+            text = told or ("embedded" if embedded else f"{done}, {report.unchanged} files")
             if reason == "sweep" and told:
                 text = f"found without an event: {text}"
             text += f" ({_texts(embedded, pending)}{seconds:.1f} s)"

@@ -209,7 +209,7 @@ class _Session:
 
     def succeed(self, reason: str, done: Done, seconds: float) -> None:
         """Note and tell what a run did."""
-        self.job = self.job._replace(full=False)
+        is_new, self.job = self.job.full, self.job._replace(full=False)
         can_embed = self.vectors.can_embed
         self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
         if self.vectors.may_come_back:
@@ -219,7 +219,7 @@ class _Session:
             self.log.notice(notice)
         self.log.synced(
             reason, done.report, file_lists(done.report), chunks=done.chunks,
-            embedded=done.embedded, pending=done.pending, seconds=seconds,
+            embedded=done.embedded, pending=done.pending, seconds=seconds, is_new=is_new,
         )  # fmt: skip
         self.log.vectors(self.vectors.opened)
         self.sight.settle()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # What `result` may tell of a passage.
 RESULT_KEYS = (*Passage._fields, "file")
+_NOT_OF_RELATED = ("confidence", "trace")
+RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
 def dumps(record: Mapping[str, Any]) -> str:
@@ -41,8 +43,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["cut"]
     if not passage.speakers:
         del record["speakers"]
-    if passage.asked_share is None:
-        del record["asked_share"]
+    if passage.asked_lead is None:
+        del record["asked_lead"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -94,7 +96,7 @@ def search_envelope(
     return {
         "schema": "memcli.search/1",
         "query": query,
-        "dates": _dates(dates),
+        "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
         "freshness": freshness_of(freshness),
@@ -114,7 +116,8 @@ def repairs(answer: Answer) -> dict[str, Any]:
     return {"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
-def _dates(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
+def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
+    """Describe dates as they were read."""
     if not dates:
         return []
     from memcli.render.dates import record

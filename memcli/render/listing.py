@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.record import Record
-from memcli.render.width import columns, shortened
+from memcli.render.width import columns, shortened, wrap
 
 if TYPE_CHECKING:
     from memcli.render.text import Style
 
+INDENT = "    "
 LEAST_TITLE = 12  # columns; less says nothing
 
 
@@ -31,17 +32,35 @@ def line(
     """Show one document; its date is `-` where it has none.
 
     The kind is filled up to `kinds` characters. A title that is not the file's name is shown,
-    within `width` columns as far as there is room.
+    within `width` columns as far as there is room; where they are too few for the name and the
+    tags, those go on below.
     """
     name = safe(row.name)
     head = f"{row.date or '-':10}  {safe(row.kind):{kinds}}  "
-    tags = "".join(f"  #{safe(tag)}" for tag in row.tags)
+    tags = [f"#{safe(tag)}" for tag in row.tags]
+    tagged = "".join(f"  {tag}" for tag in tags)
     title = safe(row.title)
     if row.title == os.path.splitext(os.path.basename(row.name))[0]:
         title = ""
     elif width is not None:
-        room = width - columns(head + name + tags) - 2
+        room = width - columns(head + name + tagged) - 2
         title = shortened(title, room) if room >= LEAST_TITLE else ""
+    if width is not None and columns(head + name + tagged) > width:
+        below = "".join(f"{style.dim}{INDENT}{each}{style.end}\n" for each in _lines(tags, width))
+        return f"{_above(head, name, width, style)}\n{below}"
     heading = f"  {style.heading}{title}{style.end}" if title else ""
-    tagged = f"{style.dim}{tags}{style.end}" if tags else ""
+    tagged = f"{style.dim}{tagged}{style.end}" if tagged else ""
     return f"{head}{style.path}{name}{style.end}{heading}{tagged}\n"
+
+
+def _above(head: str, name: str, width: int, style: Style) -> str:
+    """Give the name its own lines where it does not fit beside its head."""
+    if columns(head + name) <= width:
+        return f"{head}{style.path}{name}{style.end}"
+    pieces = [name[start:end] for start, end in wrap(name, width - len(INDENT))]
+    return "\n".join([head.rstrip(), *(f"{INDENT}{style.path}{p}{style.end}" for p in pieces)])
+
+
+def _lines(tags: Sequence[str], width: int) -> list[str]:
+    text = "  ".join(tags)
+    return [text[start:end] for start, end in wrap(text, width - len(INDENT)) if tags]

@@ -41,32 +41,47 @@ def parse(text: str, keys: Collection[str]) -> Template:
 
     UsageError for a key that is none of `keys`, a loose brace and an escape that means nothing.
     """
-    pieces = [_piece(match, keys) for match in _PIECE.finditer(text)]
+    pieces = [_piece(match, text, keys) for match in _PIECE.finditer(text)]
     if not pieces or not pieces[-1][0].endswith(("\n", "\0")) or pieces[-1][1]:
         pieces.append(("\n", False))
     return Template(tuple(pieces))
 
 
-def _piece(match: re.Match[str], keys: Collection[str]) -> tuple[str, bool]:
+def _piece(match: re.Match[str], text: str, keys: Collection[str]) -> tuple[str, bool]:
     key, escape = match["key"], match["escape"]
     if key is not None:
         if key not in keys:
-            from memcli.config.nearest import nearest
-
-            raise UsageError(
-                f"a template takes {', '.join(keys)}, not {{{key}}}",
-                hint=f"--format '{{{nearest(key, tuple(keys))}}}'",
-            )
+            raise _unknown(key, text, keys)
         return key, True
     if match["loose"] or (escape is not None and escape not in _ESCAPES):
         raise UsageError(
             f"{match[0]} means nothing in a template: a brace is doubled, and of escapes "
             r"there are \t, \n, \0 and \\",
-            hint=r"--format '{citation}\t{date}'",
+            hint=rf"--format '{{{_usual(keys)}}}\t{{date}}'",
         )
     if escape is not None:
         return _ESCAPES[escape], False
     return (match["brace"][0] if match["brace"] else match[0]), False
+
+
+def _unknown(key: str, text: str, keys: Collection[str]) -> UsageError:
+    """Name the keys there are; the hint is the template with the key that was meant.
+
+    Where that is none of them, the hint is a template that works.
+    """
+    from difflib import get_close_matches
+    from shlex import quote  # a hint is pasted
+
+    told = f"a template takes {', '.join(keys)}, not {{{key}}}"
+    meant = [known for known in keys if key and key in known] or get_close_matches(key, keys)
+    if not meant:
+        return UsageError(told, hint=f"--format '{{{_usual(keys)}}}'")
+    return UsageError(told, hint=f"--format {quote(text.replace(f'{{{key}}}', f'{{{meant[0]}}}'))}")
+
+
+def _usual(keys: Collection[str]) -> str:
+    """Choose what is asked for most: where it stands, or what it is called."""
+    return "citation" if "citation" in keys else next(iter(keys))
 
 
 def _written(key: str, value: Any) -> str:  # noqa: ANN401

@@ -72,10 +72,11 @@ def passage(
 
 
 def not_asked(hit: Hit) -> str:
-    """Say who speaks in a passage that holds no line of whom the question names."""
-    if hit.asked_share != 0:
+    """Say who speaks where others than the query names say more of what it tells of."""
+    if hit.asked_lead is None or hit.asked_lead >= 0:
         return ""
-    return one_line(f"[{' and '.join(hit.spoken)}, not {' or '.join(hit.asked)}]")
+    others = [name for name in hit.spoken if name not in hit.asked]
+    return one_line(f"[{' and '.join(others)}, not {' or '.join(hit.asked)}]")
 
 
 def brief(rank: int, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:

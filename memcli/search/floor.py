@@ -36,11 +36,17 @@ def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) 
     judged = []
     for hit in hits:
         cosine = hit.cosine if hit.own_cosine is None else hit.own_cosine
-        coverage = hit.coverage if hit.own_coverage is None else hit.own_coverage
         z = constants.bias + constants.cosine * (cosine or 0.0)
-        z += constants.coverage * coverage * rarity
+        z += constants.coverage * hit.held * rarity
         judged.append(hit._replace(confidence=1.0 / (1.0 + exp(-z))))
     return judged
+
+
+def sure_of_its_day(hit: Hit) -> Hit:
+    """Be as sure of a hit of the day that is asked for as it holds words that are looked for."""
+    if hit.confidence is None:
+        return hit
+    return hit._replace(confidence=max(hit.confidence, hit.held))
 
 
 def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:

@@ -31,15 +31,21 @@ class Hit(Record):
     own_coverage: float | None = None
     best: int = 0  # the part that it was found by
     is_literal: bool = False  # it holds what makes its chunk a literal match
-    # Who speaks in its chunk, and whom the query names; known of a passage that is shown.
-    turns: tuple[Turn, ...] = ()
-    asked: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
+    # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
+    asked_lead: float | None = None
+    turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
 
     @property
     def about(self) -> About:
         """Give what is told of the chunk it stands in."""
         return self.candidate.about
+
+    @property
+    def held(self) -> float:
+        """Give the share of the query's IDF that the passage holds, 0 to 1."""
+        return self.coverage if self.own_coverage is None else self.own_coverage
 
     @property
     def is_whole(self) -> bool:
@@ -98,16 +104,6 @@ class Hit(Record):
             if lines > 0:
                 counts[turn.speaker] = counts.get(turn.speaker, 0) + lines
         return counts
-
-    @property
-    def asked_share(self) -> float | None:
-        """Give the share of its spoken lines by whom the query names; None where it names nobody.
-
-        A passage in which nobody speaks has none either.
-        """
-        spoken = self.spoken if self.asked else {}
-        theirs = sum(lines for name, lines in spoken.items() if name in self.asked)
-        return theirs / sum(spoken.values()) if spoken else None
 
     @property
     def citation(self) -> str:

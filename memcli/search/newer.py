@@ -2,7 +2,8 @@
 
 Age alone is a poor judge: last year's note is right until a newer one says otherwise. So a hit
 moves up only where its text or headings speak of a change, it and the older hit match at least
-SHARE of the query's IDF, and its score comes to NEAR of the older one's.
+SHARE of the query's IDF, and its score comes to NEAR of the older one's; or where it says of the
+older note, by its name, that this has changed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from memcli.search.hits import Hit
 # notes the valid one comes first five times, four without this stage.
 SHARE = 0.6
 NEAR = 0.7
-FIRST = 6  # hits from the top; one fixed number, so that --limit changes nothing
+# Hits from the top; fixed numbers, so that --limit changes nothing. A note that names the one it
+# corrects is believed from farther down.
+FIRST = 6
+NAMING = 20
 
 # Beginnings of words; a pattern of as many alternatives would cost milliseconds to compile.
 _CHANGES = """
@@ -33,28 +37,47 @@ _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
 
 def newer_first(hits: Sequence[Hit]) -> list[Hit]:
     """Reorder the first hits; the scores stay with the ranks, the trace says what moved."""
-    top = list(hits[:FIRST])
+    top = list(hits[:NAMING])
     order = list(top)
-    for newer in top[1:]:
-        older = next((hit for hit in order if _corrects(newer, hit)), None)
+    for at, newer in enumerate(top):
+        older = next((hit for hit in order[:FIRST] if _revokes(newer, hit)), None)
+        if older is None and at < FIRST:
+            older = next((hit for hit in order[:FIRST] if _corrects(newer, hit)), None)
         if older is not None and order.index(older) < order.index(newer):
             order.remove(newer)
             moved = newer.moved(newer.score, "newer", before=older.citation)
             order.insert(order.index(older), moved)
     ranked = [hit._replace(score=at.score) for hit, at in zip(order, top, strict=True)]
-    return [*ranked, *hits[FIRST:]]
+    return [*ranked, *hits[NAMING:]]
 
 
 def _corrects(newer: Hit, older: Hit) -> bool:
-    ours, theirs = newer.candidate.about.document_date, older.candidate.about.document_date
     return (
-        ours is not None
-        and theirs is not None
-        and theirs < ours
+        _is_newer(newer, older)
         and min(newer.coverage, older.coverage) >= SHARE
         and newer.score >= NEAR * older.score
         and tells_of_change(newer)
     )
+
+
+def _revokes(newer: Hit, older: Hit) -> bool:
+    """Tell whether a line of a passage links to an older document and speaks of a change.
+
+    Example: `This replaces the decision of [[2025-03-03]].`
+    """
+    if not _is_newer(newer, older):
+        return False
+    name = older.about.path.rpartition("/")[2]
+    stem = name.removesuffix(".md")
+    wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
+    links = (*wiki, f"/{name})", f"({name})")
+    lines = (line for line in newer.text.split("\n") if any(link in line for link in links))
+    return any(map(speaks_of_change, lines))
+
+
+def _is_newer(newer: Hit, older: Hit) -> bool:
+    ours, theirs = newer.about.document_date, older.about.document_date
+    return ours is not None and theirs is not None and theirs < ours
 
 
 def tells_of_change(hit: Hit) -> bool:

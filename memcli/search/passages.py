@@ -39,7 +39,9 @@ class Passage(Record):
     text: str  # as it stands in the file
     cut: bool  # a line too long for the passage goes on before or behind it
     speakers: tuple[str, ...]  # who says its lines, where it is of a conversation
-    asked_share: float | None  # of these lines, by whom the question names; None: it names nobody
+    # By how much the best line of whom the question names holds more of its words than the best of
+    # others, as a share of their IDF from -1 to 1; None where it names nobody who speaks.
+    asked_lead: float | None
     duplicates: tuple[str, ...]  # citations of passages that say the same
     trace: tuple[Step, ...]
 
@@ -74,7 +76,7 @@ def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
         text=text,
         cut=hit.is_cut,
         speakers=tuple(hit.spoken),
-        asked_share=hit.asked_share,
+        asked_lead=hit.asked_lead,
         duplicates=hit.duplicates,
         trace=hit.trace,
     )

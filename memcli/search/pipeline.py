@@ -17,7 +17,7 @@ from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.decay import apply_decay
-from memcli.search.floor import apply_floor, calibration, judge, verdict
+from memcli.search.floor import apply_floor, calibration, judge, sure_of_its_day, verdict
 from memcli.search.focus import Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
@@ -34,10 +34,10 @@ from memcli.search.proximity import (
     in_time,
     is_of,
     of_dates_alone,
+    single_days,
     spans_of,
 )
-from memcli.search.recall import RecallBounds, Recalled, part_tokens, recall
-from memcli.search.validity import reach_of
+from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
     ids = [hit.about.chunk_id for hit in answer.hits]
     broken, turns = snapshot.broken(ids), snapshot.turns(ids)
     return tuple(
-        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())), asked=answer.asked)
+        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
 
@@ -248,7 +248,7 @@ def _fused(
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
     return RecallBounds(
         options.universe,
-        reach_of(options.filters, snapshot.supports()),
+        reach_within(snapshot, options.filters),
         spans,
         options.inner.outside,
         options.inner.demands_phrases,
@@ -307,7 +307,7 @@ def _rank(
         shown = in_time(shown, newest=options.sort == "newest")
     return Answer(
         hits=tuple(shown),
-        verdict=verdict(judged),
+        verdict=_verdict(gathered, judged, shown),
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
@@ -320,8 +320,19 @@ def _rank(
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
-        asked=gathered.voices.names if gathered.voices else (),
+        asked=gathered.voices.names if gathered.voices and not gathered.voices.only else (),
     )
+
+
+def _verdict(gathered: Gathered, judged: Sequence[Hit], shown: Sequence[Hit]) -> str:
+    """Judge the answer; it is not sure where somebody else says what the question tells of."""
+    found = verdict(judged)
+    if found != "good" or gathered.voices is None:
+        return found
+    from memcli.search.speakers import DOUBTFUL_LEAD, lead_of
+
+    lead = lead_of(shown)
+    return "weak" if lead is not None and lead < DOUBTFUL_LEAD else found
 
 
 def _through(
@@ -417,6 +428,8 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
     judged = judge(hits, constants, rarity=gathered.found.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [hit._replace(confidence=1.0) for hit in judged]
+    elif days := single_days(gathered.spans):
+        judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
     return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
 
 

@@ -3,8 +3,9 @@
 score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days /
 PROXIMITY_HALF_LIFE_DAYS), days being the distance from the record's date to the nearest named
 span, 0 inside it; what is bounded on one side has no near beyond its bound, and an excluded day
-is near to nothing. Undated records get nothing. For `latest` and `first` the dated hits that
-answer about as well as the best change places until they stand in the order of time.
+is near to nothing. Undated records get nothing. Passages of a single day that is named come first
+where they hold most of the words. For `latest` and `first` the dated hits that answer about as
+well as the best change places until they stand in the order of time.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 DATE_BONUS = 0.5
 PROXIMITY_HALF_LIFE_DAYS = 3.0
+# A stretch of more than a day and no more than this is told of up to the day after it.
+TOLD_DAYS = 31
+# Share of the query's IDF from which a passage of the one day that is named comes first.
+MOST = 0.75
 # Beyond this the bonus is nothing, and the trace stays quiet.
 FAR_DAYS = 30
 # Shares of the best from which a hit answers well enough to be preferred for its age: of the
@@ -73,7 +78,8 @@ def bonus(day: str | None, spans: Spans) -> float:
 def distance_days(day: str, spans: Spans) -> int:
     """Count the days from `day` to the nearest span of ISO dates, 0 inside one.
 
-    Outside a span with an open end they are more than FAR_DAYS.
+    They are 0 too on the day after one in which it may still be told of, and more than FAR_DAYS
+    outside a span with an open end.
     """
     return min(_distance(day, start, end) for start, end in spans)
 
@@ -83,13 +89,20 @@ def _distance(day: str, start: str, end: str) -> int:
         return 0
     if start == FIRST_DAY or end == LAST_DAY:
         return FAR_DAYS + 1
-    at = date.fromisoformat(day)
-    return max((date.fromisoformat(start) - at).days, (at - date.fromisoformat(end)).days)
+    at, first, last = map(date.fromisoformat, (day, start, end))
+    is_told_later = 0 < (last - first).days < TOLD_DAYS
+    return max((first - at).days, (at - last).days - is_told_later)
 
 
 def is_of(hit: Hit, spans: Spans) -> bool:
     """Tell that a hit has a date inside one of the spans."""
-    return bonus(hit.about.date, spans) == DATE_BONUS
+    day = hit.about.date
+    return day is not None and any(start <= day <= end for start, end in spans)
+
+
+def single_days(spans: Spans) -> list[tuple[str, str]]:
+    """Give those spans that are one day."""
+    return [span for span in spans if span[0] == span[1]]
 
 
 def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
@@ -116,6 +129,7 @@ def apply_proximity(
     if spans:
         gains = [0.0 if is_of(hit, out) else bonus(hit.about.date, spans) for hit in moved]
         moved = ordered([_raised(hit, gain) for hit, gain in zip(moved, gains, strict=True)])
+        moved = _of_the_day_first(moved, single_days(spans))
     return _by_order(moved, order) if order else moved
 
 
@@ -131,6 +145,19 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
     dated = [hit for hit in placed if hit.about.date]
     dated.sort(key=lambda h: h.about.date or "", reverse=newest)
     return [*dated, *(hit for hit in placed if not hit.about.date)]
+
+
+def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:
+    """Put the passages of a day that hold most words first; the scores stay with the ranks."""
+    named = [hit for hit in hits if hit.held >= MOST and is_of(hit, days)]
+    ids = {id(hit) for hit in named}
+    placed = [*named, *(hit for hit in hits if id(hit) not in ids)]
+    return [
+        hit.moved(was.score, "date", day=hit.about.date)
+        if id(hit) in ids
+        else hit._replace(score=was.score)
+        for hit, was in zip(placed, hits, strict=True)
+    ]
 
 
 def _by_order(hits: list[Hit], order: str) -> list[Hit]:

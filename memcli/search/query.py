@@ -100,6 +100,13 @@ class ParsedQuery(Record):
         """Tell that it holds nothing but stop words and dates, as `what happened on 3 May?`."""
         return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
 
+    def beside_dates(self) -> ParsedQuery:
+        """Take the words that ask for all there is of a date for stop words."""
+        terms = (
+            term._replace(stop=term.stop or term.text.lower() in ANYTHING) for term in self.terms
+        )
+        return self._replace(terms=tuple(terms))
+
     @property
     def plain(self) -> tuple[QueryTerm, ...]:
         """Give the plain words and the numbers, which may be written in another way."""

@@ -57,6 +57,8 @@ class Question(Record):
             if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
             query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
+            if not all(span.order for span in dates):
+                query = query.beside_dates()
         if query.is_empty:
             raise UsageError("the query contains nothing to search for", hint=hint)
         return cls(text, today, dates, query)

@@ -16,8 +16,9 @@ from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
+from memcli.search.validity import reach_of
 from memcli.store.records import Legs, Near, Reach
-from memcli.types import SUMMARY, Candidate, Term, Wanted
+from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted
 
 if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery, QueryTerm
@@ -219,6 +220,18 @@ def _covered(
         rarity,
         {},
     )
+
+
+def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
+    """Say what a view can find of what filters let through.
+
+    A summary that they leave out stands for no lines, which are found as they are.
+    """
+    supports = snapshot.supports()
+    if filters.view != "active" or not supports or filters == Filters(view="active"):
+        return reach_of(filters, supports)
+    documents = snapshot.rated(Reach(filters))
+    return reach_of(filters, supports, {document.path for document in documents})
 
 
 def part_tokens(

@@ -34,8 +34,7 @@ from memcli.search.pipeline import (
     leg_weights,
 )
 from memcli.search.query import ParsedQuery, parse
-from memcli.search.recall import RecallBounds, recall
-from memcli.search.validity import reach_of
+from memcli.search.recall import RecallBounds, reach_within, recall
 
 if TYPE_CHECKING:
     from memcli.search.fusion import Weights
@@ -79,7 +78,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
             options.universe,
-            reach_of(options.filters, snapshot.supports()),
+            reach_within(snapshot, options.filters),
             outside=frozenset(own),
         ),
     )

@@ -7,7 +7,7 @@ not hold. No view finds it then; its lines are found raw: they may be read twice
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from memcli.store.records import Reach, Support
 from memcli.types import Filters, SourceLines
@@ -22,18 +22,24 @@ def doubtful(supports: Iterable[Support]) -> frozenset[str]:
     return frozenset(found)
 
 
-def reach_of(filters: Filters, supports: Sequence[Support]) -> Reach:
+def reach_of(
+    filters: Filters, supports: Sequence[Support], passing: Container[str] | None = None
+) -> Reach:
     """Say what a view can find.
 
     `raw` leaves out summaries, `all` those that do not hold. `active` also leaves out the chunks
-    that lie inside lines for which a summary stands.
+    that lie inside lines for which a summary stands: any, or one of the `passing` paths.
     """
     if filters.view == "raw":
         return Reach(filters, tuple(sorted({support.summary for support in supports})))
     without = doubtful(supports)
     if filters.view == "all":
         return Reach(filters, tuple(sorted(without)))
-    covered = {s.lines for s in supports if s.summary not in without}
+    covered = {
+        s.lines
+        for s in supports
+        if s.summary not in without and (passing is None or s.summary in passing)
+    }
     return Reach(filters, tuple(sorted(without)), tuple(sorted(covered)))
 
 

@@ -180,6 +180,16 @@ def test_why_not_takes_a_path_from_here(notes: Path) -> None:
     assert out.startswith("handbook:MEMORY.md:3-3: shown, rank ")
 
 
+def test_the_name_of_a_source_stands_for_all_of_it(notes: Path) -> None:
+    for folder in (notes, notes / "memory", notes.parent):
+        for place in ("handbook", "handbook/"):
+            listed = json.loads(_run(folder, "ls", place, "--json"))["documents"]
+            assert sorted(each["path"] for each in listed) == ["MEMORY.md", "adr/a queue.md"]
+            assert {each["source"] for each in listed} == {"handbook"}
+        found = json.loads(_run(folder, "search", "pool", "--path", "wiki", "--json"))["results"]
+        assert [each["source"] for each in found] == ["wiki"]
+
+
 def test_tokens_and_budget_count_the_lines_whatever_their_name(notes: Path) -> None:
     budget = ("search", "pool", "--budget", "12", "--json")
     for here in (".", "docs/adr", ".."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -121,8 +122,9 @@ def test_documents_are_counted_by_what_they_say(notes: Path) -> None:
         {"value": "Call", "documents": 2},
         {"value": "infra/db", "documents": 1},
     ]
-    assert len(found["documents"]) == 3
-    assert Counter(tag.lower() for each in found["documents"] for tag in each["tags"]) == {
+    assert "documents" not in found
+    documents = json.loads(run("ls", "--json", "-w", str(notes)).stdout)["documents"]
+    assert Counter(tag.lower() for each in documents for tag in each["tags"]) == {
         "call": 2,
         "infra/db": 1,
     }
@@ -144,6 +146,18 @@ def test_filters_are_those_of_search(notes: Path, monkeypatch: pytest.MonkeyPatc
     assert listed("./memory/") == [log, plan]
     assert listed(".") == ["MEMORY.md", log, plan]
     assert listed("nosuch") == []
+
+
+def test_how_a_date_was_read_is_said_where_it_is_not_an_iso_day(notes: Path) -> None:
+    def said(*filters: str) -> str:
+        return run("ls", *filters, "-w", str(notes), "--now", "2025-06-20").stderr
+
+    read = 'Read "--since last week" as 2025-06-09 and later.\n'
+    assert said("--since", "last week") == read
+    assert said("--since", "last week", "--json") == read
+    read = 'Read "--on the last 30 days" as 2025-05-21 to 2025-06-20.\n'
+    assert said("--on", "the last 30 days") == read
+    assert said("--since", "2025-06", "--until", "2025-06-12") == ""
 
 
 def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,3 +218,65 @@ def test_python_lists_the_same(notes: Path) -> None:
     assert none.documents == ()
     assert none.nothing is not None
     assert none.nothing.text == "no document has the tag nosuch"
+
+
+def _told(root: Path, *arguments: str) -> tuple[str, str]:
+    done = run("ls", *arguments, "-w", str(root), cwd=str(root))
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_the_first_of_a_list_are_shown_and_the_rest_is_counted(notes: Path) -> None:
+    everything = _told(notes, "-f", "paths", "--sort", "newest")[0].splitlines()
+    for limit in (1, 2, 3, 9):
+        out, err = _told(notes, "-f", "paths", "--sort", "newest", "-n", str(limit))
+        more = max(0, 3 - limit)
+        assert out.splitlines() == everything[:limit]
+        said = f"{more} more {'is' if more == 1 else 'are'} not listed.\n" if more else ""
+        assert err == said
+        listed = json.loads(_told(notes, "--json", "-n", str(limit))[0])
+        assert (len(listed["documents"]), listed.get("more", 0)) == (3 - more, more)
+    counted = json.loads(_told(notes, "--count", "tag", "--json", "-n", "1")[0])
+    assert counted["counts"] == [{"value": "Call", "documents": 2}]
+    assert (counted["more"], "documents" in counted) == (1, False)
+
+
+def test_a_list_is_written_by_a_template(notes: Path) -> None:
+    out = _told(notes, "-f", "{date}\\t{name}\\t{tags}")[0]
+    assert out == (
+        "\tMEMORY.md\t\n2025-06-12\tmemory/2025-06-12.md\tinfra/db, Call\n"
+        "\tmemory/plan \x1b[31m␊.md\tcall\n"
+    )
+    for arguments, message in (
+        (("-f", "{nokey}"), "not {nokey}"),
+        (("-f", ""), "not ''"),
+        (("-f", "text", "--json"), "--format text cannot be combined with --json"),
+        (("-f", "{name}", "--count", "tag"), "--count names no documents"),
+    ):
+        done = run("ls", *arguments, "-w", str(notes))
+        assert (done.returncode, message in done.stderr) == (2, True)
+
+
+def test_how_the_dates_of_a_list_were_read_is_said(notes: Path) -> None:
+    asked = ("--since", "summer 2025", "--now", "2026-02-20")
+    out, err = _told(notes, *asked)
+    assert "2025-06-12.md" in out
+    assert err == 'Read "--since summer 2025" as 2025-06-01 and later.\n'
+    dates = json.loads(_told(notes, *asked, "--json")[0])["dates"]
+    assert dates == [{"text": "--since summer 2025", "start": "2025-06-01", "end": None}]
+    assert _told(notes, "--since", "2025-06-12")[1] == ""
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_a_list_fits_its_screen_and_cuts_no_name(
+    notes: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.chdir(notes)
+    name = "memory/" + "a-long-name-" * 5 + ".md"
+    write(notes, name, "---\ntags: [infrastructure, database, incident, postmortem]\n---\nText.\n")
+    shown = on_terminal("ls", "-w", str(notes), COLUMNS=str(columns))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    lines = plain.replace("\r\n", "\n").split("\n")
+    assert all(len(line) <= columns for line in lines)
+    assert name in "".join(line.removeprefix("    ") for line in lines)
+    assert "#postmortem" in plain

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import memcli
 from memcli.search.related import middle
 from memcli.types import Filters
-from tests.cli.processes import run
+from tests.cli.processes import on_terminal, run
 from tests.hashing import HashingEncoder
 from tests.support import write
 
@@ -199,3 +199,39 @@ def test_the_middle_of_vectors_is_a_direction(texts: list[str]) -> None:
     if found and again:
         assert again == pytest.approx(found)
     assert middle([]) is None
+
+
+def test_what_is_related_is_written_in_every_form(notes: Path) -> None:
+    place = "memory/2025-06-12.md"
+    found = told(place, "-n", "2")
+    cited = [each["citation"] for each in found["results"]]
+    out = run("related", place, "-n", "2", "-f", "{citation}\\t{cosine}").stdout
+    assert out == "".join(f"{each['citation']}\t{each['cosine']}\n" for each in found["results"])
+    assert told(place, "-n", "2", "--fields", "citation,text")["results"] == [
+        {"citation": each["citation"], "text": each["snippet"]} for each in found["results"]
+    ]
+    brief = run("related", place, "-n", "2", "-1").stdout.splitlines()
+    assert [line.split()[1].rpartition(":")[0] for line in brief] == [
+        each.rpartition(":")[0] for each in cited
+    ]
+    for arguments, message in (
+        (("-f", "{confidence}"), "not {confidence}"),
+        (("--fields", "confidence"), "not 'confidence'"),
+        (("--fields", "path", "-f", "paths"), "--fields chooses keys of JSON"),
+        (("-f", ""), "not ''"),
+    ):
+        done = run("related", place, *arguments)
+        assert (done.returncode, message in done.stderr) == (2, True)
+
+
+def test_what_is_related_fits_its_screen_unless_more_is_asked_for(notes: Path) -> None:
+    for number in range(8):
+        write(notes, f"memory/note-{number}.md", f"# Pool {number}\n\nPool {number} ran dry.\n" * 3)
+    assert run("index", "-q").returncode == 0
+    screen = {"COLUMNS": "60", "LINES": "16"}
+    shown = on_terminal("related", "memory/2025-06-12.md", **screen)
+    assert "--more shows all." in shown
+    assert shown.count("\n") <= 16
+    shown = on_terminal("related", "memory/2025-06-12.md", "--more", **screen)
+    assert "--more" not in shown
+    assert shown.count("\n") > 16

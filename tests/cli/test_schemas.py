@@ -80,17 +80,27 @@ def test_config_context_and_why_not_are_as_their_schemas_say(notes: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "flags", [(), ("--count", "tag"), ("--tag", "nosuch"), ("--on", "2025-06")]
+    "flags",
+    [
+        (),
+        ("--count", "tag"),
+        ("--tag", "nosuch"),
+        ("--on", "2025-06"),
+        ("-n", "1"),
+        ("--count", "kind", "-n", "1"),
+        ("--since", "last week"),
+    ],
 )
 def test_lists_are_as_their_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
     code, out, _ = _run("ls", "--json", "-w", ".", *flags)
     record = _checked("memcli.ls", out)
     assert code == 0
-    assert ("counts" in record) == ("--count" in flags)
-    assert not (record["documents"] and "nothing" in record)
+    assert ("counts" in record) == ("--count" in flags) != ("documents" in record)
+    assert not (record.get("documents") and "nothing" in record)
 
 
-@pytest.mark.parametrize("flags", [(), ("--mode", "lexical"), ("--tag", "nosuch"), ("-n", "1")])
+@pytest.mark.parametrize("flags", [(), ("--mode", "lexical"), ("--tag", "nosuch"),
+                                   ("--fields", "path,text,cosine")])  # fmt: skip
 def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
     for place in sorted(notes.rglob("*.md")):
         name = str(place.relative_to(notes))

@@ -320,3 +320,13 @@ def test_how_a_workspace_stands_is_told_without_a_command_line() -> None:
     tree = ast.parse(Path(standing.__file__).read_text("utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not {name for name in imported if name.startswith(("typer", "memcli.cli"))}
+
+
+def test_files_that_cannot_be_listed_are_not_counted_as_there(desk: Desk) -> None:
+    folder_gone(desk)
+    status = desk.json("status")
+    (source,) = (each for each in status["sources"] if each["files"] < each["documents"])
+    lines = desk.run("status")[1].splitlines()
+    assert lines[1].endswith(", fresh as far as files can be read")
+    told = f"{source['documents']} files, of which {source['files']} are there now, "
+    assert any(line.startswith(f"source     {source['name']}: {told}") for line in lines)

@@ -56,3 +56,21 @@ def test_a_pipe_gets_text_exactly_unless_a_terminal_is_said_to_be_behind_it() ->
     assert terminal({}, tty=False).safe_line(text) == "a\x1b[31m␊b"
     for shown in (terminal({}, tty=True), terminal({}, tty=False, color="always")):
         assert (shown.safe(text), shown.safe_line(text)) == ("a␛[31m\nb", "a␛[31m␊b")
+
+
+def test_a_long_message_is_folded_on_a_terminal_and_its_command_stays_whole() -> None:
+    text = "x" * 30 + " is not where it was expected to be. Try: memcli get " + "y" * 50
+    for out, folded in ((Screen(), True), (io.StringIO(), False)):
+        err = Screen()
+        environ = {"COLUMNS": "40"}
+        shown = Terminal(out, err, environ=environ, color="never", quiet=False, verbose=False)
+        shown.warn(text)
+        shown.say("short. Try: memcli ls")
+        *lines, command, short = err.getvalue().splitlines()
+        assert short == "short. Try: memcli ls"
+        if folded:
+            assert all(len(line) <= 40 for line in lines)
+            assert " ".join(lines) + f" {command}" == f"memcli: {text}"
+            assert command == "Try: memcli get " + "y" * 50
+        else:
+            assert [*lines, command] == [f"memcli: {text}"]

@@ -77,7 +77,11 @@ def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "sought"),
     [
-        ("what happened last week in the pool", ["happened", "pool"]),
+        ("what happened last week in the pool", ["pool"]),
+        ("what happened on 21 September with the oven", ["oven"]),
+        ("notes of yesterday on the oven", ["oven"]),
+        ("what happened with the oven", ["happened", "oven"]),
+        ("the latest note on the oven", ["note", "oven"]),
         ("what did we do last summer at the lake", ["last", "summer", "lake"]),
         ("who called the week before 3 May 2023", ["called", "week"]),
         ("notes on 7/12/2023", ["notes"]),

@@ -296,3 +296,12 @@ def test_several_documents_are_printed_below_their_citations(told: Told) -> None
     found = told("get", "MEMORY.md:3", "memory/2025-06-12.md:3", "--json")[1].splitlines()
     assert [json.loads(line)["start_line"] for line in found] == [3, 3]
     assert told("get", "MEMORY.md", "MEMORY.md", "--lines", "1")[0] == 2
+
+
+def test_a_context_says_how_dates_were_read(told: Told) -> None:
+    asked = ("context", "why did the pool run dry last June", "--budget", "300")
+    err = told(*asked)[2]
+    assert 'Read "last June" as 2025-06-01 to 2025-06-30.\n' in err
+    dates = json.loads(told(*asked, "--json")[1])["dates"]
+    assert dates == [{"text": "last June", "start": "2025-06-01", "end": "2025-06-30"}]
+    assert json.loads(told("context", "--json")[1])["dates"] == []

@@ -52,6 +52,19 @@ def test_only_the_first_six_are_compared_so_a_limit_changes_nothing() -> None:
     assert order(OLD, *between, NEW) == [1, 10, 11, 12, 13, 14, 2]
 
 
+def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches() -> None:
+    between = [hit(n, 0.75, "x", None) for n in range(10, 22)]
+    for text in ("This replaces [[1]].", "No longer as in [the old note](2025/1.md)."):
+        naming = hit(2, 0.3, f"On PostgreSQL.\n{text}", "2025-08-18", coverage=0.1)
+        assert order(OLD, *between, naming)[:2] == [2, 1]
+        assert order(OLD, *between, *between, naming)[:2] == [1, 10]
+    for text in ("See [[1]].", "This replaces [[11]].", "It is replaced.\nSee [[1]]."):
+        naming = hit(2, 0.3, text, "2025-08-18", coverage=0.1)
+        assert order(OLD, *between, naming)[:2] == [1, 10]
+    earlier = hit(2, 0.3, "This replaces [[1]].", "2025-01-01", coverage=0.1)
+    assert order(OLD, earlier) == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("text", "tells"),
     [

@@ -12,6 +12,7 @@ from memcli.search.speakers import (
     asked_of,
     by_line,
     labels_of,
+    lead_of,
     weight_of,
 )
 from memcli.types import Turn
@@ -90,11 +91,11 @@ def test_a_question_of_its_writer_puts_the_machine_lower() -> None:
     assert [step.stage for step in first.trace] == ["fuse"]
 
 
-def _voices(*holds: bool, only: bool = False, names: tuple[str, ...] = ("Kate",)) -> Voices:
+def _voices(*shares: float, only: bool = False, names: tuple[str, ...] = ("Kate",)) -> Voices:
     chunk = candidate(1, lines=("one", "two", "three", "four"), cosines=(None,) * 4)
     speakers = ("Odette", "Kate", "Odette", "Odette")
     turns = [Turn(at, at, name) for at, name in enumerate(speakers, start=1)]
-    return Voices(names, only, {1: turns}, {1: by_line(chunk)}, {1: holds})
+    return Voices(names, only, {1: turns}, {1: by_line(chunk)}, {1: shares})
 
 
 def _passage(first: int, last: int) -> Hit:
@@ -103,28 +104,33 @@ def _passage(first: int, last: int) -> Hit:
 
 
 def test_idle_lines_of_others_are_trimmed_off_the_ends() -> None:
-    (hit,) = _voices(False, False, True, False).trimmed([_passage(0, 3)])
+    (hit,) = _voices(0.0, 0.0, 0.3, 0.0).trimmed([_passage(0, 3)])
     assert (hit.start_line, hit.end_line, hit.text) == (2, 3, "two\nthree")
+    assert (hit.asked, hit.asked_lead) == (("Kate",), -0.3)
     assert hit.score == _passage(0, 3).score
 
 
 def test_a_passage_without_a_line_of_theirs_counts_for_less_and_stays_whole() -> None:
-    (hit,) = _voices(False, False, False, False).trimmed([_passage(2, 3)])
+    (hit,) = _voices(0.0, 0.0, 0.0, 0.0).trimmed([_passage(2, 3)])
     assert (hit.start_line, hit.end_line) == (3, 4)
     assert hit.score == pytest.approx(0.8 * _passage(2, 3).score)
     assert hit.trace[-1].stage == "speaker"
 
 
 def test_a_filter_leaves_no_line_of_others_at_the_ends_and_no_passage_of_them() -> None:
-    voices = _voices(True, True, True, True, only=True)
+    voices = _voices(0.3, 0.3, 0.3, 0.3, only=True)
     (hit,) = voices.trimmed([_passage(0, 1), _passage(2, 3)])
     assert (hit.start_line, hit.end_line) == (2, 2)
 
 
-def test_shown_passages_tell_who_speaks_and_how_much_of_it_is_asked_for() -> None:
+def test_shown_passages_tell_who_speaks() -> None:
     turns = (Turn(1, 1, "Odette"), Turn(2, 2, "Kate"), Turn(3, 9, "Odette"))
-    hit = _passage(0, 3)._replace(turns=turns, asked=("Kate",))
-    assert hit.spoken == {"Odette": 3, "Kate": 1}
-    assert hit.asked_share == 0.25
-    assert hit._replace(asked=()).asked_share is None
-    assert hit._replace(turns=()).asked_share is None
+    assert _passage(0, 3)._replace(turns=turns).spoken == {"Odette": 3, "Kate": 1}
+    assert _passage(0, 3).spoken == {}
+
+
+def test_the_lead_of_an_answer_is_the_mean_of_its_first_passages() -> None:
+    leads = [0.5, None, -0.1, 0.2, 0.0, 0.4, -1.0]
+    hits = [_passage(0, 3)._replace(asked_lead=lead) for lead in leads]
+    assert lead_of(hits) == pytest.approx(0.2)
+    assert lead_of([_passage(0, 3)]) is None

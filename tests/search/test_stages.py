@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memcli.embedding.known import Calibration
 from memcli.search.dates import find_dates
 from memcli.search.decay import apply_decay, factor
-from memcli.search.floor import apply_floor, judge, verdict
+from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
@@ -24,6 +24,7 @@ from memcli.search.proximity import (
     apply_proximity,
     distance_days,
     excluded_spans,
+    is_of,
     nearest_first,
     of_dates_alone,
     spans_of,
@@ -129,10 +130,46 @@ def test_a_date_in_the_query_lifts_records_near_it() -> None:
         candidate(3, bm25=1.0, date="2026-06-01"),
         candidate(4, bm25=1.0),
     )
-    moved = apply_proximity(hits, spans=[("2026-01-09", "2026-01-10")])
+    moved = apply_proximity(hits, spans=[("2026-01-10", "2026-01-10")])
     assert scores(moved) == pytest.approx({1: 0.75, 2: 0.625, 3: 0.5, 4: 0.5})
     assert apply_proximity(hits, spans=[]) == hits
     assert distance_days("2026-01-01", [("2026-01-03", "2026-01-05")]) == 2
+
+
+def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
+    """But on a day that is named, and in a year, it was told of then."""
+    for stretch, distance in (
+        ("2026-01-05", 0),
+        ("2026-01-06", 0),
+        ("2026-01-07", 1),
+        ("2026-01-02", 1),
+    ):
+        assert distance_days(stretch, [("2026-01-03", "2026-01-05")]) == distance
+    assert distance_days("2026-01-06", [("2026-01-05", "2026-01-05")]) == 1
+    assert distance_days("2026-02-01", [("2026-01-01", "2026-01-31")]) == 0
+    assert distance_days("2027-01-01", [("2026-01-01", "2026-12-31")]) == 1
+    after = [candidate(1, bm25=1.0, date="2026-01-06")]
+    assert not is_of(fused(*after)[0], [("2026-01-03", "2026-01-05")])
+
+
+def test_passages_of_the_day_that_hold_most_words_come_first() -> None:
+    """Three quarters are most; a stretch of days has only its bonus."""
+    days = ("2026-01-09", "2026-01-10", "2026-01-10")
+    hits = fused(*(candidate(n, bm25=(9.0, 2.0, 1.0)[n], date=day) for n, day in enumerate(days)))
+    held = [hit._replace(own_coverage=(1.0, 0.7, 0.75)[hit.about.chunk_id]) for hit in hits]
+    day, stretch = [("2026-01-10", "2026-01-10")], [("2026-01-10", "2026-01-12")]
+    moved = apply_proximity(held, spans=day)
+    assert [hit.about.chunk_id for hit in moved] == [2, 0, 1]
+    assert [hit.score for hit in moved] == sorted((hit.score for hit in moved), reverse=True)
+    assert [hit.about.chunk_id for hit in apply_proximity(held, spans=stretch)] == [0, 1, 2]
+
+
+def test_a_hit_of_the_day_is_as_sure_as_it_holds_the_words() -> None:
+    (hit,) = judge(fused(candidate(1, bm25=1.0)), None, rarity=0.0)
+    assert sure_of_its_day(hit).confidence is None
+    sure = hit._replace(confidence=0.3, own_coverage=0.8)
+    assert sure_of_its_day(sure).confidence == 0.8
+    assert sure_of_its_day(sure._replace(confidence=0.9)).confidence == 0.9
 
 
 def test_beyond_a_bound_nothing_is_near() -> None:
@@ -153,7 +190,7 @@ def test_what_is_excluded_is_near_to_nothing() -> None:
     spans, out = spans_of(found), excluded_spans(found)
     assert (spans, out) == ([("2026-02-02", "2026-02-08")], [("2026-02-09", "2026-02-09")])
     moved = apply_proximity(hits, spans=spans, out=out)
-    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.5 + 0.25 * 2 ** (-2 / 3), 3: 0.5})
+    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.5 + 0.25 * 2 ** (-1 / 3), 3: 0.5})
 
 
 @pytest.mark.parametrize(

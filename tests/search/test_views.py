@@ -69,6 +69,25 @@ def test_the_active_view_has_summaries_in_place_of_their_lines(notes: Path) -> N
     assert "memory/2026-02-16.md" in _paths(notes, "2026-02-16", "--view", "active")  # the tail
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--kind", "log"),
+        ("--tag", "decision"),
+        ("--path", "memory/2025-03-03.md"),
+        ("--on", "2025-03-03"),
+    ],
+)
+def test_a_summary_that_a_filter_leaves_out_stands_for_no_lines(
+    notes: Path, flags: tuple[str, ...]
+) -> None:
+    raw = _paths(notes, "MySQL", "--view", "raw", *flags)
+    assert "memory/2025-03-03.md" in raw
+    assert _paths(notes, "MySQL", "--view", "active", *flags) == raw
+    both = ("--view", "active", "--path", "memory/*")
+    assert _paths(notes, "MySQL", *both) == _paths(notes, "MySQL", "--view", "active")
+
+
 def test_every_record_is_in_the_active_view_or_behind_it(notes: Path) -> None:
     _json("index", "-w", str(notes))
     shown = _active(notes)

@@ -234,21 +234,21 @@ def _tell(
 
     for draft in plan.drafts:
         lineage = draft.lineage
-        terminal.write(
+        terminal.write_line(
             f"{'wrote' if written else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} ->"
             f" {lineage.summary_tokens} tokens  {draft.items} records"
             f"  {terminal.safe_line(lineage.method)}"
             f"{'' if draft.mode in ('normal', 'command') else ', ' + draft.mode}"
             f"  confidence {lineage.confidence:.2f}"
-            f"{f'; {draft.unused}' if draft.unused else ''}\n"
+            f"{f'; {draft.unused}' if draft.unused else ''}"
         )
         if wanted.show:
             terminal.write(terminal.safe(draft.body) + "\n")
     for declined in plan.declined:
         ends = dict.fromkeys((declined.sources[0].path, declined.sources[-1].path))
         where = terminal.safe_line(" to ".join(ends))
-        terminal.write(f"declined  {where}: {declined.reason}\n")
+        terminal.write_line(f"declined  {where}: {declined.reason}")
     text = _outcome(plan, skin.config("compact.cluster"), written=written)
     hint = "" if written or not plan.drafts else "memcli compact --apply"
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))

@@ -12,6 +12,14 @@ from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help
 from memcli.cli.topics import page, topics
 from memcli.errors import UsageError
 
+# What may be taken for a topic, and prints what belongs elsewhere.
+_OPTIONS = {
+    "widget": "--widget bash",
+    "completion": "--completions bash",
+    "man": "--man",
+    "manual": "--man",
+}
+
 
 def command(
     context: typer.Context,
@@ -50,6 +58,8 @@ def command(
     if topic in COMMANDS:
         return program.run([topic, "--help"])
     if topic not in topics():
+        if (option := _OPTIONS.get(topic.removesuffix("s"))) is not None:
+            raise UsageError(f"{topic!r} is an option, not a topic", hint=f"memcli help {option}")
         from difflib import get_close_matches
 
         near = get_close_matches(topic, (*topics(), *COMMANDS), n=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
@@ -26,8 +27,15 @@ def command(
             "-f",
             "--format",
             metavar="FORM",
-            help="text, json, jsonl, paths, paths0 (ended by NUL).",
+            help="text, json, jsonl, paths, paths0 (ended by NUL), or a template such as "
+            "'{path}\\t{date}'.",
             show_default="text",
+        ),
+    ] = None,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            "-n", "--limit", metavar="N", min=1, help="The first N of them.", show_default="all"
         ),
     ] = None,
     as_json: options.Json = False,
@@ -63,11 +71,13 @@ def command(
 
     Examples: memcli ls --tag infra --sort newest      memcli ls --count tag
     """
-    form = "json" if as_json else form or "text"
-    check("--format", [form], LIST_FORMATS)
+    from memcli.cli.search_form import TEMPLATE, shape_of
+
+    json_by = "--json" if as_json else ""
+    shape = shape_of(form, (), _keys, forms=LIST_FORMATS, json_by=json_by)
     check("--sort", [sort], LIST_ORDERS)
     check("--count", [count] if count is not None else (), COUNTED)
-    if count is not None and form in ("paths", "paths0"):
+    if count is not None and shape.form in ("paths", "paths0", TEMPLATE):
         raise UsageError(
             f"--count names no documents, and --format {form} nothing else",
             hint=f"memcli ls --count {count}",
@@ -94,5 +104,11 @@ def command(
     from memcli.cli import listing_output
 
     found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
-    listing_output.write(found, skin, form=form, count=count)
+    listing_output.write(found, skin, shape._replace(filters=bounds), count=count, limit=limit)
     return ExitCode.OK
+
+
+def _keys() -> Sequence[str]:
+    from memcli.api.records import DocumentEntry
+
+    return ("name", "file", *DocumentEntry._fields)

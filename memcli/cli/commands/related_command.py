@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
 
 from memcli.cli import options
-from memcli.cli.choices import RELATED_FORMATS, check
 from memcli.cli.skin import Shared, make_skin
-from memcli.errors import ExitCode
+from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
 
@@ -30,11 +30,18 @@ def command(
             "-f",
             "--format",
             metavar="FORM",
-            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep.",
+            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep, "
+            "or a template such as '{citation}'.",
             show_default="text",
         ),
     ] = None,
+    fields: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON."),
+    ] = None,
     as_json: options.Json = False,
+    brief: options.Brief = False,
+    more: options.More = False,
     mode: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="MODE", help="hybrid, lexical or dense."),
@@ -59,8 +66,12 @@ def command(
 
     Examples: memcli related memory/2025-06-12.md:10      memcli related MEMORY.md --json
     """
-    form = "json" if as_json else form or "text"
-    check("--format", [form], RELATED_FORMATS)
+    from memcli.cli.search_form import shape_of
+
+    shape = shape_of(form, fields or (), _keys, json_by="--json" if as_json else "")
+    if brief and shape.form != "text":
+        raise UsageError("--brief is for text alone", hint="--format text")
+    shape = shape._replace(brief=brief, is_fitted=not (more or limit))
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="related")
     flags = {"search.limit": limit, "search.mode": mode}
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
@@ -80,5 +91,11 @@ def command(
     )
     wanted = options_of(skin.config, filters=filters)
     found = likenesses(skin.memory, place, wanted, sync=wanted_sync, here=skin.here)
-    related_output.write(found, skin, form)
+    related_output.write(found, skin, shape)
     return ExitCode.OK
+
+
+def _keys() -> Sequence[str]:
+    from memcli.render.jsonio import RELATED_KEYS
+
+    return RELATED_KEYS

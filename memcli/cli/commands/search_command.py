@@ -8,7 +8,7 @@ import typer
 import typer.core
 
 from memcli.cli import options
-from memcli.cli.choices import SEARCH_FORMATS, SORTS, check
+from memcli.cli.choices import SORTS, check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
@@ -64,18 +64,14 @@ def command(
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
-    brief: Annotated[
-        bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")
-    ] = False,
+    brief: options.Brief = False,
     around: Annotated[
         int,
         typer.Option(
             "-C", "--context", metavar="N", min=0, help="Show N lines of the file around each."
         ),
     ] = 0,
-    more: Annotated[
-        bool, typer.Option("--more", help="Show what does not fit the screen too.")
-    ] = False,
+    more: options.More = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how each score was computed.")
     ] = False,
@@ -182,15 +178,18 @@ def command(
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
+    from memcli.cli.search_form import shape_of
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
     has_question = bool(query) or many
     _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
                          "--stdin": many, "--why-not": why_not})  # fmt: skip
-    shape = _shape(form, fields, as_json=as_json or many)
+    json_by = "--stdin" if many else "--json" if as_json else ""
+    shape = shape_of(form, fields or (), _keys, json_by=json_by)
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query, lists=bool(tag or where or kind or path))
+    _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain})
     wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_values(sort, budget, query)
     flags = {
@@ -301,20 +300,25 @@ def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
             )
 
 
-def _shape(form: str | None, fields: list[str] | None, *, as_json: bool) -> Shape:
-    """Read the form of the answer; keys of JSON alone ask for JSON."""
-    from memcli.cli.search_form import Shape
-
-    if as_json and form not in (None, "json"):
+def _check_shape(shape: Shape, shown: Mapping[str, object]) -> None:
+    """Raise UsageError for what the form of output has no place for."""
+    allowed = {"text": tuple(shown), "json": ("--explain",), "jsonl": ("--explain",)}
+    given = [option for option, value in shown.items() if value]
+    for option in given:
+        if option not in allowed.get(shape.form, ()):
+            form = "a template" if shape.template else f"--format {shape.form}"
+            hint = "--json" if option == "--explain" else "--format text"
+            raise UsageError(f"{option} has no place in {form}", hint=hint)
+    if "--brief" in given and len(given) > 1:
         raise UsageError(
-            f"--format {form} cannot be combined with --json or --stdin", hint="--format json"
+            f"--brief shows a line a passage, and {given[1]} shows more", hint=given[1]
         )
-    form = form or ("json" if fields or as_json else "text")
-    if form in SEARCH_FORMATS and not fields:
-        return Shape(form)
-    from memcli.cli.search_form import shape_of
 
-    return shape_of(form, fields or ())
+
+def _keys() -> Sequence[str]:
+    from memcli.render.jsonio import RESULT_KEYS
+
+    return RESULT_KEYS
 
 
 def _deliver(found: Answered, asked: Asking, *, receipt: str | None, require_dense: bool) -> None:
