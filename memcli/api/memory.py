@@ -80,6 +80,7 @@ class Memory(OpenedWorkspace):
             dropped=answer.dropped,
             far=answer.far,
             absent=answer.absent,
+            asked=answer.asked,
             apart=answer.apart,
             repaired=answer.repaired,
             nothing=found.nothing,

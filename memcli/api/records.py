@@ -43,6 +43,7 @@ class SearchResults(Record):
     dropped: int  # passages that did not fit the budget
     far: int  # that would have fitted, and are far from the question
     absent: tuple[str, ...] = ()  # phrases that nothing holds
+    asked: tuple[str, ...] = ()  # speakers that the question names
     apart: tuple[str, ...] = ()  # phrases that no passage holds together
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     nothing: Reason | None = None  # why nothing was found, where that was not the question

@@ -61,8 +61,8 @@ Commands:
   config   Show every setting, its value and where that comes from.
   help     Explain a topic, one of those below.
 
-Topics:  agents, cron, environment, exit-codes, files, front-matter, json,
-         python, query-syntax, ranking, summaries
+Topics:  agents, conversations, cron, environment, exit-codes, files,
+         front-matter, json, python, query-syntax, ranking, summaries
 
 Options:
   --version    Show the version.

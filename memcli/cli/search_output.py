@@ -182,6 +182,8 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         terminal.say(f"No passage contains all of {phrases}; these contain one of them.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
+    else:
+        say_asked(answer, terminal)
     _say_budget(answer, terminal)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
@@ -209,6 +211,13 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
     told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
     if told:
         terminal.say(terminal.safe_line(repaired(told)))
+
+
+def say_asked(answer: Answer, terminal: Terminal) -> None:
+    """Say that the words of the question are not those of whom it names."""
+    if answer.is_of_others:
+        names = " or ".join(answer.asked)
+        terminal.say(terminal.safe_line(f"What matches best is not said by {names}."))
 
 
 def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:

@@ -86,7 +86,9 @@ def _messages(found: Answered) -> int:
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
     says_of_repair = any(repair.is_instead for repair in answer.repaired)
-    says_of_words = says_of_repair + (found.is_unsure or bool(answer.absent or answer.apart))
+    says_of_words = says_of_repair + (
+        found.is_unsure or bool(answer.absent or answer.apart or answer.is_of_others)
+    )
     says_of_budget = bool(answer.dropped) + bool(answer.far)
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 

@@ -104,11 +104,18 @@ def search_envelope(
         **({"absent": list(answer.absent)} if answer.absent else {}),
         **({"apart": list(answer.apart)} if answer.apart else {}),
         **repairs(answer),
-        **({"asked": list(answer.asked)} if answer.asked else {}),
+        **asked(answer),
         "results": results,
         "dropped": answer.dropped,
         **({"far": answer.far} if answer.far else {}),
     }
+
+
+def asked(answer: Answer) -> dict[str, Any]:
+    """Describe whom the question names, and by how much the words are theirs, where it does."""
+    if answer.asked_lead is None:
+        return {}
+    return {"asked": list(answer.asked), "asked_lead": answer.asked_lead}
 
 
 def repairs(answer: Answer) -> dict[str, Any]:

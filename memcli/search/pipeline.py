@@ -92,6 +92,8 @@ class Answer(Record):
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     asked: tuple[str, ...] = ()  # speakers that the query names
+    asked_lead: float | None = None  # as `speakers.lead_of` says it
+    is_of_others: bool = False  # others than these say what it tells of
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
@@ -305,9 +307,10 @@ def _rank(
     shown = _through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
+    found, lead, is_doubted = verdict(judged), *_lead(gathered, shown)
     return Answer(
         hits=tuple(shown),
-        verdict=_verdict(gathered, judged, shown),
+        verdict="weak" if is_doubted and found == "good" else found,
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
@@ -321,18 +324,19 @@ def _rank(
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
         asked=gathered.voices.names if gathered.voices and not gathered.voices.only else (),
+        asked_lead=lead,
+        is_of_others=is_doubted,
     )
 
 
-def _verdict(gathered: Gathered, judged: Sequence[Hit], shown: Sequence[Hit]) -> str:
-    """Judge the answer; it is not sure where somebody else says what the question tells of."""
-    found = verdict(judged)
-    if found != "good" or gathered.voices is None:
-        return found
+def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool]:
+    """Tell by how much the words are of whom the query names, and whether they are of others."""
+    if gathered.voices is None:
+        return None, False
     from memcli.search.speakers import DOUBTFUL_LEAD, lead_of
 
     lead = lead_of(shown)
-    return "weak" if lead is not None and lead < DOUBTFUL_LEAD else found
+    return lead, lead is not None and lead < DOUBTFUL_LEAD
 
 
 def _through(

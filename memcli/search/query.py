@@ -20,6 +20,7 @@ MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
 MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest expression
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
+MOST_BESIDE = 8  # words beside a phrase that has to be there; nobody types more into a search
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
 MAJORITY = 0.5
 SHORTEST_PLAIN = 4  # letters; of shorter words too many are one letter apart
@@ -94,6 +95,12 @@ class ParsedQuery(Record):
         """Give the phrases that count, as they were typed and as an index holds them."""
         asked = ((term.text, term.sought) for term in self.sought if term.kind == "phrase")
         return {text: sought for text, sought in asked if sought}
+
+    @property
+    def demanded(self) -> dict[str, Term]:
+        """Give the phrases that have to be there: a long question quotes, and asks for more."""
+        beside = sum(term.kind != "phrase" for term in self.sought)
+        return self.phrases if beside <= MOST_BESIDE else {}
 
     @property
     def asks_for_dates_alone(self) -> bool:

@@ -79,7 +79,7 @@ def recall(
         kept = affordable(frequencies)
         common = {term: count for term, count in frequencies.items() if term not in kept}
         wanted = wanted._replace(any=kept)
-    demanded = query.phrases if bounds.demands_phrases else {}
+    demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
     found, apart = _union(snapshot, sought, wide)

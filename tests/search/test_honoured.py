@@ -91,6 +91,17 @@ def test_what_is_quoted_has_to_be_in_every_passage(
     assert all("steam valve" in each["snippet"] for each in found["results"])
 
 
+def test_a_long_question_that_quotes_something_asks_for_more(told: Told) -> None:
+    eight = "room handles noon boiler oven ferry chain bell"
+
+    def holding(words: str) -> set[bool]:
+        found = json.loads(told("search", f'"ran dry" {words}', "--exact", "--json")[1])
+        return {"ran dry" in each["snippet"] for each in found["results"]}
+
+    assert holding(eight) == {True}
+    assert holding(f"{eight} tide") == {True, False}
+
+
 def test_phrases_that_no_passage_holds_together_are_said(told: Told) -> None:
     code, out, err = told("search", '"ran dry" "20 handles"')
     assert (code, err) == (

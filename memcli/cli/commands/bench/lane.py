@@ -75,7 +75,7 @@ def run(
     from memcli.bench import history
     from memcli.bench.rows import worst
     from memcli.bench.speed import slower
-    from memcli.cli.commands.bench.quality import measure
+    from memcli.cli.commands.bench.measuring import measure
 
     folder = history_files.folder_of(skin)
     side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)

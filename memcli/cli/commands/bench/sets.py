@@ -30,7 +30,7 @@ def run(
     from memcli.bench import gates as gating
     from memcli.bench.pooled import SCHEMA, pooled, read, text
     from memcli.bench.quality import percentile
-    from memcli.cli.commands.bench.quality import measure
+    from memcli.cli.commands.bench.measuring import measure
     from memcli.render.jsonio import dumps
 
     before = None
