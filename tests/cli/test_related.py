@@ -230,7 +230,7 @@ def test_what_is_related_fits_its_screen_unless_more_is_asked_for(notes: Path) -
     assert run("index", "-q").returncode == 0
     screen = {"COLUMNS": "60", "LINES": "16"}
     shown = on_terminal("related", "memory/2025-06-12.md", **screen)
-    assert "--more shows all." in shown
+    assert "--more" in shown
     assert shown.count("\n") <= 16
     shown = on_terminal("related", "memory/2025-06-12.md", "--more", **screen)
     assert "--more" not in shown
