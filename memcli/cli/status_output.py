@@ -56,7 +56,8 @@ def _days(skin: Skin) -> list[str]:
 
 def _state(record: dict[str, Any]) -> str:
     state: str = record["state"]
-    return f"{state} as far as files can be read" if record["unlisted"] else state
+    is_partial = state == "fresh" and record["unlisted"]
+    return f"{state} as far as files can be read" if is_partial else state
 
 
 def _away(record: dict[str, Any]) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from memcli.errors import Reason, UsageError
-from memcli.render.reasons import sentence
+from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
@@ -139,8 +139,8 @@ class Terminal:
         """
         if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
             return [text]
-        told, mark, command = text.partition(" Try: ")
-        return [*_folded(told, self.width), *([f"Try: {command}"] if mark else [])]
+        told, mark, command = text.partition(TRY)
+        return [*_folded(told, self.width), *([f"{TRY.lstrip()}{command}"] if mark else [])]
 
     def warn(self, text: str) -> None:
         """Write a warning unless -q."""

@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
 
 
+TRY = " Try: "  # between a reason and its hint
+
+
 def sentence(reason: Reason) -> str:
     """Say why, and what to do. Example: `nothing is embedded yet. Try: memcli index`."""
-    return f"{reason.text}. Try: {reason.hint}" if reason.hint else reason.text
+    return f"{reason.text}.{TRY}{reason.hint}" if reason.hint else reason.text
 
 
 def repaired(repairs: Sequence[Repair]) -> str:
