@@ -85,7 +85,7 @@ def recall(
     found, apart = _union(snapshot, sought, wide)
     absent = _absent(snapshot, query.phrases) if lexical or demanded else ()
     # A phrase is asked for to the letter: what is merely near to it is a guess.
-    is_guess = len(absent) == len(query.sought)
+    is_guess = bool(absent) and len(absent) == len(query.sought)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = snapshot.confidences() if has_summary else {}
