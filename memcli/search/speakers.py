@@ -96,8 +96,9 @@ def _words(text: str) -> list[str]:
 
 def _is_in(name: str, words: Sequence[str]) -> bool:
     """Tell whether words hold a name, also in the genitive of German."""
-    if name[0].lower() == name[0].upper():  # a script without capitals, and without spaces
-        return any(name in word for word in words)
+    if name[0].lower() == name[0].upper():
+        # Where words are pairs of signs, lines of others hold as many of a question's by chance.
+        return False
     wanted = _words(name)
     if name.casefold() in ENGLISH:  # Will, May: at the head of a sentence it may be the word
         return name in words[1:]

@@ -31,7 +31,7 @@ SPEAKERS = ["Assistant", "Kate", "Project Manager", "User", "Will", "李雪"]
         ("Katherine's bicycle", (), False),
         ("Will it rain", (), False),
         ("did Will see it", ("Will",), False),
-        ("李雪喜欢什么电影", ("李雪",), False),
+        ("李雪喜欢什么电影", (), False),
         ("what did the assistant recommend", ("Assistant",), False),
         ("when do I prefer meetings", (), True),
         ("wann ist meine Besprechung", (), True),
