@@ -9,15 +9,8 @@ from memcli.embedding.choice import Remembered
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
-from memcli.search.pipeline import (
-    MODE_IS_LEXICAL,
-    NOTHING,
-    Answer,
-    Observer,
-    Vector,
-    search,
-    unobserved,
-)
+from memcli.search.legs import MODE_IS_LEXICAL, Vector
+from memcli.search.pipeline import NOTHING, Answer, Observer, search, unobserved
 from memcli.types import Filters
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.search.dates import DateSpan
+    from memcli.search.legs import Leg
     from memcli.search.passages import Passage
-    from memcli.search.pipeline import Leg
     from memcli.search.repair import Repair
 
 

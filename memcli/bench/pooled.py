@@ -13,7 +13,7 @@ from memcli.bench.bootstrap import Difference, paired
 from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import columns, shortened, table
 from memcli.bench.queries import OVERALL
-from memcli.bench.rows import Row, rows_of
+from memcli.bench.rows import Row, pairs, rows_of
 from memcli.errors import UsageError
 
 # What a change is judged by; all metrics stand in the record.
@@ -36,14 +36,14 @@ def pooled(sets: Mapping[str, Receipt], against: Receipt | None) -> dict[str, An
     if against is None:
         return record
     before = {name: rows_of(receipt) for name, receipt in against["sets"].items()}
-    pairs = {name: _pairs(before.get(name, ()), group) for name, group in rows.items()}
-    if not any(pairs.values()):
+    both = {name: pairs(before.get(name, ()), group) for name, group in rows.items()}
+    if not any(both.values()):
         raise UsageError(
             "no question was asked in both runs",
             hint="memcli bench quality A.jsonl B.jsonl --json > before.json",
         )
-    differences = {name: _differences(found) for name, found in pairs.items() if found}
-    together = _differences([pair for found in pairs.values() for pair in found])
+    differences = {name: _differences(found) for name, found in both.items() if found}
+    together = _differences([pair for found in both.values() for pair in found])
     return {
         **record,
         "against": {"now": against["now"], "sets": differences, "pooled": together},
@@ -64,22 +64,17 @@ def read(text: str, name: str) -> dict[str, Any]:
     )
 
 
-def _pairs(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Row, Row]]:
-    known = {row.id: row for row in before}
-    return [(known[row.id], row) for row in after if row.id in known]
-
-
 def _means(rows: Sequence[Row]) -> dict[str, Any]:
     values = {name: [row.scores[name] for row in rows] for name in NAMES}
     return {name: paired([0.0] * len(rows), each)._asdict() for name, each in values.items()}
 
 
-def _differences(pairs: Sequence[tuple[Row, Row]]) -> dict[str, Any]:
+def _differences(found: Sequence[tuple[Row, Row]]) -> dict[str, Any]:
     return {
-        "queries": len(pairs),
+        "queries": len(found),
         "metrics": {
             name: paired(
-                [old.scores[name] for old, _ in pairs], [new.scores[name] for _, new in pairs]
+                [old.scores[name] for old, _ in found], [new.scores[name] for _, new in found]
             )._asdict()
             for name in NAMES
         },

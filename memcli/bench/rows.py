@@ -112,13 +112,17 @@ def read_baseline(
     return rows
 
 
+def pairs(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Pair the questions that both runs judged, in the order of the later one."""
+    known = {row.id: row for row in before}
+    return [(known[row.id], row) for row in after if row.id in known]
+
+
 def moves(before: Sequence[Row], after: Sequence[Row]) -> list[Move]:
     """Pair the questions that both runs judged and keep those that differ, worst first."""
-    known = {row.id: row for row in before}
-    pairs = [(known[row.id], row) for row in after if row.id in known]
     changed = [
         Move(old, new, new.scores[HEADLINE] - old.scores[HEADLINE])
-        for old, new in pairs
+        for old, new in pairs(before, after)
         if any(old.scores[name] != new.scores[name] for name in NAMES) or old.rank != new.rank
     ]
     return sorted(changed, key=lambda move: (move.delta, move.after.id))
@@ -126,8 +130,7 @@ def moves(before: Sequence[Row], after: Sequence[Row]) -> list[Move]:
 
 def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) -> float:
     """Give how much the mean of a metric fell over the questions that both runs judged."""
-    known = {row.id: row for row in before}
-    deltas = [known[row.id].scores[metric] - row.scores[metric] for row in after if row.id in known]
+    deltas = [old.scores[metric] - new.scores[metric] for old, new in pairs(before, after)]
     return sum(deltas) / len(deltas) if deltas else 0.0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.render.reasons import quoted, repaired, sentence
-from memcli.search.pipeline import MODE_IS_LEXICAL
+from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
+    from memcli.search.legs import Leg
     from memcli.search.passages import Passage
-    from memcli.search.pipeline import Answer, Leg
+    from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
     from memcli.types import About
 

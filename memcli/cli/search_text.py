@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
-from memcli.search.pipeline import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet, marked
 from memcli.types import MEMORY_SOURCE
 

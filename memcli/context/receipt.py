@@ -15,7 +15,8 @@ from memcli.errors import Reason
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.search.hits import Hit
-from memcli.search.pipeline import NOTHING, Answer, Leg
+from memcli.search.legs import Leg
+from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.search.receipt import TEXT_CHARS, Inquiry, grounds, steps

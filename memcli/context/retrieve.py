@@ -16,9 +16,10 @@ from memcli.search.authority import authority
 from memcli.search.floor import GOOD
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
+from memcli.search.legs import Vector
 from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions
-from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
+from memcli.search.pipeline import MMR_POOL, Answer, search
 from memcli.search.query import ParsedQuery
 from memcli.search.two_pass import SECOND
 from memcli.search.validity import reach_of

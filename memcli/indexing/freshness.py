@@ -20,7 +20,6 @@ from memcli.errors import (
     StoreError,
 )
 from memcli.indexing.look import Standing, take_stock
-from memcli.indexing.notices import settings_changed, unlisted, unread
 from memcli.indexing.planning import Settings, changed_settings, plan
 from memcli.record import Record
 from memcli.types import Encoder, Listing, shown
@@ -127,7 +126,11 @@ def _stock(store: Store, settings: Settings, *, most: int) -> Standing:
 
 
 def _freshness(standing: Standing) -> Freshness:
-    reason = settings_changed(standing) or (NOT_SYNCED if standing.pending else None)
+    reason = NOT_SYNCED if standing.pending else None
+    if standing.changes.again:
+        from memcli.indexing.notices import settings_changed
+
+        reason = settings_changed(standing)
     return Freshness(standing.state, standing.pending, reason, _unseen(standing.listing))
 
 
@@ -187,8 +190,12 @@ def _embed(
 
 def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
     """Say what could not be seen: folders that were not listed, files that were not read."""
-    told = [unlisted(skip) for skip in found.unlisted]
-    told += [unread(skip) for skip in found.skips if skip.reason == "unreadable"]
+    unreadable = [skip for skip in found.skips if skip.reason == "unreadable"]
+    if not (found.unlisted or unreadable):
+        return ()
+    from memcli.indexing.notices import unlisted, unread
+
+    told = [*map(unlisted, found.unlisted), *map(unread, unreadable)]
     if len(told) > NOTICES:
         more = Reason("unread", f"{len(told) - NOTICES} more cannot be read", "memcli status")
         return (*told[:NOTICES], more)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from memcli.indexing.look import Standing
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Step
-    from memcli.search.pipeline import Answer, Leg
+    from memcli.search.legs import Leg
+    from memcli.search.pipeline import Answer
     from memcli.search.views import Expanded
 
 

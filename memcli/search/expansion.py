@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from memcli.markdown.tokens import estimate
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
+from memcli.search.legs import Vector
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
-from memcli.search.pipeline import MMR_POOL, Answer, Vector, search
+from memcli.search.pipeline import MMR_POOL, Answer, search
 from memcli.search.proximity import in_time
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines

@@ -30,7 +30,9 @@ def landing(hit: Hit, words: Sequence[str]) -> Landing:
     """
     lines = hit.text.split("\n")
     seen = visible(hit.text).split("\n")  # a word in a comment has found nothing
-    at = _best(seen if len(seen) == len(lines) else lines, words)
+    seen = seen if len(seen) == len(lines) else lines
+    wanted = [hit.is_wanted(hit.start_line + at) for at in range(len(lines))]
+    at = _best([line if own else "" for line, own in zip(seen, wanted, strict=True)], words)
     if at is None:
         at = _found_by_meaning(hit, lines)
     text = lines[at].removesuffix("\r")

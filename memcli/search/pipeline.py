@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memcli.embedding.choice import OTHER_MODEL
-from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.decay import apply_decay
@@ -21,6 +19,7 @@ from memcli.search.floor import apply_floor, calibration, judge, sure_of_its_day
 from memcli.search.focus import Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
+from memcli.search.legs import MODE_IS_DENSE, Leg, Vector, dense_leg, leg_weights
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
@@ -48,29 +47,12 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
-    from memcli.store.records import Counts
 
-# From so many tokens a word on, meaning counts for less: the model was not taught the language,
-# or the query is made of identifiers.
-FERTILITY_LIMIT = 1.7
-# Below this share of embedded parts the answer is by keywords alone.
-EMBEDDED_LIMIT = 0.5
 # Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
 # within both.
 FOCUS_POOL = MMR_POOL = 100
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
-MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
-MODE_IS_DENSE = Reason("mode", "mode is dense")
-
-
-class Leg(Record):
-    """Whether a leg ran, why not or not in full, and on how much."""
-
-    ran: bool
-    reason: Reason | None
-    embedded: int
-    total: int
 
 
 class Answer(Record):
@@ -98,15 +80,6 @@ class Answer(Record):
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
 NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
-
-
-class Vector(Record):
-    """The query's vector and the encoder it comes from, or why there is none."""
-
-    blob: bytes | None
-    fingerprint: str
-    reason: Reason | None
-    fertility: float  # tokens a word of the query was cut into
 
 
 Observer = Callable[[str, Sequence[Hit]], None]
@@ -185,7 +158,7 @@ def _gather(
     query, repaired = _as_meant(snapshot, query, options)
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
-    dense, vector = _dense_leg(snapshot, query, options, embed_query, counts)
+    dense, vector = dense_leg(snapshot, query, options, embed_query, counts)
     lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
     found = recall(
         snapshot,
@@ -445,50 +418,3 @@ def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
         limit=options.limit + SPARE,
         fold=options.has("mmr.fold"),
     )
-
-
-def leg_weights(options: SearchOptions, vector: Vector | None, *, lexical: bool) -> Weights:
-    """Weigh the legs that ran; what the model can hardly read leans on words."""
-    if vector is None:
-        return Weights(0.0, 1.0)
-    if not lexical:
-        return Weights(1.0, 0.0)
-    if not options.has("fuse.fertility"):
-        return options.weights
-    trust = min(1.0, FERTILITY_LIMIT / vector.fertility)
-    trust *= known(vector.fingerprint).belief
-    return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
-
-
-def _dense_leg(
-    snapshot: Snapshot,
-    query: ParsedQuery,
-    options: SearchOptions,
-    embed_query: Callable[[str], Vector],
-    counts: Counts,
-) -> tuple[Leg, Vector | None]:
-    """Decide whether vectors take part; each reason is said to the user."""
-
-    def off(reason: Reason | None) -> tuple[Leg, None]:
-        return Leg(False, reason, counts.embedded, counts.parts), None
-
-    if options.mode == "lexical":
-        return off(MODE_IS_LEXICAL)
-    if options.encoder == "none":
-        text = "the configuration turns vectors off (embedding.encoder)"
-        return off(Reason("off", text))
-    index_fingerprint = snapshot.facts.fingerprint
-    if not is_readable(query.text, index_fingerprint or options.encoder):
-        text = "the model reads English, and the query is in another script"
-        return off(Reason("script", text))
-    if index_fingerprint is None:
-        return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))
-    if counts.embedded < EMBEDDED_LIMIT * counts.parts:
-        text = "less than half of the texts are embedded"
-        return off(Reason("not-embedded", text, "memcli index"))
-    vector = embed_query(query.text)
-    if vector.blob is None:
-        return off(vector.reason)
-    if index_fingerprint != vector.fingerprint:
-        return off(OTHER_MODEL)
-    return Leg(True, None, counts.embedded, counts.parts), vector

@@ -8,7 +8,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
-from memcli.search.pipeline import Vector
+from memcli.search.legs import Vector
 
 if TYPE_CHECKING:
     from memcli.embedding.choice import Remembered

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.search.hits import Hit, Step
-from memcli.search.pipeline import Answer, Leg
+from memcli.search.legs import Leg
+from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery
 from memcli.types import Filters, Where
 

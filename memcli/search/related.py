@@ -23,16 +23,9 @@ from memcli.errors import Reason
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.hits import Hit, ordered
+from memcli.search.legs import MODE_IS_DENSE, MODE_IS_LEXICAL, Leg, Vector, leg_weights
 from memcli.search.mmr import diversify
-from memcli.search.pipeline import (
-    MMR_POOL,
-    MODE_IS_DENSE,
-    MODE_IS_LEXICAL,
-    NOTHING,
-    Leg,
-    Vector,
-    leg_weights,
-)
+from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.recall import RecallBounds, reach_within, recall
 

@@ -257,9 +257,15 @@ class Voices(Record):
         if not self.only:
             theirs = max((shares[at] for at in inside if at not in others), default=0.0)
             lead = theirs - max((shares[at] for at in inside if at in others), default=0.0)
-        asked = () if self.only else self.names
+        asked, by = ((), self.names) if self.only else (self.names, ())
         cut = hit._replace(
-            candidate=candidate, first=first, last=last, best=best, asked=asked, asked_lead=lead
+            candidate=candidate,
+            first=first,
+            last=last,
+            best=best,
+            asked=asked,
+            asked_lead=lead,
+            by=by,
         )
         return cut, any(at not in others for at in inside)
 

@@ -10,8 +10,9 @@ from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range
 from memcli.config.settings import load
 from memcli.search.hits import Hit
+from memcli.search.legs import MODE_IS_LEXICAL, Leg
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import MODE_IS_LEXICAL, NOTHING, Answer, Leg
+from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.why_not import Course
 from memcli.types import Filters
 from tests.bench.makers import hit

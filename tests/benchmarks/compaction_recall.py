@@ -35,8 +35,9 @@ from memcli.indexing.planning import Settings as IndexSettings
 from memcli.search.dates import find_dates
 from memcli.search.expansion import search_expanded
 from memcli.search.hits import Hit
+from memcli.search.legs import Vector
 from memcli.search.options import options_of
-from memcli.search.pipeline import Vector, search
+from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
 from memcli.search.validity import reach_of

@@ -29,8 +29,9 @@ import numpy as np
 from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
+from memcli.search.legs import Vector
 from memcli.search.options import options_of
-from memcli.search.pipeline import Vector, search
+from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
 from memcli.store.run_records import Stamp

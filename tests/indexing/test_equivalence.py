@@ -22,8 +22,9 @@ from memcli.indexing.look import take_stock
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.search.dates import find_dates
+from memcli.search.legs import Vector
 from memcli.search.options import options_of
-from memcli.search.pipeline import Vector, search
+from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.store.open import store_at
 from memcli.store.port import Change

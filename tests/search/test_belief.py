@@ -8,8 +8,8 @@ import pytest
 
 from memcli.config.settings import load
 from memcli.embedding.multilingual import e5_fingerprint
+from memcli.search.legs import FERTILITY_LIMIT, Vector, leg_weights
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import FERTILITY_LIMIT, Vector, leg_weights
 from memcli.types import Filters
 
 

@@ -21,8 +21,9 @@ from memcli.config.settings import load
 from memcli.errors import Reason
 from memcli.search.dates import find_dates
 from memcli.search.hits import Hit
+from memcli.search.legs import Vector
 from memcli.search.options import Inner, SearchOptions, options_of
-from memcli.search.pipeline import Vector, search
+from memcli.search.pipeline import search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.search.stages import LOST, STAGES, SWITCHES, TABLE, switch_of

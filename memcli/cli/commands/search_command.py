@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
+    from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
-    from memcli.search.pipeline import Leg
     from memcli.search.question import Question
 
 Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time

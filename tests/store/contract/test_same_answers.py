@@ -19,8 +19,9 @@ from memcli.config import settings as config
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
 from memcli.search.dates import find_dates
+from memcli.search.legs import Vector
 from memcli.search.options import SearchOptions, options_of
-from memcli.search.pipeline import Answer, Vector, search
+from memcli.search.pipeline import Answer, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.store.port import Store

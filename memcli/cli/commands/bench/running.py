@@ -103,7 +103,7 @@ class Searcher:
     def _tell(self, answer: Answer) -> None:
         """Say once why vectors took no part, where they were asked for."""
         from memcli.cli.search_output import by_keywords
-        from memcli.search.pipeline import MODE_IS_LEXICAL
+        from memcli.search.legs import MODE_IS_LEXICAL
 
         reason = answer.dense.reason
         if self._has_told or reason is None or reason.code in (MODE_IS_LEXICAL.code, "script"):
