@@ -260,7 +260,7 @@ def markdown(parts: Sequence[ContextPart], *, notice: str = "") -> str:
     `notice` is what it begins with: how far what was found can be trusted.
     """
     sections = {part.section for part in parts}
-    pieces, heading = [notice, *_opening(sections)], ""
+    pieces, heading = [notice] * bool(notice) + _opening(sections), ""
     for part in sorted(parts, key=lambda part: SECTIONS.index(part.section)):
         if _HEADINGS[part.section] != heading:
             heading = _HEADINGS[part.section]
