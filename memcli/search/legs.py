@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FERTILITY_LIMIT = 1.7
 # Below this share of embedded parts the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
+OTHER_MODELS = "memcli help environment"  # says how to get the one of `multilingual`
 MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
 
@@ -76,8 +77,11 @@ def dense_leg(
         return off(Reason("off", text))
     index_fingerprint = snapshot.facts.fingerprint
     if not is_readable(query.text, index_fingerprint or options.encoder):
-        text = "the model reads English, and the query is in another script"
-        return off(Reason("script", text))
+        text = (
+            "the model reads English, and the query is in another script, which the extra"
+            " multilingual reads"
+        )
+        return off(Reason("script", text, OTHER_MODELS))
     if index_fingerprint is None:
         return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:
