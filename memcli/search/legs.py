@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import OTHER_MODEL
-from memcli.embedding.known import is_readable, known
+from memcli.embedding.known import is_readable, known, readable
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.fusion import Weights
@@ -87,7 +87,7 @@ def dense_leg(
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:
         text = "less than half of the texts are embedded"
         return off(Reason("not-embedded", text, "memcli index"))
-    vector = embed_query(query.text)
+    vector = embed_query(readable(query.text, index_fingerprint))
     if vector.blob is None:
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:

@@ -104,6 +104,17 @@ def test_what_the_model_cannot_read_goes_by_words_each_time_in_json(
         assert found["results"][0]["path"] == path
 
 
+@pytest.mark.parametrize("word", ["预算", "сервер", "مدرسة", "ห้องประชุม", "회의록", "συνάντηση"])
+def test_a_word_that_the_model_cannot_read_changes_no_meaning(notes: Path, word: str) -> None:
+    def cosines(query: str) -> dict[str, float]:
+        out = memcli(notes, "search", query, "--json", "--explain", "--mode", "dense")[0]
+        return {each["path"]: each["confidence"] for each in json.loads(out)["results"]}
+
+    alone = cosines("what does the budget of the server cost")
+    assert alone
+    assert cosines(f"what does the budget of the server cost {word}") == alone
+
+
 def test_a_query_that_is_mostly_latin_goes_by_meaning_too(notes: Path) -> None:
     found = json.loads(memcli(notes, "search", "budget of the server 预算", "--json")[0])
     assert found["legs"]["dense"]["ran"] is True
