@@ -187,14 +187,20 @@ class OpenedWorkspace:
             ),
         )
 
-    def open_encoder(self, sleep: Callable[[float], None] | None = None) -> Opened:
+    def open_encoder(
+        self, sleep: Callable[[float], None] | None = None, *, threads: int | None = None
+    ) -> Opened:
         """Open a configured encoder, or learn why none can be used.
 
-        `sleep` waits for a server that asks for patience, in place of the clock's.
+        `sleep` waits for a server that asks for patience, in place of the clock's, and `threads`
+        stand in the place of `embedding.threads`.
         """
         from memcli.embedding.registry import open_encoder
 
-        return open_encoder(self.encoders(), sleep=sleep or self.clock.sleep)
+        choice = self.encoders()
+        if threads is not None:
+            choice = choice._replace(threads=threads)
+        return open_encoder(choice, sleep=sleep or self.clock.sleep)
 
     def open_encoder_of(self, index: Remembered) -> Opened:
         """Open the encoder that has made an index, for a few texts and without waiting."""

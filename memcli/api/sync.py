@@ -59,9 +59,14 @@ class Vectors:
         on_progress: Progress = unseen,
         *,
         sleep: Callable[[float], None] | None = None,
+        threads: int | None = None,
     ) -> None:
-        """Take the settings of a memory; `sleep` waits for a server in place of its clock's."""
+        """Take the settings of a memory; `sleep` waits for a server in place of its clock's.
+
+        `threads` stand in the place of `embedding.threads`.
+        """
         self.patience = Patience(sleep or memory.clock.sleep)
+        self._threads = threads
         self._memory, self._on_progress = memory, on_progress
         self._opened: Opened | None = None
         self.made = 0
@@ -91,7 +96,7 @@ class Vectors:
         from memcli.embedding.choice import Remembered
         from memcli.embedding.opener import Opened
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember
-        from memcli.indexing.indexer import embed, settle_vectors
+        from memcli.indexing.indexer import Calling, embed, settle_vectors
 
         choice = self._memory.encoders()
         facts = change.facts
@@ -101,7 +106,7 @@ class Vectors:
         ):
             return
         if self._opened is None or self.may_come_back:
-            self._opened = self._memory.open_encoder(self.patience.ask)
+            self._opened = self._memory.open_encoder(self.patience.ask, threads=self._threads)
         if self._opened.encoder is None:
             return
         change.remember({"model": remember(choice, self._opened)})
@@ -113,7 +118,8 @@ class Vectors:
             self._on_progress(stage, done, total)
 
         try:
-            embed(change, self._opened.encoder, most=most, on_progress=count)
+            calling = Calling(self._opened.at_once, self._opened.texts)
+            embed(change, self._opened.encoder, most=most, calling=calling, on_progress=count)
         except LegMissingError as error:
             self._opened = Opened(None, error.reason)
 

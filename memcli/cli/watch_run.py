@@ -34,7 +34,9 @@ LOCK_WAIT_SECONDS = 2.0
 NAP_SECONDS = 0.5
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
-ENCODER_KEYS = tuple(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS))
+ENCODER_KEYS = (
+    *(name for name in BY_NAME if name.startswith(ENCODER_SETTINGS)), "watch.threads",
+)  # fmt: skip
 Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
 
 
@@ -269,7 +271,12 @@ class _Session:
 
     def new_vectors(self) -> Vectors:
         """Make vectors by the settings as they are; a server is waited for in small steps."""
-        return Vectors(self.skin.memory, self.tick, sleep=self.wait_for_server)
+        return Vectors(
+            self.skin.memory,
+            self.tick,
+            sleep=self.wait_for_server,
+            threads=self.skin.config("watch.threads"),
+        )
 
     def wait_for_server(self, seconds: float) -> None:
         """Wait as long as a server asks, unless the end is asked for."""

@@ -51,7 +51,8 @@ KEYS: tuple[Key, ...] = (
         choices=encoders.PUBLIC, added=encoders.ADDED, user_choices=encoders.USER_ONLY),
     Key("embedding.fallback", list, [], "Encoders that stand in where it cannot be used.",
         choices=encoders.PUBLIC, added=encoders.ADDED, user_only=True),
-    Key("embedding.threads", int, 1, "Threads of the model while indexing.", low=1, high=64),
+    Key("embedding.threads", int, 0, "Texts that index embeds at the same time; 0: one on each"
+        " processor it may use, or 4 requests to an endpoint.", low=0, high=64),
     Key("onnx.folder", str, "", "Folder with model.onnx and tokenizer.json.", user_only=True),
     Key("onnx.pooling", str, "mean", "How token vectors become one; model: it does so itself.",
         choices=("mean", "cls", "model"), user_only=True),
@@ -125,6 +126,8 @@ KEYS: tuple[Key, ...] = (
     Key("sync.first", int, 2000, "Most files a search indexes from nothing.", low=0),
     Key("watch.debounce_ms", int, 1500, "Quiet after a change before index --watch acts.",
         low=0, high=3_600_000),
+    Key("watch.threads", int, 1, "The same for index --watch, which leaves the machine to others.",
+        low=0, high=64),
     Key("watch.interval_minutes", float, 10.0, "Time between full looks of index --watch; 0: none.",
         low=0, high=10_000),
     Key("terminal.hyperlink", str, "file", "What the citations on a terminal link to.",

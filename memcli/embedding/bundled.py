@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memcli.embedding.cores import cores
 from memcli.embedding.models import INT8, MODEL_PACKAGE, fingerprint, locate, verify
 from memcli.embedding.opener import Folders, Opened, Opener, Opening, Quick
 from memcli.errors import LegMissingError, Reason
@@ -39,13 +40,13 @@ def _open(choice: Choice, opening: Opening) -> Opened:
         if opening.wanted not in (None, fingerprint(located.model)):
             continue
         try:
-            encoder = OnnxEncoder(located, threads=choice.threads, check=opening.check)
+            encoder = OnnxEncoder(located, check=opening.check)
         except LegMissingError as error:
             reasons.append(error.message)
             hint = error.hint
         else:
             passed = Reason("misfit", "; ".join(reasons), hint) if reasons else None
-            return Opened(encoder, passed)
+            return Opened(encoder, passed, at_once=cores(choice.threads), texts=1)
     if not reasons and found:
         raise LegMissingError("the index was made with a model that is not installed", hint=hint)
     if not reasons:

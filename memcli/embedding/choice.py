@@ -42,7 +42,7 @@ class Choice(Record):
     """The wanted encoder, those that stand in for it, and their settings."""
 
     names: tuple[str, ...] = ("bundled",)
-    threads: int = 1
+    threads: int = 0  # that embed at the same time; 0: as many as can
     local: LocalModel = LocalModel()
     endpoint: Endpoint = Endpoint()
 

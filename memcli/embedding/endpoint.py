@@ -28,6 +28,8 @@ Sleep = Callable[[float], None]
 ATTEMPTS = 5  # at a server that is busy or broken
 LONGEST_WAIT = 60.0  # seconds; a server that asks for more is not waited for
 IN_PASSING = 10.0  # seconds that a search waits for an answer
+REQUESTS = 4  # at the same time, unless it is set: servers of one machine queue a few more
+TEXTS_A_REQUEST = 32
 _BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
 _SLACK = 1 << 20
 _MESSAGE_CHARS = 200
@@ -50,7 +52,7 @@ def endpoint_fingerprint(endpoint: Endpoint) -> str:
 
 
 class EndpointEncoder:
-    """Embeds texts by HTTP requests; satisfies `Encoder`."""
+    """Embeds texts by HTTP requests; satisfies `Encoder`. Threads may share it."""
 
     def __init__(self, endpoint: Endpoint, *, sleep: Sleep | None = None) -> None:
         """Check the settings; no request is made.
@@ -65,7 +67,7 @@ class EndpointEncoder:
         self._key = _read_key(endpoint)
         self._sleep = sleep
         self._most = 1 << 30  # texts a request, once the server has said
-        self._wire = Wire(self._where, self._key, endpoint.timeout_seconds)
+        self._idle: list[Wire] = []  # one for each thread that asks at the same time
         self._words = WordPiece()
         self._is_given_up = False
 
@@ -125,7 +127,7 @@ class EndpointEncoder:
                 vectors += self._request([prefix + text for text in batch])
             except _TooLargeError as error:
                 if len(batch) > 1:
-                    self._most = len(batch) // 2
+                    self._most = min(self._most, len(batch) // 2)
                 elif len(batch[0]) > 1:
                     parts = halves(batch[0])
                     vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
@@ -146,7 +148,7 @@ class EndpointEncoder:
         for attempt in range(ATTEMPTS):
             if self._is_given_up:
                 raise self._too_late()
-            reply = self._wire.post(body, most)
+            reply = self._post(body, most)
             if reply.status == 200:
                 return self._read(reply.body, len(texts))
             said = self._message(reply.body)
@@ -158,6 +160,17 @@ class EndpointEncoder:
                 raise self._refused(reply, said)
             self._wait(reply, attempt, said)
         raise AssertionError("the last attempt waits in vain")
+
+    def _post(self, body: bytes, most: int) -> Reply:
+        """Send on a connection that no other thread uses just now."""
+        try:
+            wire = self._idle.pop()
+        except IndexError:
+            wire = Wire(self._where, self._key, self._endpoint.timeout_seconds)
+        try:
+            return wire.post(body, most)
+        finally:
+            self._idle.append(wire)
 
     def _wait(self, reply: Reply, attempt: int, said: str) -> None:
         """Wait as long as the server asks for, or give it up."""
@@ -310,7 +323,8 @@ def _open(choice: Choice, opening: Opening) -> Opened:
     encoder = EndpointEncoder(choice.endpoint, sleep=opening.sleep)
     if opening.check and opening.wanted is None:  # else it has answered before
         encoder.check()
-    return Opened(InPieces(encoder))
+    at_once = choice.threads or REQUESTS
+    return Opened(InPieces(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
 
 
 OPENER = Opener(_fingerprint, _open, query_seconds=IN_PASSING)

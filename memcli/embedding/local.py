@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.embedding.cores import cores
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import require_room, silence
@@ -97,11 +98,9 @@ def _settings(local: LocalModel) -> str:
 
 
 class LocalEncoder:
-    """Embeds texts with a local model, one a run; satisfies `Encoder`."""
+    """Embeds texts with a local model, one a run; satisfies `Encoder`. Threads may share it."""
 
-    def __init__(
-        self, local: LocalModel, *, threads: int = 1, fingerprint: str | None = None
-    ) -> None:
+    def __init__(self, local: LocalModel, *, fingerprint: str | None = None) -> None:
         """Open model and tokenizer and embed a word to learn the dimension.
 
         Both are hashed unless their `fingerprint` is known. Raises LegMissingError.
@@ -110,7 +109,7 @@ class LocalEncoder:
         self._fingerprint = fingerprint or local_fingerprint(local)
         model, *_, tokenizer = find_files(local).paths
         self._tokenizer = _open_tokenizer(tokenizer)
-        self._session = _open_model(model, threads)
+        self._session = _open_model(model)
         self._faults = _runtime_faults()
         inputs = {entry.name for entry in self._session.get_inputs()}
         if "input_ids" not in inputs or not inputs <= _INPUTS:
@@ -229,7 +228,7 @@ def _open_tokenizer(path: str) -> Tokenizer:
     return tokenizer
 
 
-def _open_model(path: str, threads: int) -> InferenceSession:
+def _open_model(path: str) -> InferenceSession:
     require_room(os.path.getsize(path))
     silence()
     try:
@@ -239,7 +238,7 @@ def _open_model(path: str, threads: int) -> InferenceSession:
             f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
         ) from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.log_severity_level = 4
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
@@ -285,7 +284,8 @@ def _files(choice: Choice) -> str:
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     known = _known(choice.local, opening.remembered)
-    return Opened(InPieces(LocalEncoder(choice.local, threads=choice.threads, fingerprint=known)))
+    encoder = InPieces(LocalEncoder(choice.local, fingerprint=known))
+    return Opened(encoder, at_once=cores(choice.threads), texts=1)
 
 
 OPENER = Opener(_fingerprint, _open, _files)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from glob import escape, glob
 from typing import TYPE_CHECKING
 
+from memcli.embedding.cores import cores
 from memcli.embedding.models import E5, Located, locate, verify
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
@@ -43,13 +44,12 @@ def find_e5(folders: Iterable[str] | None = None) -> Located:
 
 
 class E5Encoder:
-    """Embeds texts one a run; satisfies `Encoder`."""
+    """Embeds texts one a run; satisfies `Encoder`. Threads may share it."""
 
     def __init__(
         self,
         located: Located,
         *,
-        threads: int = 1,
         check: bool = True,
         flags: frozenset[bytes] | None = None,
     ) -> None:
@@ -71,7 +71,7 @@ class E5Encoder:
         if not found:
             raise LegMissingError(f"{folder} holds no library for this machine", hint=hint)
         try:
-            self._library = _declared(ctypes.CDLL(found[0]), threads)
+            self._library = _declared(ctypes.CDLL(found[0]))
         except (OSError, AttributeError) as error:
             raise LegMissingError(f"{found[0]} cannot be loaded: {error}", hint=hint) from error
         self._model = self._library.e5_load(os.fsencode(located.path))
@@ -116,6 +116,8 @@ class E5Encoder:
 
     def _embed(self, text: str, *, is_query: bool) -> bytes:
         result = (ctypes.c_float * E5.dimension)()
+        if hasattr(self._library, "omp_set_num_threads"):  # of OpenMP, which counts for each thread
+            self._library.omp_set_num_threads(1)
         if self._library.e5_embed(self._model, _bytes(text), int(is_query), result):
             raise LegMissingError(
                 f"{E5.name} failed on a text of {len(text)} characters", hint=_OTHERS
@@ -128,8 +130,8 @@ def _bytes(text: str) -> bytes:
     return text.replace("\0", " ").encode("utf-8", "replace")
 
 
-def _declared(library: ctypes.CDLL, threads: int) -> ctypes.CDLL:
-    """Declare the functions of e5.h that are used here, and bound the threads."""
+def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Declare the functions of e5.h that are used here."""
     model, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     floats = ctypes.POINTER(ctypes.c_float)
     for name, result, arguments in (
@@ -140,8 +142,6 @@ def _declared(library: ctypes.CDLL, threads: int) -> ctypes.CDLL:
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    if hasattr(library, "omp_set_num_threads"):  # of the OpenMP runtime behind it
-        library.omp_set_num_threads(threads)
     return library
 
 
@@ -156,7 +156,8 @@ def _files(_choice: Choice) -> str:
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     located = find_e5(opening.folders)
-    return Opened(InPieces(E5Encoder(located, threads=choice.threads, check=opening.check)))
+    encoder = InPieces(E5Encoder(located, check=opening.check))
+    return Opened(encoder, at_once=cores(choice.threads), texts=1)
 
 
 OPENER = Opener(_fingerprint, _open, _files)

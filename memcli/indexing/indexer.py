@@ -6,9 +6,11 @@ while a first index still runs. Moves and reverts embed nothing: vectors are kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+from memcli.embedding.lanes import in_order
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
@@ -30,7 +32,7 @@ from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
 if TYPE_CHECKING:
     from memcli.store.port import Change
 
-# One transaction for so many vectors: other writers wait at most a second or two.
+# One transaction for so many vectors: a run that is killed has half a second of them to make anew.
 EMBED_BATCH = 32
 # Files looked at for each that may be stored: a fresh checkout looks changed and is not.
 LOOKS = 20
@@ -40,6 +42,16 @@ LISTED = 4096
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
+
+
+class Calling(Record):
+    """How an encoder is best asked."""
+
+    at_once: int = 1  # calls at the same time
+    texts: int = EMBED_BATCH  # of a call
+
+
+IN_TURN = Calling()
 
 
 class Report(Record):
@@ -212,11 +224,12 @@ def embed(
     *,
     most: int | None = None,
     made: Mapping[str, bytes] | None = None,
+    calling: Calling = IN_TURN,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> int:
     """Make the vectors that are missing and search by them; give how many were made.
 
-    Of some texts they may have been `made` before.
+    Of some texts they may have been `made` before. What was made before a fault is kept.
     """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)
@@ -229,16 +242,11 @@ def embed(
         listed = change.pending(fingerprint, min(LISTED, total - done))
         if not listed:
             break
-        for at in range(0, len(listed), EMBED_BATCH):
-            batch = listed[at : at + EMBED_BATCH]
-            texts = [text_of(item) for item in batch]
-            vectors = dict(made or {})
-            if missing := [text for text in texts if text not in vectors]:
-                vectors |= zip(missing, encoder.encode(missing), strict=True)
-            pairs = [(item.hash, vectors[text]) for item, text in zip(batch, texts, strict=True)]
-            change.put_vectors(fingerprint, pairs)
-            done += len(batch)
-            on_progress("embedding", done, total)
+        with closing(_batches(encoder, listed, made or {}, calling)) as batches:
+            for batch in batches:
+                change.put_vectors(fingerprint, batch)
+                done += len(batch)
+                on_progress("embedding", done, total)
         if not switching:
             change.search_by(fingerprint, encoder.dimension)
     if done == waiting:
@@ -246,6 +254,36 @@ def embed(
             change.search_by(fingerprint, encoder.dimension)
         change.mark_embedded()
     return done
+
+
+def _batches(
+    encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
+) -> Generator[list[tuple[bytes, bytes]]]:
+    """Give hashes and vectors to be stored together; the next are made meanwhile."""
+
+    def encode(items: Sequence[Pending]) -> list[tuple[bytes, bytes]]:
+        texts = [text_of(item) for item in items]
+        vectors = dict(made)
+        if missing := [text for text in texts if text not in made]:
+            vectors |= zip(missing, encoder.encode(missing), strict=True)
+        return [(item.hash, vectors[text]) for item, text in zip(items, texts, strict=True)]
+
+    calls = [listed[at : at + calling.texts] for at in range(0, len(listed), calling.texts)]
+    ahead = calling.at_once + EMBED_BATCH // calling.texts
+    batch: list[tuple[bytes, bytes]] = []
+    with closing(in_order(encode, calls, calling.at_once, ahead=ahead)) as found:
+        try:
+            for pairs in found:
+                batch += pairs
+                if len(batch) >= EMBED_BATCH:
+                    yield batch
+                    batch = []
+        except Exception:
+            if batch:
+                yield batch
+            raise
+    if batch:
+        yield batch
 
 
 def text_of(item: Pending) -> str:

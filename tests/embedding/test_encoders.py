@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding import models, quick
+from memcli.embedding.lanes import in_order
 from memcli.embedding.models import FP32, INT8, Located, locate
 from memcli.embedding.onnx import OnnxEncoder
 from memcli.embedding.opener import Quick, QuickError
@@ -91,8 +92,10 @@ def test_a_vector_depends_on_its_text_alone(encoder: OnnxEncoder, vectors: list[
     assert encoder.encode([]) == []
 
 
-def test_threads_change_nothing(vectors: list[bytes]) -> None:
-    assert OnnxEncoder(installed(INT8), threads=2).encode(TEXTS) == vectors
+def test_threads_change_nothing(encoder: OnnxEncoder, vectors: list[bytes]) -> None:
+    for threads in (2, 3, 8):
+        made = in_order(lambda text: encoder.encode([text])[0], TEXTS * 4, threads, ahead=8)
+        assert list(made) == vectors * 4
 
 
 def test_the_longest_text_has_256_tokens(encoder: OnnxEncoder) -> None:

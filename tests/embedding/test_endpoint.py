@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.choice import Choice, Endpoint, Remembered
-from memcli.embedding.endpoint import ATTEMPTS, EndpointEncoder, Sleep
+from memcli.embedding.endpoint import ATTEMPTS, REQUESTS, EndpointEncoder, Sleep
 from memcli.embedding.pieces import unit
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import LegMissingError, Reason
-from memcli.indexing.indexer import embed, index
+from memcli.indexing.indexer import Calling, embed, index, text_of
+from memcli.markdown.parts import digest
 from memcli.search.query_vector import QueryVector
+from memcli.store.sqlite.driver import rows
 from memcli.types import Encoder
 from tests.embedding.loopback import (
     DIMENSION,
@@ -389,3 +391,37 @@ def test_a_run_that_breaks_off_keeps_what_it_has(tmp_path: Path) -> None:
         assert len({*first, *second}) == 40  # nothing was asked for twice
     writer.close()
     assert_sound(str(tmp_path / "store" / "index.sqlite"))
+
+
+def test_requests_go_out_together_and_their_order_is_kept(tmp_path: Path) -> None:
+    together = threading.Barrier(REQUESTS, timeout=30)
+
+    def behave(number: int, texts: list[str]) -> Reply:
+        if number < REQUESTS:  # none is answered before all are here
+            together.wait()
+        return embedded(texts)
+
+    for number in range(160):
+        write(tmp_path / "notes", f"memory/{number}.md", f"# N\n\nword{number} fox\n")
+    writer = open_writer(str(tmp_path / "index.sqlite"))
+    index(writer, make_settings(tmp_path / "notes"))
+    with loopback(behave) as server:
+        choice = Choice(names=("openai",), endpoint=server.endpoint())
+        opened = open_encoder(choice, sleep=lambda _: None, check=False)
+        assert opened.encoder is not None
+        assert (opened.at_once, opened.texts) == (REQUESTS, 32)
+        calling = Calling(opened.at_once, opened.texts)
+        waiting = [text_of(item) for item in writer.pending(opened.encoder.fingerprint, 999)]
+        assert embed(writer, opened.encoder, calling=calling) == 160
+    assert sorted(map(len, server.batches)) == [32] * 5
+    assert len(server.connections) == REQUESTS
+    held = dict(rows(writer.connection, "SELECT hash, vector FROM vectors"))
+    assert held == {digest(text): vector(text) for text in waiting}
+    writer.close()
+
+
+def test_one_thread_sends_one_request_after_the_other() -> None:
+    with loopback() as server:
+        choice = Choice(names=("openai",), threads=1, endpoint=server.endpoint())
+        opened = open_encoder(choice, sleep=lambda _: None, check=False)
+    assert opened.at_once == 1

@@ -52,7 +52,6 @@ def test_every_word_of_a_long_text_takes_part() -> None:
     assert found[1] == whole[1]
     assert sum(map(mul, floats(found[0]), floats(whole[0]))) > 0.99
     assert narrow.encode_query(words) == found[0]
-    assert narrow.split == 1
     assert (narrow.fingerprint, narrow.dimension) == (HashingEncoder(32, 4).fingerprint, 32)
 
 

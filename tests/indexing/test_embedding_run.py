@@ -1,0 +1,97 @@
+"""A run that embeds: from several threads at once, with faults, and ended early."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import LegMissingError
+from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index
+from memcli.store.sqlite.writer import Writer
+from tests.hashing import HashingEncoder
+from tests.store_check import assert_sound, dump, open_writer
+from tests.support import make_settings, write
+
+NOTES = 90
+
+
+class Stubborn(HashingEncoder):
+    """Fails on one text, and may be called from several threads."""
+
+    def __init__(self, faulty: str = "") -> None:
+        super().__init__()
+        self.faulty = faulty
+        self.calls: list[int] = []
+        self.threads: set[int] = set()
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        self.threads.add(threading.get_ident())
+        self.calls.append(len(texts))
+        if any(self.faulty and self.faulty in text for text in texts):
+            raise LegMissingError("the model failed", hint="memcli index")
+        return super().encode(texts)
+
+
+def notes(root: Path) -> Path:
+    for number in range(NOTES):
+        write(root, f"memory/{number:03}.md", f"# Note\n\nword{number:03} of the pool\n")
+    return root
+
+
+def indexed(root: Path, store: Path) -> Writer:
+    writer = open_writer(str(store))
+    index(writer, make_settings(root))
+    return writer
+
+
+@pytest.mark.parametrize("calling", [Calling(2, 1), Calling(3, 7), Calling(4, 32), Calling(8, 1)])
+def test_the_index_is_the_same_from_several_threads(tmp_path: Path, calling: Calling) -> None:
+    root = notes(tmp_path / "notes")
+    one, several = tmp_path / "one.sqlite", tmp_path / "several.sqlite"
+    with_one, with_several = indexed(root, one), indexed(root, several)
+    encoder, told = Stubborn(), list[tuple[int, int]]()
+    assert embed(with_one, HashingEncoder()) == NOTES
+    made = embed(
+        with_several, encoder, calling=calling,
+        on_progress=lambda _, done, total: told.append((done, total)),
+    )  # fmt: skip
+    assert made == NOTES == sum(encoder.calls)
+    assert max(encoder.calls) <= calling.texts
+    assert threading.get_ident() not in encoder.threads
+    assert told[-1] == (NOTES, NOTES)
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    with_one.close()
+    with_several.close()
+    assert_sound(str(several))
+    assert dump(str(several)) == dump(str(one))
+
+
+@pytest.mark.parametrize("calling", [Calling(1, 1), Calling(4, 1)])
+def test_what_was_made_before_a_fault_is_kept(tmp_path: Path, calling: Calling) -> None:
+    root, store = notes(tmp_path / "notes"), tmp_path / "index.sqlite"
+    writer = indexed(root, store)
+    faulty = Stubborn("word040 ")
+    with pytest.raises(LegMissingError, match="the model failed"):
+        embed(writer, faulty, calling=calling)
+    assert writer.counts().embedded == 40
+    assert embed(writer, HashingEncoder()) == NOTES - 40
+    writer.close()
+    assert_sound(str(store))
+
+
+def test_who_ends_a_run_keeps_what_was_stored(tmp_path: Path) -> None:
+    root, store = notes(tmp_path / "notes"), tmp_path / "index.sqlite"
+    writer, encoder = indexed(root, store), Stubborn()
+
+    def end(_stage: str, done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embed(writer, encoder, calling=Calling(2, 1), on_progress=end)
+    assert writer.counts().embedded == EMBED_BATCH
+    assert sum(encoder.calls) < NOTES
+    writer.close()
+    assert_sound(str(store))
