@@ -56,8 +56,8 @@ class Indexed(Record):
 
     @property
     def pending(self) -> int:
-        """Count the texts without a vector."""
-        return self.counts.parts - self.counts.embedded
+        """Count the texts that wait for a vector."""
+        return self.counts.embeddable - self.counts.embedded
 
 
 class Findings(Record):
@@ -288,6 +288,7 @@ def _vectors(found: Findings) -> dict[str, Any]:
         "parts": holdings.counts.parts,
         "embedded": holdings.counts.embedded,
         "pending": holdings.pending,
+        "left_out": holdings.counts.left_out,
         "unreadable_chunks": holdings.unreadable,
     }
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 SHOW_AFTER_SECONDS = 0.3
 LEAST_BAR, MOST_BAR = 4, 40  # columns
-BESIDE_BAR = len("embedding  100000/100000 0:00:00 left ")
+BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 a second ")
 
 
 class Progress:
@@ -24,6 +24,7 @@ class Progress:
         self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
+        self._began = (0.0, 0)  # when the stage was first drawn, and how much was done then
 
     def __enter__(self) -> Progress:
         """Draw from here on, but not before the run has lasted a moment."""
@@ -54,7 +55,7 @@ class Progress:
                 BarColumn(min(MOST_BAR, max(LEAST_BAR, console.width - BESIDE_BAR))),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
-                TextColumn("left"),
+                TextColumn("left {task.fields[pace]}"),
                 console=console,
                 transient=True,
             )
@@ -62,6 +63,17 @@ class Progress:
         if stage != self._stage:
             if self._stage:
                 self._bar.remove_task(self._task)  # type: ignore[attr-defined]
-            self._stage = stage
-            self._task = self._bar.add_task(stage, total=total)  # type: ignore[attr-defined]
-        self._bar.update(self._task, completed=done, total=total)  # type: ignore[attr-defined]
+            self._stage, self._began = stage, (self._clock(), done)
+            self._task = self._bar.add_task(stage, total=total, pace="")  # type: ignore[attr-defined]
+        self._bar.update(  # type: ignore[attr-defined]
+            self._task, completed=done, total=total, pace=self._pace(done)
+        )
+
+    def _pace(self, done: int) -> str:
+        """Say how many of a stage are done a second, once that can be told."""
+        since, before = self._began
+        seconds = self._clock() - since
+        if done <= before or seconds < SHOW_AFTER_SECONDS:
+            return ""
+        pace = (done - before) / seconds
+        return f"{pace:.{0 if pace >= 10 else 1}f} a second"

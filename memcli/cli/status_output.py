@@ -92,7 +92,9 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
         lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
-        f"vectors    {vectors['embedded']} of {vectors['parts']} parts, {vectors['encoder']}"
+        f"vectors    {vectors['embedded']} of {vectors['parts']} parts, "
+        + (f"{vectors['left_out']} in scripts it cannot read, " if vectors["left_out"] else "")
+        + vectors["encoder"]
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
     )

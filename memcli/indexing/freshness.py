@@ -167,7 +167,7 @@ def _embed(
 
     Of another writer that comes between, nothing is told: it has embedded what it found.
     """
-    from memcli.indexing.indexer import EMBED_BATCH, embed, text_of
+    from memcli.indexing.indexer import EMBED_BATCH, embed, readable_of, text_of
 
     encoder = open_encoder()
     if encoder is None:
@@ -175,8 +175,8 @@ def _embed(
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
-        texts = [text_of(item) for item in first]
-        made = dict(zip(texts, encoder.encode(texts), strict=True))
+        texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]
+        made = dict(zip(texts, encoder.encode(texts), strict=True)) if texts else {}
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             embed(change, encoder, most=bounds.parts, made=made)
     except LegMissingError as error:

@@ -1,6 +1,6 @@
 """Bring the index in step with the files: list, compare, read, chunk, store, embed.
 
-Keyword rows are committed document by document before any vector is made, so words are found
+Keyword rows are committed, some documents at a time, before any vector is made, so words are found
 while a first index still runs. Moves and reverts embed nothing: vectors are kept by hash.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from memcli.embedding.known import is_readable, reads_latin_only
 from memcli.embedding.lanes import in_order
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 # One transaction for so many vectors: a run that is killed has half a second of them to make anew.
 EMBED_BATCH = 32
+# One transaction for files of so many bytes, a small one counting as LEAST_BYTES: under a second.
+GROUP_BYTES, LEAST_BYTES = 1 << 19, 1 << 13
 # Files looked at for each that may be stored: a fresh checkout looks changed and is not.
 LOOKS = 20
 # Texts listed at a time: each listing looks at every part.
@@ -91,31 +94,38 @@ def apply(
     todo = [*planned.diff.added, *planned.diff.suspect]
     deferred = 0
     unchanged = planned.diff.unchanged
-    for done, stat in enumerate(todo):
-        if most is not None and (len(added) + len(changed) >= most or done >= most * LOOKS):
-            deferred = len(todo) - done
-            break
-        on_progress("reading", done, len(todo))
-        name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
-        file = _take_in(change, settings, stat, before, again=again)
-        if file is None:
-            unchanged += 1
-        elif isinstance(file, Skip):
-            skips.append(file)
-            if file.reason in (*BY_BYTES, "unparsable") and before and before.hash:  # it was text
-                changed.append(name)
-        else:
-            if file.damaged:
-                damaged.append(name)
-            if before:
-                changed.append(name)
+    group = 0
+    with change.together() as commit:
+        for done, stat in enumerate(todo):
+            if most is not None and (len(added) + len(changed) >= most or done >= most * LOOKS):
+                deferred = len(todo) - done
+                break
+            on_progress("reading", done, len(todo))
+            group += max(stat.size, LEAST_BYTES)
+            if group > GROUP_BYTES:
+                commit()
+                group = 0
+            name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
+            file = _take_in(change, settings, stat, before, again=again)
+            if file is None:
+                unchanged += 1
+            elif isinstance(file, Skip):
+                skips.append(file)
+                was_text = before is not None and before.hash != b""
+                if was_text and file.reason in (*BY_BYTES, "unparsable"):
+                    changed.append(name)
             else:
-                added[name] = file.hash
-    removed: dict[str, bytes] = {}
-    for source, path in planned.diff.removed:
-        removed[shown(source, path)] = known[source, path].hash
-        change.remove((source, path))
-    change.remember({"mounts": planned.mounts}, revise=False)
+                if file.damaged:
+                    damaged.append(name)
+                if before:
+                    changed.append(name)
+                else:
+                    added[name] = file.hash
+        removed: dict[str, bytes] = {}
+        for source, path in planned.diff.removed:
+            removed[shown(source, path)] = known[source, path].hash
+            change.remove((source, path))
+        change.remember({"mounts": planned.mounts}, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
@@ -229,7 +239,8 @@ def embed(
 ) -> int:
     """Make the vectors that are missing and search by them; give how many were made.
 
-    Of some texts they may have been `made` before. What was made before a fault is kept.
+    Texts that the encoder cannot read get none. Of some texts they may have been `made` before.
+    What was made before a fault is kept.
     """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)
@@ -239,10 +250,17 @@ def embed(
         change.search_by(fingerprint, encoder.dimension)
     done = 0
     while done < total:
-        listed = change.pending(fingerprint, min(LISTED, total - done))
-        if not listed:
+        if not (listed := change.pending(fingerprint, LISTED)):
             break
-        with closing(_batches(encoder, listed, made or {}, calling)) as batches:
+        texts = readable_of(listed, fingerprint)
+        if len(texts) < len(listed):
+            kept = {item.hash for item in texts}
+            unread = [item.hash for item in listed if item.hash not in kept]
+            change.leave_out(fingerprint, unread)
+            waiting -= len(unread)
+            total = min(total, waiting)
+        first = texts[: total - done]
+        with closing(_batches(encoder, first, made or {}, calling)) as batches:
             for batch in batches:
                 change.put_vectors(fingerprint, batch)
                 done += len(batch)
@@ -254,6 +272,13 @@ def embed(
             change.search_by(fingerprint, encoder.dimension)
         change.mark_embedded()
     return done
+
+
+def readable_of(listed: Sequence[Pending], fingerprint: str) -> Sequence[Pending]:
+    """Leave the texts out that the encoder cannot read: no query reaches their vectors."""
+    if not reads_latin_only(fingerprint):
+        return listed
+    return [item for item in listed if is_readable(text_of(item), fingerprint)]
 
 
 def _batches(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
 FERTILITY_LIMIT = 1.7
-# Below this share of embedded parts the answer is by keywords alone.
+# Below this share of the parts that can be embedded the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
 OTHER_MODELS = "memcli help environment"  # says how to get the one of `multilingual`
 MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
@@ -68,7 +68,7 @@ def dense_leg(
     """Decide whether vectors take part; each reason is said to the user."""
 
     def off(reason: Reason | None) -> tuple[Leg, None]:
-        return Leg(False, reason, counts.embedded, counts.parts), None
+        return Leg(False, reason, counts.embedded, counts.embeddable), None
 
     if options.mode == "lexical":
         return off(MODE_IS_LEXICAL)
@@ -84,12 +84,15 @@ def dense_leg(
         return off(Reason("script", text, OTHER_MODELS))
     if index_fingerprint is None:
         return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))
-    if counts.embedded < EMBEDDED_LIMIT * counts.parts:
-        text = "less than half of the texts are embedded"
+    if counts.left_out and not counts.embeddable:
+        text = "all texts are in scripts that the extra multilingual reads, and this model does not"
+        return off(Reason("script", text, OTHER_MODELS))
+    if counts.embedded < EMBEDDED_LIMIT * counts.embeddable:
+        text = f"{counts.embedded} of {counts.embeddable} texts are embedded so far"
         return off(Reason("not-embedded", text, "memcli index"))
     vector = embed_query(readable(query.text, index_fingerprint))
     if vector.blob is None:
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:
         return off(OTHER_MODEL)
-    return Leg(True, None, counts.embedded, counts.parts), vector
+    return Leg(True, None, counts.embedded, counts.embeddable), vector

@@ -136,7 +136,7 @@ def _meaning(
     """Give the vector of the place, or say why meaning takes no part."""
 
     def off(reason: Reason) -> tuple[Leg, None]:
-        return Leg(False, reason, counts.embedded, counts.parts), None
+        return Leg(False, reason, counts.embedded, counts.embeddable), None
 
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "lexical":
@@ -155,7 +155,7 @@ def _meaning(
             )
         )
     blob = struct.pack(f"<{len(vector)}f", *vector)
-    return Leg(True, None, counts.embedded, counts.parts), Vector(blob, fingerprint, None, 1.0)
+    return Leg(True, None, counts.embedded, counts.embeddable), Vector(blob, fingerprint, None, 1.0)
 
 
 def _hit(

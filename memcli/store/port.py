@@ -53,7 +53,7 @@ class Snapshot(Protocol):
         ...
 
     def counts(self) -> Counts:
-        """Count documents, chunks, parts and embedded parts."""
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         ...
 
     def by_source(self) -> Mapping[str, SourceCounts]:
@@ -215,7 +215,7 @@ class Change(Protocol):
         ...
 
     def counts(self) -> Counts:
-        """Count documents, chunks, parts and embedded parts."""
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         ...
 
     def integrity(self) -> str:
@@ -230,6 +230,13 @@ class Change(Protocol):
         """Store a document in place of what was known of it; a whole one or none."""
         ...
 
+    def together(self) -> AbstractContextManager[Callable[[], None]]:
+        """Let others see the changes made within at once, at the end or when this is called.
+
+        Who is killed loses those that were not seen; a single change stays a whole one or none.
+        """
+        ...
+
     def touch(self, key: Key, stamp: Stamp) -> None:
         """Remember that a file with a new stat still holds the same bytes."""
         ...
@@ -239,23 +246,31 @@ class Change(Protocol):
         ...
 
     def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
-        """List texts without a vector, each once: of undated documents, then of the newest."""
+        """List texts that wait for a vector, each once, in the order in which they are needed.
+
+        Rules that every context holds come first, then what is more important than most, then
+        all else; each of them undated ones first, then the newest.
+        """
         ...
 
     def unembedded(self, fingerprint: str) -> int:
-        """Count the distinct texts without a vector."""
+        """Count the distinct texts that wait for a vector."""
         ...
 
     def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that each has its vector and search uses them."""
+        """Tell, without a look at the texts, that none waits and search uses the vectors."""
         ...
 
     def mark_embedded(self) -> None:
-        """Remember that every text has its vector, until the next change."""
+        """Remember that no text waits for a vector, until the next change."""
         ...
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors by the hash of their text."""
+        ...
+
+    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
+        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
         ...
 
     def search_by(self, fingerprint: str, dimension: int) -> None:

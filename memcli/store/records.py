@@ -29,6 +29,12 @@ class Counts(Record):
     chunks: int
     parts: int
     embedded: int  # parts with a vector of the store's own fingerprint
+    left_out: int = 0  # parts that its encoder cannot read, which get none
+
+    @property
+    def embeddable(self) -> int:
+        """Count the parts that have, or wait for, a vector."""
+        return self.parts - self.left_out
 
 
 class Reach(Record):

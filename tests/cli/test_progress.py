@@ -57,6 +57,17 @@ def test_then_the_stage_is_drawn_and_cleared_at_the_end() -> None:
     assert "reading" not in shown
 
 
+def test_it_says_how_many_are_done_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, err = Clock(), Screen()
+    with Progress(terminal(err), clock) as progress:
+        clock.now += 1
+        progress.update("embedding", 10, 1000)
+        clock.now += 4
+        progress.update("embedding", 90, 1000)
+    assert "20 a second" in err.getvalue()
+
+
 def test_pipes_and_quiet_runs_are_silent() -> None:
     assert drawn(io.StringIO(), 60.0) == ""
     assert drawn(Screen(), 60.0, quiet=True) == ""

@@ -7,23 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from memcli.indexing.indexer import embed, index
+from memcli.indexing.indexer import GROUP_BYTES, embed, index
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings
 
-# Kills itself at the n-th transaction: after some of its statements, before its commit.
+# Kills itself at the n-th change: after some of its statements, before its commit.
 VICTIM = """
 import os, signal, sys
 from contextlib import contextmanager
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.hashing import HashingEncoder
+from memcli.indexing import indexer
 from memcli.indexing.indexer import embed, index
 from memcli.store.sqlite.writer import Writer
 from tests.support import FAR_FUTURE_NS, make_settings
 
 left = int(sys.argv[4])
+indexer.GROUP_BYTES = int(sys.argv[5])
 
 class Mortal(Writer):
     @contextmanager
@@ -57,21 +59,26 @@ def finish(root: Path, store: str) -> int:
     return report.unchanged
 
 
-@pytest.mark.parametrize("transactions", [1, 2, 5, 17, 30, 35, 36, 37, 38])
+@pytest.mark.parametrize("changes", [1, 2, 5, 17, 30, 35, 36, 37, 38])
+@pytest.mark.parametrize("group_bytes", [1, GROUP_BYTES])
 def test_a_killed_run_leaves_a_sound_file_and_is_resumed(
-    tmp_path: Path, workspaces: Path, rebuilt: str, transactions: int
+    tmp_path: Path, workspaces: Path, rebuilt: str, changes: int, group_bytes: int
 ) -> None:
     root, store = workspaces / "engineer", str(tmp_path / "index.sqlite")
+    arguments = (str(REPOSITORY), str(root), store, str(changes), str(group_bytes))
     done = subprocess.run(
-        [sys.executable, "-c", VICTIM, str(REPOSITORY), str(root), store, str(transactions)],
-        check=False,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", VICTIM, *arguments], check=False, capture_output=True, text=True
     )
     assert done.returncode == -9, done.stderr
     kept = Path(shutil.copytree(tmp_path, tmp_path / "kept")) / "index.sqlite"
     assert_sound(str(kept))
-    unchanged = finish(root, store)
-    assert unchanged == min(max(0, transactions - 2), len(list(root.rglob("*.md"))))
+    unchanged, files = finish(root, store), len(list(root.rglob("*.md")))
+    last = files + 2  # the change behind the files, which ends their last group
+    if changes > last:
+        assert unchanged == files
+    elif group_bytes == 1:  # all but the file it was at, or the last one
+        assert unchanged == (files - 1 if changes == last else max(0, changes - 2))
+    else:
+        assert unchanged == 0
     assert_sound(store)
     assert dump(store) == dump(rebuilt)

@@ -168,7 +168,7 @@ def test_readers_keep_the_state_they_have_open_and_then_see_the_new_one(place: P
         assert held.counts().documents == 1
     for reader in (held, warm, Reader(place.store)):
         assert (frequency(reader, "fox"), frequency(reader, "train")) == (0, 2)
-        assert reader.counts() == (2, 2, 2, 2)
+        assert reader.counts() == (2, 2, 2, 2, 0)
         reader.close()
 
 

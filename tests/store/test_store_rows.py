@@ -116,7 +116,7 @@ def test_documents_are_replaced_and_removed(path: str) -> None:
     embed(writer, ENCODER)
     counts = writer.counts()
     writer.close()
-    assert counts == (1, 1, 1, 1)
+    assert counts == (1, 1, 1, 1, 0)
     assert_sound(path)
     assert [c.about.path for c in recall(path, match="pool")] == ["a.md"]
     assert recall(path, match="fox") == []
@@ -389,7 +389,7 @@ def test_a_damaged_file_is_set_aside_and_one_is_kept(path: str, damage: str) -> 
                 writer.known()
             notice = writer.start_over("the index is damaged")
         assert f"kept as {path}.damaged-1" in notice
-        assert writer.counts() == (0, 0, 0, 0)
+        assert writer.counts() == (0, 0, 0, 0, 0)
         writer.close()
         assert Path(path + ".damaged-1").stat().st_mode & 0o777 == 0o600
         Path(path).unlink()
@@ -420,7 +420,7 @@ def test_hostile_strings_are_only_strings(path: str, text: str, name: str) -> No
     assert {c.about.path for c in found} == {name}
     writer = open_writer(path)
     writer.remove(("memory", name))
-    assert writer.counts() == (0, 0, 0, 0)
+    assert writer.counts() == (0, 0, 0, 0, 0)
     writer.close()
     assert_sound(path)
 
@@ -459,3 +459,26 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
         Held(0, frozenset()),
     ]
     reader.close()
+
+
+def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite")
+    writer = open_writer(path)
+
+    def stop_within_the_third() -> None:
+        with writer.together() as commit:
+            writer.set_meta({"model": "a"})
+            commit()
+            writer.set_meta({"chunking": "b"})
+            with writer.transaction():
+                writer.put_meta("sources", "c")
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop_within_the_third()
+    facts = writer.facts
+    assert (facts.model, facts.chunking, facts.sources, facts.revision) == ("a", None, None, 1)
+    writer.set_meta({"chunking": "b"})
+    assert writer.facts.revision == 2
+    writer.close()
+    assert_sound(path)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from memcli.store.run_records import Stamp
 
-# meta key: the revision at which every text had its vector, and how many documents, chunks and
-# parts there were
+# meta key: the revision at which no text waited for a vector, and how many documents, chunks,
+# parts and parts left out there were
 EMBEDDED_AT = "embedded_at"
 
 
@@ -160,26 +160,28 @@ def read_counts(connection: apsw.Connection) -> Counts:
         )
     )
     at, *counted = meta.get(EMBEDDED_AT, "").split(" ")
-    if at == meta.get("revision", "0") and len(counted) == 3:  # without a look at each
-        documents, chunks, parts = map(int, counted)
-        return Counts(documents, chunks, parts, parts)
-    documents, chunks, parts = _count_rows(connection)
+    if at == meta.get("revision", "0") and len(counted) >= 3:  # without a look at each
+        documents, chunks, parts, left_out = *map(int, counted[:3]), int((*counted, 0)[3])
+        return Counts(documents, chunks, parts, parts - left_out, left_out)
+    documents, chunks, parts, left_out = _count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
-    return Counts(documents, chunks, parts, found[0][0])
+    return Counts(documents, chunks, parts, found[0][0], left_out)
 
 
 def all_embedded(connection: apsw.Connection, revision: str) -> str:
-    """Give the value of EMBEDDED_AT for a revision in which every text has its vector."""
+    """Give the value of EMBEDDED_AT for a revision in which no text waits for a vector."""
     return " ".join([revision, *map(str, _count_rows(connection))])
 
 
-def _count_rows(connection: apsw.Connection) -> tuple[int, int, int]:
-    ((documents, chunks, parts),) = rows(
+def _count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
+    ((documents, chunks, parts, left_out),) = rows(
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
-        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts)",
+        " (SELECT count(*) FROM chunks), (SELECT count(*) FROM parts),"
+        " (SELECT count(*) FROM unread u JOIN parts p ON p.hash = u.hash"
+        " WHERE u.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint'))",
     )
-    return documents, chunks, parts
+    return documents, chunks, parts, left_out
 
 
 _KNOWN = (

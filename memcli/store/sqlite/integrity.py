@@ -26,6 +26,7 @@ _ODD = {
     " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",
     "properties": "typeof(key) <> 'text' OR typeof(value) NOT IN ('text', 'integer', 'real')",
     "speakers": "typeof(name) <> 'text'",
+    "unread": "typeof(fingerprint) <> 'text' OR typeof(hash) <> 'blob'",
     "vectors": "typeof(fingerprint) <> 'text'"
     " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
     f" OR (fingerprint = {_FINGERPRINT} AND length(vector) <> 4 * {_DIMENSION})",

@@ -107,7 +107,7 @@ class Reader:
             return documents.read_known(self._connection)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, parts and embedded parts."""
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self._connection)
 

@@ -118,6 +118,14 @@ CREATE INDEX chunks_preferences ON chunks (id) WHERE preferences <> '[]';
 """
 
 
+# Texts that an encoder cannot read, so that no run looks at them again.
+_V11 = """
+CREATE TABLE unread (
+  hash BLOB NOT NULL, fingerprint TEXT NOT NULL, PRIMARY KEY (hash, fingerprint)
+) WITHOUT ROWID
+"""
+
+
 def _v7(connection: apsw.Connection) -> None:
     """Fill the new table from the front matter that is kept, so that no file is read again."""
     from memcli.store.sqlite import properties
@@ -136,7 +144,7 @@ def _v10(connection: apsw.Connection) -> None:
 
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "a39b8387e8391dd322d41650f5469c84"
+SHAPE = "0daa9b01d2da3325171bb6dddc810f7f"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
@@ -146,13 +154,13 @@ _META = {
     "dimension": "[0-9]{1,5}",
     "revision": "[0-9]{1,18}",
     "published_as": "[0-9]{1,18}",
-    "embedded_at": "[0-9]{1,18}(?: [0-9]{1,12}){0,3}",
+    "embedded_at": "[0-9]{1,18}(?: [0-9]{1,12}){0,4}",
 }
 
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11,
 )  # fmt: skip
 
 

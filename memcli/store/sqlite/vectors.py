@@ -70,6 +70,7 @@ def refresh_slots(
     for hash_ in set(gone):
         if rows(connection, "SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)):
             continue
+        connection.execute("DELETE FROM unread WHERE hash = ?", (hash_,))
         free += [r[0] for r in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,))]
         connection.execute(  # those of other encoders are unused already
             "UPDATE vectors SET unused_since = ? WHERE fingerprint = ? AND hash = ?",

@@ -64,6 +64,7 @@ class Writer:
         self.path, self.now_ns, self.mounts = path, now_ns, mounts
         self.notices = [*notices]
         self._has_dropped = False
+        self._is_together = self._is_torn = self._revises = False  # see `together`
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
         self._file = os.stat(path)
@@ -101,17 +102,53 @@ class Writer:
     def transaction(self, *, revise: bool = True) -> Iterator[None]:
         """Run statements as one change; unless no answer can differ it raises the revision."""
         with translated(self.path):
-            self.connection.execute("BEGIN IMMEDIATE")
+            if not (self._is_together and self.connection.in_transaction):
+                self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                if revise:
+                self._revises |= revise
+                if not self._is_together:
+                    self._commit()
+            except BaseException:
+                self._is_torn = True
+                self._roll_back()
+                raise
+
+    @contextmanager
+    def together(self) -> Iterator[Callable[[], None]]:
+        """Commit the changes made within at once, and before that when what is given is called.
+
+        An error between two changes loses none of them, one within a change those since the last
+        commit.
+        """
+        self._is_together, self._is_torn = True, False
+        try:
+            yield self._commit
+        finally:
+            self._is_together = False
+            if self._is_torn:
+                self._roll_back()
+            else:
+                self._commit()
+
+    def _commit(self) -> None:
+        if not self.connection.in_transaction:
+            return
+        with translated(self.path):
+            try:
+                if self._revises:
                     self.put_meta("revision", str(self.facts.revision + 1))
                 self.check_present()
                 self.connection.execute("COMMIT")
+                self._revises = False
             except BaseException:
-                if self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
+                self._roll_back()
                 raise
+
+    def _roll_back(self) -> None:
+        self._revises = False
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
 
     def check_present(self) -> None:
         """Raise StoreError when the file is no longer where it was opened: nobody would read it."""
@@ -141,7 +178,7 @@ class Writer:
             return documents.read_known(self.connection)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, parts and embedded parts."""
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self.connection)
 
@@ -173,23 +210,24 @@ class Writer:
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        """List texts without a vector, each once: of undated documents, then of the newest."""
+        """List texts that wait for a vector, each once, in the order in which they are needed."""
         with understood(self.path):
             return pending.read_pending(self.connection, fingerprint, limit)
 
     def unembedded(self, fingerprint: str) -> int:
-        """Count the distinct texts without a vector."""
+        """Count the distinct texts that wait for a vector."""
         if self.is_embedded(fingerprint):
             return 0
         found = self._rows(
             "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v"
-            " ON v.hash = p.hash AND v.fingerprint = ? WHERE v.id IS NULL",
+            " ON v.hash = p.hash AND v.fingerprint = ?1 WHERE v.id IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)",
             (fingerprint,),
         )
         return int(found[0][0])
 
     def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that each has its vector and search uses them."""
+        """Tell, without a look at the texts, that none waits and search uses the vectors."""
         facts = self.facts
         return (
             fingerprint is not None
@@ -199,7 +237,7 @@ class Writer:
         )
 
     def mark_embedded(self) -> None:
-        """Remember that every text has its vector, until the next change."""
+        """Remember that no text waits for a vector, until the next change."""
         revision = str(self.facts.revision)
         if not (self.meta(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
@@ -220,6 +258,14 @@ class Writer:
             )
             if is_own:
                 self.refresh((), [hash_ for hash_, _ in made])
+
+    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
+        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
+        with self.transaction():
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO unread (hash, fingerprint) VALUES (?, ?)",
+                [(hash_, fingerprint) for hash_ in hashes],
+            )
 
     def search_by(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on: build their table, switch, drop the old.
@@ -290,7 +336,11 @@ class Writer:
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
                 (since, self.facts.fingerprint),
             )
-            return self.connection.changes()
+            pruned = self.connection.changes()
+            self.connection.execute(
+                "DELETE FROM unread WHERE fingerprint IS NOT ?", (self.facts.fingerprint,)
+            )
+            return pruned
 
     def start_over(self, fault: str) -> str:
         """Go on with a sound index: this one, if a second look finds it so, else an empty one.

@@ -114,6 +114,7 @@ class State(NamedTuple):
     documents: Mapping[Key, Stored] = {}
     vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
     looked: Mapping[str, Sequence[Looked]] = {}  # what each summary rests on, by path
+    unread: frozenset[tuple[str, bytes]] = frozenset()  # likewise: what the encoder cannot read
     embedded_at: int | None = None  # the revision in which every text had its vector
 
     @property
@@ -130,8 +131,9 @@ class State(NamedTuple):
         return found.blob if found else None
 
     def waiting(self, fingerprint: str) -> list[tuple[Row, Part]]:
-        """List the parts whose text has no vector."""
-        return [(r, part) for r, part in self.parts if (fingerprint, part.hash) not in self.vectors]
+        """List the parts whose text has no vector and is not left out."""
+        settled = self.vectors.keys() | self.unread
+        return [(r, part) for r, part in self.parts if (fingerprint, part.hash) not in settled]
 
     @property
     def hashes(self) -> dict[str, bytes]:
@@ -168,7 +170,12 @@ class MemorySnapshot:
     def counts(self) -> Counts:
         parts = [part for _, part in self._state.parts]
         embedded = [part for part in parts if self._state.own_vector(part.hash)]
-        return Counts(len(self._texts()), len(self._state.rows), len(parts), len(embedded))
+        unread = {
+            hash_ for encoder, hash_ in self._state.unread if encoder == self.facts.fingerprint
+        }
+        left_out = [part for part in parts if part.hash in unread]
+        documents, chunks = len(self._texts()), len(self._state.rows)
+        return Counts(documents, chunks, len(parts), len(embedded), len(left_out))
 
     def by_source(self) -> Mapping[str, SourceCounts]:
         found = {}
@@ -448,6 +455,10 @@ class MemoryChange:
             )
         self._become(state._replace(documents={**state.documents, key: stored}, looked=looked))
 
+    @contextmanager
+    def together(self) -> Iterator[Callable[[], None]]:
+        yield lambda: None
+
     def touch(self, key: Key, stamp: Stamp) -> None:
         stored = self._state.documents[key]
         stamp = stamp._replace(hash=stored.stamp.hash)
@@ -461,6 +472,8 @@ class MemoryChange:
         waiting = self._state.waiting(fingerprint)
         waiting.sort(key=lambda found: (found[0].document.path, found[0].place))
         waiting.sort(key=lambda found: found[0].document.date or "undated", reverse=True)
+        waiting.sort(key=lambda found: (found[0].document.importance or 0) <= 0.5)
+        waiting.sort(key=lambda found: not found[0].document.always)
         texts = {
             part.hash: Pending(
                 part.hash,
@@ -487,6 +500,10 @@ class MemoryChange:
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         new = {(fingerprint, hash_): Vector(blob, None) for hash_, blob in made}
         self._become(self._state._replace(vectors={**new, **self._state.vectors}))
+
+    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
+        unread = self._state.unread | {(fingerprint, hash_) for hash_ in hashes}
+        self._become(self._state._replace(unread=unread))
 
     def search_by(self, fingerprint: str, dimension: int) -> None:
         facts = self.facts._replace(fingerprint=fingerprint, dimension=dimension)
@@ -569,8 +586,10 @@ class MemoryChange:
             key: v._replace(unused_ns=None if key in living else v.unused_ns or now)
             for key, v in state.vectors.items()
         }
+        hashes = {part.hash for _, part in state.parts}
+        unread = frozenset(each for each in state.unread if each[1] in hashes)
         facts = state.facts._replace(revision=state.facts.revision + revise)
-        self._cell.state = state._replace(facts=facts, vectors=vectors)
+        self._cell.state = state._replace(facts=facts, vectors=vectors, unread=unread)
 
 
 class MemoryRebuild(MemoryChange):

@@ -229,3 +229,41 @@ def test_a_sound_store_is_not_thrown_away_for_one_fault(store: Store) -> None:
     assert store.describe().set_aside == ""
     with store.snapshot() as snapshot:
         assert set(snapshot.known()) == {("memory", "a.md"), ("memory", "b.md")}
+
+
+def test_changes_are_seen_together(store: Store) -> None:
+    with changing(store) as change:
+        put(change, "a.md", "the fox\n")
+        before = change.facts.revision
+        with change.together() as commit:
+            put(change, "b.md", "the fox\n")
+            put(change, "c.md", "the fox\n")
+            commit()
+            with store.snapshot() as snapshot:
+                assert set(snapshot.known()) == set(keys("a.md", "b.md", "c.md"))
+            commit()
+            change.remove(("memory", "a.md"))
+        assert change.facts.revision > before
+        seen = change.facts.revision
+        with change.together():
+            pass
+        assert change.facts.revision == seen
+    with store.snapshot() as snapshot:
+        assert set(snapshot.known()) == set(keys("b.md", "c.md"))
+
+
+def test_who_stops_between_two_changes_keeps_them(store: Store) -> None:
+    with changing(store) as change:
+
+        def stop_after_two() -> None:
+            with change.together():
+                put(change, "a.md", "the fox\n")
+                put(change, "b.md", "the fox\n")
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            stop_after_two()
+        assert set(change.known()) == set(keys("a.md", "b.md"))
+        put(change, "c.md", "the fox\n")
+    with store.snapshot() as snapshot:
+        assert set(snapshot.known()) == set(keys("a.md", "b.md", "c.md"))

@@ -160,10 +160,10 @@ def test_a_store_is_embedded_until_the_next_change(store: Store) -> None:
         assert change.is_embedded(ENCODER.fingerprint)
         assert not change.is_embedded(OTHER.fingerprint)
         assert not change.is_embedded(None)
-        assert change.counts()[2:] == (3, 3)
+        assert change.counts()[2:] == (3, 3, 0)
         put(change, "d.md", "new words\n")
         assert not change.is_embedded(ENCODER.fingerprint)
-        assert (change.unembedded(ENCODER.fingerprint), change.counts()[2:]) == (1, (4, 3))
+        assert (change.unembedded(ENCODER.fingerprint), change.counts()[2:]) == (1, (4, 3, 0))
         change.remove(("memory", "d.md"))
         assert not change.is_embedded(ENCODER.fingerprint)
         assert change.unembedded(ENCODER.fingerprint) == 0
@@ -293,7 +293,7 @@ def test_a_vector_is_kept_for_so_many_days_after_its_last_use(store: Store, cloc
         change.remove(("memory", "b.md"))
     assert unused_after(store, clock, [19.99, 0.01, 1000], 20) == [0, 1, 0]
     with changing(store) as change:
-        assert change.counts() == (1, 1, 1, 1)
+        assert change.counts() == (1, 1, 1, 1, 0)
         fill_again = [put(change, path, NOTES[path]) for path in ("a.md", "b.md")]
         assert change.unembedded(ENCODER.fingerprint) == len(fill_again)
 
@@ -371,3 +371,44 @@ def test_no_vectors_are_given_before_any_are_searched_by(store: Store) -> None:
         embed(change)
     with store.snapshot() as snapshot:
         assert snapshot.vectors([*every_chunk(snapshot)]) == {}
+
+
+def test_a_text_that_is_left_out_does_not_wait(store: Store) -> None:
+    fill(store, NOTES)
+    with changing(store) as change:
+        left, *others = change.pending(ENCODER.fingerprint, 99)
+        search_by(change)
+        change.leave_out(ENCODER.fingerprint, [left.hash])
+        change.leave_out(ENCODER.fingerprint, [left.hash])
+        assert list(change.pending(ENCODER.fingerprint, 99)) == others
+        assert change.unembedded(ENCODER.fingerprint) == 2
+        assert change.unembedded(OTHER.fingerprint) == 3
+        assert change.counts() == (3, 3, 3, 0, 1)
+        embed(change)
+        change.mark_embedded()
+        assert change.is_embedded(ENCODER.fingerprint)
+        assert (change.counts(), change.counts().embeddable) == ((3, 3, 3, 2, 1), 2)
+    with store.snapshot() as snapshot:
+        assert snapshot.counts() == (3, 3, 3, 2, 1)
+    with changing(store) as change:
+        change.remove(("memory", "a.md"))
+        assert change.counts() == (2, 2, 2, 2, 0)
+        put(change, "a.md", NOTES["a.md"])
+        assert change.unembedded(ENCODER.fingerprint) == 1
+        search_by(change, OTHER)
+        assert change.counts().left_out == 0
+
+
+def test_what_is_needed_first_waits_first(store: Store) -> None:
+    with changing(store) as change:
+        put(change, "memory/2025-03-01.md", "march\n")
+        put(change, "memory/2025-04-01.md", "april\n")
+        put(change, "undated.md", "undated\n")
+        put(change, "memory/2024-01-01.md", "old and important\n", importance=0.9)
+        put(change, "memory/2024-02-01.md", "old and middling\n", importance=0.5)
+        put(change, "memory/2023-01-01.md", "a rule\n", always=True)
+        waiting = change.pending(ENCODER.fingerprint, 99)
+        assert [item.text.strip() for item in waiting] == [
+            "a rule", "old and important", "undated", "april", "march", "old and middling",
+        ]  # fmt: skip
+        assert list(change.pending(ENCODER.fingerprint, 2)) == list(waiting[:2])
