@@ -82,7 +82,7 @@ def apply(
     again: bool = False,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Read what was added or may have changed and store it; remove what is gone.
+    """Read what was added, newest first, or may have changed, and store it; remove what is gone.
 
     `most` bounds how many files are stored; those left over are counted as deferred. `again`
     stores a file anew even where its bytes are the same.
@@ -91,7 +91,8 @@ def apply(
     changed: list[str] = []
     damaged: list[str] = []
     skips = list(planned.listing.skips)
-    todo = [*planned.diff.added, *planned.diff.suspect]
+    newest = sorted(planned.diff.added, key=lambda stat: stat.mtime_ns, reverse=True)
+    todo = [*newest, *planned.diff.suspect]
     deferred = 0
     unchanged = planned.diff.unchanged
     group = 0
