@@ -22,7 +22,7 @@ ROWS = (
     "store",
     "config",
     "embedding markdown workspace",
-    "types errors room",
+    "types errors room digests",
     "record",
 )
 MOST_LINES = 60  # of a function, without its signature and its docstring

@@ -11,8 +11,8 @@ Records are those of the JSON of the same command, frozen and typed. Errors are 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memcli import TYPE_CHECKING
 from memcli.api.opened import OpenedWorkspace
 
 if TYPE_CHECKING:

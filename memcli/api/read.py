@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from memcli import TYPE_CHECKING
 from memcli.api import targets
 from memcli.api.behind import Logs, RawLines, raw_lines
 from memcli.errors import UsageError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from memcli import TYPE_CHECKING
 from memcli.api import targets
 from memcli.api.ask import bring_in_step, check_kinds, remembered
 from memcli.errors import NotFoundError, Reason

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from memcli import TYPE_CHECKING
 from memcli.api.listing import Catalogue, counts
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
@@ -11,6 +10,7 @@ from memcli.types import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from memcli.api.records import DocumentEntry
     from memcli.cli.search_form import Shape

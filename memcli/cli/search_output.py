@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+from memcli import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.render.reasons import quoted, repaired, sentence
@@ -12,6 +12,8 @@ from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin

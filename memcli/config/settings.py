@@ -12,8 +12,8 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
+from memcli import TYPE_CHECKING
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
@@ -23,6 +23,8 @@ from memcli.errors import ConfigError
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"

@@ -7,8 +7,8 @@ while a first index still runs. Moves and reverts embed nothing: vectors are kep
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from memcli import TYPE_CHECKING
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Thread
-from typing import TYPE_CHECKING
 
+from memcli import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
 from memcli.search.legs import Vector
 
 if TYPE_CHECKING:
+    from threading import Thread
+
     from memcli.embedding.choice import Remembered
     from memcli.embedding.query import QueryEncoder
     from memcli.types import Encoder
@@ -53,6 +54,8 @@ class QueryVector:
 
     def start(self) -> None:
         """Begin embedding, if the system gives a thread for it."""
+        from threading import Thread
+
         thread = Thread(target=self._embed, daemon=True)
         with suppress(RuntimeError, MemoryError):
             thread.start()

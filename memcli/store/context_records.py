@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memcli import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:

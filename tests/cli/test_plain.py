@@ -227,8 +227,8 @@ def test_a_command_that_needs_more_than_its_line_stays_with_typer(
         (Annotated[float, typer.Option("--option")], 2.0, '("option", "float")'),
         (Annotated[list[str] | None, typer.Option("--option")], None, '("option", "str*")'),
     ],
-    ids=["two names", "count", "number or none", "most", "choice", "path", "pair", "numbers", "least",
-         "float", "several"],
+    ids=["two names", "count", "number or none", "most", "choice", "path", "pair", "numbers",
+         "least", "float", "several"],
 )  # fmt: skip
 def test_an_option_that_is_not_plain_is_left_out(declared: Any, default: Any, listed: str) -> None:
     expected = [f'"--option": {listed},'] if listed else []

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
+from memcli import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.sqlite import coarse, documents, excerpts, keywords, lineage, schema, vectors
@@ -31,6 +31,8 @@ from memcli.store.sqlite.match import expression, phrase
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
     from memcli.types import Turn

@@ -12,10 +12,10 @@ best are compared again by the vectors of the cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import apsw
 
+from memcli import TYPE_CHECKING
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks

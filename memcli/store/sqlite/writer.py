@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from memcli import TYPE_CHECKING
 from memcli.errors import DamagedError, StoreError
 from memcli.store.sqlite import (
     beside,
@@ -32,6 +32,8 @@ from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, tran
 from memcli.store.sqlite.network import MOUNTS
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.store.records import Counts, Facts, Key, Looked
     from memcli.store.run_records import Pending, Stamp
     from memcli.types import Document, Known
