@@ -6,7 +6,8 @@ long texts faster, so files are read with it.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in `memcli`
+from memcli.checking import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from hashlib import blake2b, sha256
 else:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import _tuplegetter  # type: ignore[attr-defined]  # a field of a named tuple
 
-TYPE_CHECKING = False  # as in `memcli`
+from memcli.checking import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any

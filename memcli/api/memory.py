@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from memcli import TYPE_CHECKING
 from memcli.api.opened import OpenedWorkspace
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.api.read import Lines

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import OTHER_MODEL, Remembered
 from memcli.embedding.known import is_readable
 from memcli.embedding.registry import fingerprint_of

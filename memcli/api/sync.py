@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from memcli import TYPE_CHECKING
 from memcli.api.patience import AskedToWaitError, Patience
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.notices import unmatched
 from memcli.record import Record

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import say_asked, say_dates, say_dense, say_freshness, say_repaired
 from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, markdown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import check
 from memcli.errors import UsageError
 from memcli.types import MEMORY_SOURCE, SCOPES, TRUSTS, Where

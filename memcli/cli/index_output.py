@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.indexing.notices import settings_changed, unlisted, without_vectors
 from memcli.types import Skip, shown

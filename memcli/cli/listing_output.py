@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
 from memcli.api.listing import Catalogue, counts
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
 from memcli.types import shown

@@ -12,7 +12,8 @@ import os
 import sys
 from contextlib import suppress
 
-from memcli import TYPE_CHECKING, __version__
+from memcli import __version__
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.program import (
     COMMANDS,
     TOP_HELP,

@@ -7,7 +7,7 @@ read here as Typer reads it. In any doubt no call is given, and Typer takes the 
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.plain_table import COMMANDS
 from memcli.record import Record
 

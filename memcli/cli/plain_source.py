@@ -19,7 +19,7 @@ may be several, `*` where there may be any number, `>=0` where numbers begin.
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
 from memcli.api.ask import Answered
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import WRITERS, say_dense, say_freshness
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question

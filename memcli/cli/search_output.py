@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.render.reasons import quoted, repaired, sentence

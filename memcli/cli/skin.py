@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from datetime import date, datetime
 
-from memcli import TYPE_CHECKING
 from memcli.api.memory import Memory
 from memcli.api.opened import current_folder
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.terminal import Terminal
 from memcli.errors import UsageError
 from memcli.record import Record

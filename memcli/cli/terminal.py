@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line

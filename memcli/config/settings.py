@@ -13,7 +13,7 @@ import stat
 import sys
 from collections.abc import Mapping
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS

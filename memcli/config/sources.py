@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.types import SCOPES, TRUSTS, Source
 from memcli.workspace.locate import named

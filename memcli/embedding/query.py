@@ -10,7 +10,7 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable
 from functools import partial
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
 from memcli.embedding.registry import (

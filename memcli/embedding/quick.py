@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Located, fingerprint, package_folders, read_graph
 from memcli.embedding.opener import QuickError
 from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence

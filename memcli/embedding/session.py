@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 
-from memcli import TYPE_CHECKING, room
+from memcli import room
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, LegMissingError
 from memcli.record import Record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import Settings, read
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.store.records import Looked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import model_name
 from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown

@@ -12,7 +12,7 @@ from datetime import date
 from functools import cache
 from itertools import accumulate
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

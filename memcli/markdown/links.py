@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.tokens import quotient

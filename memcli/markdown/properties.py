@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import normalize
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped

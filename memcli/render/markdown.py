@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit

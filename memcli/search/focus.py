@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.search.hits import Hit, ordered
 from memcli.search.lines import Run, whole_thought

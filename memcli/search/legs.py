@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import OTHER_MODEL
 from memcli.embedding.known import is_readable, known
 from memcli.errors import Reason

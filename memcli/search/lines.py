@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.types import SUMMARY
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
 from memcli.record import Record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.tokens import estimate
 from memcli.search.lines import cut_down
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.search.hits import Hit, ordered
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
 from memcli.search.legs import Vector
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parse import visible
 from memcli.markdown.words import split_runs
 from memcli.record import Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import Config, cache_folder
 from memcli.config.sources import HINT
 from memcli.errors import ConfigError

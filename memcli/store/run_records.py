@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.side_files import own_file
 from memcli.cli.skin import Shared, Skin, make_skin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import CONTEXT_FORMATS, check
 from memcli.cli.filters import sync_of
 from memcli.cli.skin import Shared, make_skin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SHELLS, check
 from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help
 from memcli.cli.topics import page, topics

@@ -5,7 +5,7 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
 from memcli.cli.filters import bounds_of, check_words, paths_of, span_of, sync_of, tags_of, where_of
 from memcli.cli.skin import Shared, make_skin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.filters import check_words, paths_of, sync_of, tags_of, where_of
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError

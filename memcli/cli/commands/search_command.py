@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SORTS, check
 from memcli.cli.filters import bounds_of, check_words, paths_of, span_of, sync_of, tags_of, where_of
 from memcli.cli.skin import Shared, Skin, make_skin

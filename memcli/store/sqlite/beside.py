@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import NEXT_SUFFIX, remove_files, rows
 
 if TYPE_CHECKING:

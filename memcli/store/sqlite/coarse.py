@@ -18,7 +18,7 @@ from math import ceil
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.sqlite.driver import rows
 

@@ -6,7 +6,7 @@ import json
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
 from memcli.store.records import Counts, Facts, Key

@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 
 import apsw
 
-from memcli import TYPE_CHECKING, room
+from memcli import room
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_FILES, BusyError, DamagedError, StoreError
 from memcli.record import Record
 from memcli.store.sqlite.network import MOUNTS, is_network

@@ -9,7 +9,7 @@ from itertools import groupby
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import (
     MAYBE_REAL,
     MAYBE_TEXT,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import TOKENIZER, phrase
 from memcli.types import Term

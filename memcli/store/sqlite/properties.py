@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.properties import (
     TAGS,
     bare,

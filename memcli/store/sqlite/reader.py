@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.sqlite import coarse, documents, excerpts, keywords, lineage, schema, vectors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import TEXT, WHOLE, Column, rows, typed_rows
 from memcli.store.sqlite.excerpts import marks
 from memcli.types import Turn

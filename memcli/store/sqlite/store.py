@@ -11,7 +11,7 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 

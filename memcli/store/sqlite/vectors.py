@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
 from memcli.store.run_records import WatchRecord
 from memcli.store.sqlite.lock import SAFELY, owner_pid, writer_lock

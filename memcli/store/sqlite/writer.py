@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 
 import apsw
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError, StoreError
 from memcli.store.sqlite import (
     beside,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.commands.bench.measuring import Measured, measure
 from memcli.cli.skin import Shared, Skin, make_skin

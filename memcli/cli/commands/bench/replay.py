@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli import search_receipt, side_files
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode

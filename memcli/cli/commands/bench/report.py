@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.commands.bench import history_files
 from memcli.cli.skin import Shared, make_skin

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
-from memcli import TYPE_CHECKING
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
 from memcli.cli.skin import Shared, Skin, make_skin
