@@ -36,6 +36,8 @@ class _Fields(tuple):  # type: ignore[type-arg]
 
         That constructor also says what is wrong with the values.
         """
+        if len(values) == len(cls._fields) and not named:
+            return tuple.__new__(cls, values)
         made = _made[cls] = _made.get(cls, 0) + 1
         rest = cls._fields[len(values) :]
         if made < _MANY and all(name in rest for name in named):

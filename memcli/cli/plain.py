@@ -7,6 +7,8 @@ read here as Typer reads it. In any doubt no call is given, and Typer takes the 
 
 from __future__ import annotations
 
+import sys
+
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.plain_table import COMMANDS
 from memcli.record import Record
@@ -25,10 +27,9 @@ class Call(Record):
     values: dict[str, Any]
 
     def command(self) -> Callable[..., int]:
-        """Import the function."""
-        from importlib import import_module
-
-        found: Callable[..., int] = import_module(self.module).command
+        """Import the function; without `importlib`, which itself would have to be imported."""
+        __import__(self.module)
+        found: Callable[..., int] = sys.modules[self.module].command
         return found
 
 

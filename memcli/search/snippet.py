@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.parse import visible
+from memcli.markdown.comments import visible
 from memcli.markdown.words import split_runs
 from memcli.record import Record
 
