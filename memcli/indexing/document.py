@@ -20,6 +20,7 @@ from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
+from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.turns import turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
@@ -84,9 +85,14 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     chunks = chunk_document(
         parsed, title=title, date=date, limits=limits, heading_date=heading_date
     )
-    if turns := turns_of(parsed):
+    turns = turns_of(parsed)
+    wanted = preferences_of(parsed, turns)
+    if turns or wanted:
         chunks = tuple(
-            chunk._replace(turns=within(turns, chunk.start_line, chunk.end_line))
+            chunk._replace(
+                turns=within(turns, chunk.start_line, chunk.end_line),
+                preferences=begun_within(wanted, chunk.start_line, chunk.end_line),
+            )
             for chunk in chunks
         )
     trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED

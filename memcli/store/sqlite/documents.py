@@ -89,14 +89,14 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
 
     connection.execute(
         "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
-        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns,"
+        " preferences) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             document_id, chunk.ordinal, chunk.anchor,
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
             chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
             chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-            chunk.text, as_json(chunk.turns),
+            chunk.text, as_json(chunk.turns), json.dumps(chunk.preferences),
         ),
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
@@ -232,11 +232,12 @@ def _document(connection: apsw.Connection, document_id: int) -> Document:
 
 _OF_CHUNK = (
     "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text", "text_hash", "date", "links", "turns",
+    "tokens", "text", "text_hash", "date", "links", "turns", "preferences",
 )  # fmt: skip
 
 
 def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
+    from memcli.store.sqlite.preferences import lines_of
     from memcli.store.sqlite.speakers import from_json
 
     found = []
@@ -248,6 +249,7 @@ def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
         told = dict(zip(_OF_CHUNK, row, strict=True))
         told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
         told["turns"] = from_json(told["turns"])
+        told["preferences"] = lines_of(told["preferences"])
         found.append(Chunk(**told, parts=_parts(connection, chunk_id)))
     return tuple(found)
 
