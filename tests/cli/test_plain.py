@@ -114,10 +114,16 @@ def right_lines(draw: st.DrawFn) -> tuple[str, list[str]]:
         value = draw(RIGHT[kind])
         joined = f"{option}={value}" if option.startswith("--") else f"{option}{value}"
         pieces.append(draw(st.sampled_from([[option, value], [joined] if value else [option, ""]])))
+    dashes = draw(st.sampled_from([[], ["--"]]))  # behind them anything is an argument
+    texts = st.one_of(WORDS, st.sampled_from(["--", "--json", "-x"])) if dashes else WORDS
+    words = []
     for _, kind in arguments:
         least, most = kind[-1] not in "*?", 3 if kind[-1] in "*+" else 1
-        pieces += [[each] for each in draw(st.lists(WORDS, min_size=least, max_size=most))]
-    return name, [word for piece in draw(st.permutations(pieces)) for word in piece]
+        words += draw(st.lists(texts, min_size=least, max_size=most))
+    if not dashes:
+        pieces += [[word] for word in words]
+    line = [word for piece in draw(st.permutations(pieces)) for word in piece]
+    return name, [*line, *dashes, *words] if dashes else line
 
 
 @st.composite
