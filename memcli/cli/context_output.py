@@ -132,7 +132,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
-        say_dense(found.answer.dense, terminal)
+        say_dense(found.answer.dense, skin)
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_asked(found.answer, terminal)

@@ -78,6 +78,11 @@ def preferences_of(parsed: Parsed, turns: Sequence[Turn]) -> tuple[Lines, ...]:
     return tuple(found)
 
 
+def is_preference(said: str) -> bool:
+    """Tell whether what a user says to an assistant is one."""
+    return bool(_pattern(orders=True).search(said))
+
+
 def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Lines, ...]:
     """Give those that begin on a run of lines, as far as they stand on it."""
     return tuple((first, min(last, end)) for first, last in preferences if start <= first <= end)

@@ -15,6 +15,8 @@ from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_ro
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memcli.store.run_records import Stamp
 
 # meta key: the revision at which every text had its vector, and how many documents, chunks and
@@ -101,8 +103,8 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
     connection.execute(
-        "INSERT INTO fts (rowid, heading, body) VALUES (?, ?, ?)",
-        (chunk_id, prepare(" ".join(chunk.heading_path)), prepare(visible(chunk.text))),
+        "INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)",
+        (*_prepared(chunk.heading_path, chunk.text), chunk_id),
     )
     connection.executemany(
         'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
@@ -112,6 +114,23 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
             for p in chunk.parts
         ],
     )
+
+
+def _prepared(heading_path: Sequence[str], text: str) -> tuple[str, str]:
+    """Give the words of a chunk: of its headings, and of what is seen of its text."""
+    return prepare(" ".join(heading_path)), prepare(visible(text))
+
+
+def reword(connection: apsw.Connection) -> None:
+    """Write the words of all chunks anew that are not in ASCII, from the text that is kept."""
+    for chunk_id, heading_path, text in connection.execute(
+        "SELECT id, heading_path, text FROM chunks"
+    ):
+        if not (heading_path.isascii() and text.isascii()):
+            connection.execute(
+                "UPDATE fts SET heading = ?, body = ? WHERE rowid = ?",
+                (*_prepared(json.loads(heading_path), text), chunk_id),
+            )
 
 
 def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:

@@ -127,6 +127,13 @@ def _v7(connection: apsw.Connection) -> None:
         properties.put(connection, document_id, front_matter)
 
 
+def _v10(connection: apsw.Connection) -> None:
+    """Write words of Russian, Arabic and Japanese as `markdown.forms` has them; no file is read."""
+    from memcli.store.sqlite import documents
+
+    documents.reword(connection)
+
+
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
 SHAPE = "a39b8387e8391dd322d41650f5469c84"
@@ -145,7 +152,7 @@ _META = {
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10,
 )  # fmt: skip
 
 
