@@ -61,7 +61,7 @@ def main() -> None:
         "status": [*memcli, "status", "-w", given.workspace],
         "index": [*memcli, "index", "-w", given.workspace],
         "context": [*memcli, "context", given.question, "-w", given.workspace],
-        "get": [*memcli, "get", "MEMORY.md", "-w", given.workspace],
+        "ls": [*memcli, "ls", "-w", given.workspace],
         "bare": [*python, "-c", BARE, given.question],
     }
     runs: dict[str, list[tuple[float, float, float]]] = {name: [] for name in kinds}
