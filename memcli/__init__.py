@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # a checker takes it for true; `typing` is half of what --help imports
+from memcli.checking import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from typing import Any
 

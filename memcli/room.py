@@ -16,11 +16,11 @@ _PROCESS = "/proc/self"
 def left(process: str = _PROCESS) -> int | None:
     """Count the bytes of address space that may still be taken; None: without limit, or unknown."""
     try:
-        with open(os.path.join(process, "limits"), encoding="ascii") as file:
+        with open(os.path.join(process, "limits"), encoding="utf-8") as file:
             (limit,) = (line.split()[3] for line in file if line.startswith("Max address space"))
         if not limit.isdecimal():
             return None
-        with open(os.path.join(process, "statm"), encoding="ascii") as file:
+        with open(os.path.join(process, "statm"), encoding="utf-8") as file:
             taken = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # only Linux says so
         return None

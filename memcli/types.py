@@ -8,9 +8,14 @@ ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # only a checker of types asks
 
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage

@@ -15,10 +15,11 @@ import memcli
 from memcli.cli import generate
 from memcli.cli.command_tree import command_tree
 from memcli.cli.help_text import folded
-from memcli.cli.main import build, run
+from memcli.cli.main import run
 from memcli.cli.options import GENERAL
 from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP
 from memcli.cli.topics import page, topics
+from memcli.cli.typer_program import build
 from memcli.config.settings import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
 

@@ -58,6 +58,44 @@ def test_it_has_what_its_class_adds_and_can_be_copied() -> None:
         assert type(again) is Point
 
 
+def test_the_first_records_are_like_all_that_follow() -> None:
+    """The constructor is compiled only once there are many."""
+
+    class Fresh(Record):
+        x: int
+        y: int = 2
+        z: int = 3
+
+    made = [Fresh(1), Fresh(x=1), Fresh(1, 2), Fresh(1, z=3), Fresh(z=3, y=2, x=1)]
+    assert "__new__" not in vars(Fresh)
+    made += [Fresh(1, z=3) for _ in range(50)]
+    assert "__new__" in vars(Fresh)
+    assert set(made) == {Fresh(1, 2, 3)}
+    assert set(map(type, made)) == {Fresh}
+
+
+@pytest.mark.parametrize("values", [(), (1, 2, 3), (1,)], ids=str)
+@pytest.mark.parametrize("named", [{}, {"x": 1}, {"y": 2}, {"z": 3}, {"y": 2, "z": 3}], ids=str)
+def test_the_first_record_of_a_kind_is_refused_as_all_are(
+    values: tuple[int, ...], named: dict[str, int]
+) -> None:
+    def outcome(kind: Any) -> object:
+        try:
+            return tuple(kind(*values, **named))
+        except TypeError:
+            return TypeError
+
+    class New(Record):
+        x: int
+        y: int
+
+    class Old(NamedTuple):
+        x: int
+        y: int
+
+    assert outcome(New) == outcome(Old)
+
+
 @pytest.mark.parametrize("wrong", [{}, {"x": 1}, {"x": 1, "y": 2, "z": 3}])
 def test_a_record_takes_its_fields_and_no_others(wrong: dict[str, int]) -> None:
     for kind in (Point, Named):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 from memcli.api.ask import begin_vector, bring_in_step, remembered
+from memcli.checking import TYPE_CHECKING
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.compaction import folder
 from memcli.errors import MemcliError, UsageError
 from memcli.record import Record
 from memcli.types import Filters, Wanted
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.opened import OpenedWorkspace
     from memcli.bench.kept import Kept
     from memcli.bench.queries import Query

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from memcli.api.ask import bring_in_step, check_kinds, remembered
 from memcli.api.records import DocumentEntry
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
 

@@ -11,9 +11,9 @@ Records are those of the JSON of the same command, frozen and typed. Errors are 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memcli.api.opened import OpenedWorkspace
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.api.read import Lines

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import time
+from _thread import allocate_lock as Lock
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
 
+from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
 from memcli.record import Record
@@ -20,6 +20,8 @@ from memcli.store.open import open_store
 from memcli.workspace.locate import locate
 
 if TYPE_CHECKING:
+    from typing import Any, Self
+
     from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.opener import Opened
     from memcli.embedding.query import QueryEncoder

@@ -8,9 +8,12 @@ goes on where it was, because what was made is kept.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import LegMissingError
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 MOST_WAITS = 4  # without an answer in between
 

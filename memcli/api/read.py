@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memcli.api import targets
 from memcli.api.behind import Logs, RawLines, raw_lines
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.indexing.planning import plan
 from memcli.markdown.parts import digest

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.errors import Reason
     from memcli.search.dates import DateSpan
     from memcli.search.legs import Leg

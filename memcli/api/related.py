@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memcli.api import targets
 from memcli.api.ask import bring_in_step, check_kinds, remembered
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
 from memcli.search.related import NONE, Alike, related

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import OTHER_MODEL, Remembered
 from memcli.embedding.known import is_readable
 from memcli.embedding.registry import fingerprint_of
@@ -26,6 +26,8 @@ from memcli.store.run_records import Described, SourceCounts, VectorSearch, Watc
 from memcli.types import MEMORY_SOURCE, STATES, FileStat, Skip, Source, shown
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings

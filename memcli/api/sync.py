@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
 
 from memcli.api.patience import AskedToWaitError, Patience
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from memcli.api.opened import OpenedWorkspace
     from memcli.embedding.opener import Opened
     from memcli.indexing.indexer import Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
 
-
-Made = TypeVar("Made")
+    Made = TypeVar("Made")
 
 
 def unseen(stage: str, done: int, total: int) -> None:

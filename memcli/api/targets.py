@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name

@@ -90,10 +90,11 @@ class Command(Record):
 
 def command_tree(tree: Any) -> tuple[Command, ...]:  # noqa: ANN401
     """List every command of a built tree, in the order of the top-level help."""
-    return tuple(_command(name, leaf, group) for name, leaf, group in _leaves(tree))
+    return tuple(_command(name, leaf, group) for name, leaf, group in leaves(tree))
 
 
-def _leaves(tree: Any) -> Iterator[tuple[str, Any, str]]:  # noqa: ANN401
+def leaves(tree: Any) -> Iterator[tuple[str, Any, str]]:  # noqa: ANN401
+    """Give each command that does something: its full name, itself, the help of its group."""
     for name, command in tree.commands.items():
         children = getattr(command, "commands", None)
         if children is None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import say_asked, say_dates, say_dense, say_freshness, say_repaired
 from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, PREFERENCES, RECENT, SECTIONS, SOFT, ContextPart, markdown
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.assemble import Assembly
     from memcli.cli.skin import Skin
     from memcli.context.assemble import Assembled, Sharing

@@ -1,7 +1,8 @@
-"""Generate the files that are derived from code: the README's tables and the completion scripts.
+"""Generate the files that are derived from code.
 
-`python -m memcli.cli.generate README.md` rewrites the tables of that file in place, and
-`python -m memcli.cli.generate completions/` the completion scripts of that folder.
+`python -m memcli.cli.generate README.md` rewrites the tables of that file in place,
+`python -m memcli.cli.generate completions/` the completion scripts of that folder, and
+`python -m memcli.cli.generate memcli/cli/plain_table.py` what a command line is read by.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import sys
 
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
-from memcli.cli.main import build
+from memcli.cli.plain_source import plain_table
 from memcli.cli.settings_text import allowed, shown_default
+from memcli.cli.typer_program import build
 from memcli.config.settings import KEYS
 
 EXIT_MEANINGS = {
@@ -83,10 +85,13 @@ def _main() -> None:
             with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:
                 file.write(script)
         return
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    if path.endswith(".py"):
+        made = plain_table(build())
+    else:
+        with open(path, encoding="utf-8") as file:
+            made = filled(file.read())
     with open(path, "w", encoding="utf-8") as file:
-        file.write(filled(text))
+        file.write(made)
 
 
 if __name__ == "__main__":

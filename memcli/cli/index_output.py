@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.indexing.notices import settings_changed, unlisted, without_vectors
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.sync import Done
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal

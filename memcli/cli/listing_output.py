@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from memcli.api.listing import Catalogue, counts
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
 from memcli.types import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from memcli.api.records import DocumentEntry
     from memcli.cli.search_form import Shape

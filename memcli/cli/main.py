@@ -12,20 +12,18 @@ import os
 import sys
 from contextlib import suppress
 
-from memcli import TYPE_CHECKING, __version__
+from memcli import __version__
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.program import (
     COMMANDS,
     TOP_HELP,
-    Program,
-    laid_out,
-    terminal,
     write_help,
 )
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, NoReturn, TextIO
+    from typing import NoReturn, TextIO
 
 # What the system says of a disk that is full or broken, and of what it does not allow.
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
@@ -132,37 +130,9 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
     )
 
 
-def build(command: str | None = None) -> Any:  # noqa: ANN401
-    """Build the command tree with one command, or with all of them."""
-    import importlib
-
-    import typer
-
-    app = typer.Typer(
-        name="memcli",
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_nothing)
-    for name in COMMANDS if command is None else (command,):
-        module = importlib.import_module(f"memcli.cli.commands.{name}_command")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            kind = getattr(module, "KIND", None)
-            app.command(name, help=laid_out(module.command.__doc__), cls=kind)(module.command)
-    return typer.main.get_command(app)
-
-
-def _nothing() -> None:
-    """Search over Markdown memory workspaces."""
-
-
 def _run_command(arguments: Sequence[str]) -> int:
-    name = arguments[0]
-    if name not in COMMANDS:
+    """Run a command by the short way where its line is plain, else by Typer's."""
+    if arguments[0] not in COMMANDS:
         from memcli.cli.usage import no_command
 
         raise no_command(arguments)
@@ -172,28 +142,14 @@ def _run_command(arguments: Sequence[str]) -> int:
     if room.is_short():
         raise MemoryError
 
-    import typer
+    from memcli.cli.plain import plain_call
 
-    # Click comes with Typer under a name of Typer's own; this is the base of its usage errors.
-    click_error: Any = next(
-        base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
-    )
-    tree = build(name)
-    if not {"-h", "--help"}.isdisjoint(arguments):
-        from memcli.cli import help_text
+    call = plain_call(arguments)
+    if call is None:
+        from memcli.cli import typer_program
 
-        help_text.prepare(tree, arguments, terminal().width)
-    try:
-        # Not tree(...): that would turn a closed pipe and Ctrl-C into exits of its own.
-        with tree.make_context("memcli", list(arguments), obj=Program(run, build)) as top:
-            result = tree.invoke(top)
-    except typer.Exit as end:  # --help was printed
-        return end.exit_code
-    except click_error as error:
-        from memcli.cli.usage import refused
-
-        raise refused(error, tree, arguments) from None
-    return int(result or 0)
+        return typer_program.run_line(arguments, run)
+    return int(call.command()(**call.values) or 0)
 
 
 def _complete(arguments: Sequence[str]) -> int:

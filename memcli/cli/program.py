@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # as in `memcli`
+from memcli.checking import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any

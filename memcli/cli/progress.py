@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
+
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal

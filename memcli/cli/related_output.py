@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from memcli.api.ask import Answered
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import WRITERS, say_dense, say_freshness
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.related import Likenesses
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SEARCH_FORMATS, check
 from memcli.errors import UsageError
 from memcli.record import Record

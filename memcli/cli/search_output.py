@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.render.reasons import quoted, repaired, sentence
@@ -13,6 +13,8 @@ from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin

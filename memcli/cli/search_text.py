@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render import text as plain
 from memcli.search.legs import MODE_IS_LEXICAL

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.cli.skin import Skin
 
 MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less

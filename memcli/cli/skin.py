@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
 
 from memcli.api.memory import Memory
 from memcli.api.opened import current_folder
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.terminal import Terminal
 from memcli.errors import UsageError
 from memcli.record import Record
@@ -16,6 +16,8 @@ from memcli.types import MEMORY_SOURCE, shown
 from memcli.workspace.dating import age_days
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
 from memcli.types import shown
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.cli.skin import Skin
 
 INDENT = 11  # columns of the word in front

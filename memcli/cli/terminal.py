@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TextIO
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 WHEN = ("auto", "always", "never")
 # Columns; a longer line is hard to read back from its end to the next one.

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.compaction.keep import DECISION
 from memcli.compaction.sanitize import is_described, is_placeholder
 from memcli.compaction.sentences import Sentence

@@ -8,8 +8,8 @@ that the records of a log cover every chunk of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.tokens import estimate
 from memcli.record import Record
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.compaction.keep import DECISION, FACT
 from memcli.compaction.similarity import content, terms
 from memcli.record import Record

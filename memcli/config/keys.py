@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding import encoders
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Key(Record):

@@ -12,8 +12,8 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
@@ -23,6 +23,8 @@ from memcli.errors import ConfigError
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
@@ -68,7 +70,7 @@ def cache_folder(environ: Mapping[str, str]) -> str:
 
 def folder_of(workspace: str, environ: Mapping[str, str]) -> str:
     """Name the folder in the cache folder that is a workspace's own."""
-    from hashlib import sha256
+    from memcli.digests import sha256
 
     name = sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()[:20]
     return os.path.join(cache_folder(environ), name)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.types import SCOPES, TRUSTS, Source
 from memcli.workspace.locate import named
+
+if TYPE_CHECKING:
+    from typing import Any
 
 BUILT_IN_KINDS = (
     ("DECISIONS/**", "decision"),

@@ -93,6 +93,8 @@ def _path(target: str) -> str:
 
 
 def _decoded(text: str) -> str:
+    if "%" not in text:
+        return text
     from urllib.parse import unquote
 
-    return unquote(text) if "%" in text else text
+    return unquote(text)

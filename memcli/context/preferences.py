@@ -7,8 +7,8 @@ it; but there are few of them, so each is held against the question by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import PREFERENCES, ContextPart, make_part
 from memcli.markdown.words import prepare
 from memcli.store.records import Legs, Reach

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
 from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
 from memcli.context.packing import Cited, cited, touches

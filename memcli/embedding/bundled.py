@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
 from memcli.embedding.models import INT8, MODEL_PACKAGE, fingerprint, locate, verify
 from memcli.embedding.opener import Folders, Opened, Opener, Opening, Quick

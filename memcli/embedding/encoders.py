@@ -7,8 +7,8 @@ stands in `choice`. A program that uses memcli may add an encoder of its own by 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import MODEL_PACKAGE, Located, fingerprint, read_graph, verify
 from memcli.embedding.session import require_room, settings, silence
 from memcli.embedding.wordpiece import WordPiece

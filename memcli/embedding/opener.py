@@ -6,14 +6,18 @@ Types alone, so that a module can fill in its `Opener` without knowing who asks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from memcli.embedding.choice import Choice, Remembered
     from memcli.errors import Reason
     from memcli.types import Encoder
+else:
+    Protocol = object  # only a checker of types asks
 
 Folders = tuple[str, ...]  # that packages are imported from
 

@@ -6,11 +6,11 @@ changed since is verified again before its vectors are believed.
 
 from __future__ import annotations
 
+from _thread import allocate_lock as Lock
 from collections.abc import Callable
 from functools import partial
-from threading import Lock
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.opener import Quick, QuickError
 from memcli.embedding.registry import (

@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
-from typing import Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Located, fingerprint, package_folders, read_graph
 from memcli.embedding.opener import QuickError
 from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 

@@ -6,9 +6,9 @@ Depends on no runtime; `onnx` and `quick` each pass these settings on in their o
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from memcli import room
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, LegMissingError
 from memcli.record import Record
 

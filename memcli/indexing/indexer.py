@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.known import is_readable, reads_latin_only
-from memcli.embedding.lanes import in_order
 from memcli.errors import DamagedError
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
@@ -286,6 +285,7 @@ def _batches(
     encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
 ) -> Generator[list[tuple[bytes, bytes]]]:
     """Give hashes and vectors to be stored together; the next are made meanwhile."""
+    from memcli.embedding.lanes import in_order
 
     def encode(items: Sequence[Pending]) -> list[tuple[bytes, bytes]]:
         texts = [text_of(item) for item in items]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import Settings, read
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.store.records import Looked

@@ -7,8 +7,8 @@ what the next `memcli index` will report, because they read the `Standing` that 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import BY_BYTES, Settings, changed_settings, pair_moves, plan, read
 from memcli.record import Record
 from memcli.store.records import Facts, Key

@@ -6,8 +6,8 @@ Reasons are data: how they are shown is left to whoever shows them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import model_name
 from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown

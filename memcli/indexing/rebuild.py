@@ -7,8 +7,8 @@ full run brings in step.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError
 from memcli.indexing.indexer import Progress, Report, bring_in_step, index
 from memcli.indexing.lineage import check_lineage

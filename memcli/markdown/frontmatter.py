@@ -11,9 +11,12 @@ import math
 from datetime import date
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from yaml import SafeLoader
 
 MAX_CHARS = 65_536

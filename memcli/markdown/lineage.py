@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
+
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA = "memcli.summary/1"
 FOLDERS = ("memory/summaries/", "summaries/")

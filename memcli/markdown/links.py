@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # Bounded repeats that give nothing back keep hostile bracket runs linear.
 _INLINE = re.compile(r"\]\(\s*+<?([^()<>\s]{1,512}+)>?[^()\n]{0,128}+\)")

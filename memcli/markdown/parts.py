@@ -8,12 +8,12 @@ word boundaries, never inside a comment.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
+from memcli.digests import blake2b
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
@@ -85,7 +85,7 @@ def embedded_again(
 
 def digest(text: str) -> bytes:
     """Hash a text for identity inside one index."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
 def cut_parts(

@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 from unicodedata import normalize
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Value = str | int | float
 TAGS = "tags"  # the key of all tags

@@ -16,8 +16,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.types import Turn
 

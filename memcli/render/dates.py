@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.search.dates import DateSpan
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _ORDERS = {"newest": "a wish for the newest", "oldest": "a wish for the oldest"}
 # Nothing is to be said of a day or month that is written as it is meant.

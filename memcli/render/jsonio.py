@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parts import digest
 from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
 from memcli.search.passages import Passage
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.look import Standing

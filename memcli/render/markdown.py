@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import OTHER_MODEL
 from memcli.embedding.known import is_readable, known, readable
 from memcli.errors import Reason

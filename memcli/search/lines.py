@@ -8,8 +8,8 @@ chunk is all that can be added.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.types import SUMMARY
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
 from memcli.record import Record
@@ -13,6 +12,8 @@ from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.types import Filters
 
 

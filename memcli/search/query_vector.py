@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+# As `threading` does it, which would have to be imported.
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Thread
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
 from memcli.search.legs import Vector
 
 if TYPE_CHECKING:
+    from _thread import LockType
+
     from memcli.embedding.choice import Remembered
     from memcli.embedding.query import QueryEncoder
     from memcli.types import Encoder
@@ -48,27 +51,35 @@ class QueryVector:
     def __init__(self, encoder: Callable[[], QueryEncoder], text: str, index: Remembered) -> None:
         """Take what gives the encoder, the natural text, and what the index says of its model."""
         self._encoder, self._text, self._index = encoder, text, index
-        self._thread: Thread | None = None
+        self._embedded: LockType | None = None  # held by the thread while it works
         self._vector = _without(Reason("no-vector", FAILED))
 
     def start(self) -> None:
         """Begin embedding, if the system gives a thread for it."""
-        thread = Thread(target=self._embed, daemon=True)
+        embedded = allocate_lock()
+        embedded.acquire()
         with suppress(RuntimeError, MemoryError):
-            thread.start()
-            self._thread = thread
+            start_new_thread(self._embed_and_release, (embedded,))
+            self._embedded = embedded
 
     def result(self, text: str) -> Vector:
         """Wait for the vector of a text, or for the reason why there is none.
 
         Another text than the one that was begun is embedded now: by then the encoder is open.
         """
-        if self._thread is not None:
-            self._thread.join()
-        if self._thread is None or text != self._text:
+        if self._embedded is not None:
+            with self._embedded:  # once it is free
+                pass
+        if self._embedded is None or text != self._text:
             self._text = text
             self._embed()
         return self._vector
+
+    def _embed_and_release(self, embedded: LockType) -> None:
+        try:
+            self._embed()
+        finally:
+            embedded.release()
 
     def _embed(self) -> None:
         """Embed; whatever is raised here would be lost with the thread, and so it is the reason."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse

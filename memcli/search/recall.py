@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare, stem
 from memcli.record import Record

@@ -16,8 +16,8 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from operator import mul
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.known import is_readable
 from memcli.errors import Reason
 from memcli.markdown.comments import visible

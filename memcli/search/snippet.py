@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from memcli.markdown.parse import visible
+from memcli.checking import TYPE_CHECKING
+from memcli.markdown.comments import visible
 from memcli.markdown.words import split_runs
 from memcli.record import Record
 

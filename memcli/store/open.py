@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import Config, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import ConfigError

@@ -9,10 +9,9 @@ import re
 from datetime import date, datetime
 
 # Each digit run has a fixed length, so the search is linear and matches never overlap.
-_IN_PATH = re.compile(
-    r"(?<![0-9])([0-9]{4})(?:-([0-9]{2})-|/([0-9]{2})/|([0-9]{2}))([0-9]{2})(?![0-9])"
-)
-_ISO_START = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:$|T[0-9]|[^\w/-])")
+# Compiled at first use: a search dates nothing.
+_IN_PATH = r"(?<![0-9])([0-9]{4})(?:-([0-9]{2})-|/([0-9]{2})/|([0-9]{2}))([0-9]{2})(?![0-9])"
+_ISO_START = r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:$|T[0-9]|[^\w/-])"
 # What may stand before a date in a heading: brackets and emphasis.
 _OPENERS = "[(*_`~ \t"
 
@@ -35,21 +34,21 @@ def value_date(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     # Longer text is not a date; a time and a zone may follow one.
-    found = _IN_PATH.match(value.strip()[:64])
+    found = re.match(_IN_PATH, value.strip()[:64])
     return _checked(found) if found else None
 
 
 def path_date(path: str) -> str | None:
     """Give the rightmost calendar date in a path, so the file name comes before its folders."""
     best = None
-    for found in _IN_PATH.finditer(path):
+    for found in re.finditer(_IN_PATH, path):
         best = _checked(found) or best
     return best
 
 
 def heading_date(text: str) -> str | None:
     """Give the date of a heading that begins with one: `2026-02-10`, `2026-02-10 Tuesday`."""
-    found = _ISO_START.match(text.lstrip(_OPENERS))
+    found = re.match(_ISO_START, text.lstrip(_OPENERS))
     return _valid(found[1], found[2], found[3]) if found else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 
@@ -135,7 +134,9 @@ def _attempt(
     if wordy := _too_long(text):
         return Skip(source, path, "too-large", wordy)
     stamp = FileStat(source, path, *_stamp(before), openat.inode(before))
-    return FileText(stamp, hashlib.sha256(data).digest(), text, damaged)
+    from hashlib import sha256
+
+    return FileText(stamp, sha256(data).digest(), text, damaged)
 
 
 def _too_long(text: str) -> str:

@@ -15,8 +15,8 @@ import memcli
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
 from memcli.cli.generate import FILE_NAMES
-from memcli.cli.main import build
 from memcli.cli.topics import topics
+from memcli.cli.typer_program import build
 from memcli.config.settings import BY_NAME
 from tests.cli.processes import run
 

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -231,10 +232,10 @@ def test_an_error_is_one_object_on_stderr_and_nothing_on_stdout(
 
 
 def test_a_bug_is_said_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(command: str | None = None) -> None:
-        raise RuntimeError(f"no {command} today")
+    def broken(line: Sequence[str]) -> None:
+        raise RuntimeError(f"no {line[0]} today")
 
-    monkeypatch.setattr("memcli.cli.main.build", broken)
+    monkeypatch.setattr("memcli.cli.plain.plain_call", broken)
     code, out, err = _run("search", "x", "--json")
     assert (code, out) == (70, "")
     assert _checked("memcli.error", err)["code"] == "bug"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.command_tree import command_tree
-from memcli.cli.main import build
+from memcli.cli.typer_program import build
 from memcli.errors import ExitCode, MemcliError
 from tests.transcripts.conftest import Player
 

@@ -9,6 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from memcli.cli.typer_command import add
+
 NAMES = ("quality", "init", "compare", "lane", "report", "speed", "replay")
 
 
@@ -19,14 +21,12 @@ class _Commands(MutableMapping[str, Any]):
         self._built: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401
-        from memcli.cli.program import laid_out
-
         if name not in self._built:
             if name not in NAMES:
                 raise KeyError(name)
             module = importlib.import_module(f"memcli.cli.commands.bench.{name}")
             alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-            alone.command(name, help=laid_out(module.command.__doc__))(module.command)
+            add(alone, name, module.command)
             self._built[name] = typer.main.get_command(alone)
         return self._built[name]
 

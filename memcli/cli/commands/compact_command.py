@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Optional
 
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.side_files import own_file
 from memcli.cli.skin import Shared, Skin, make_skin
@@ -15,13 +12,15 @@ from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
     from memcli.api.compact import Compaction
     from memcli.bench.kept import Kept
+    from memcli.cli import options
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
-
-Count = Optional[int]  # noqa: UP045  # Typer reads the annotation at run time
-Number = Optional[float]  # noqa: UP045
 
 
 class CompactWish(Record):
@@ -47,14 +46,14 @@ def command(
     ] = False,
     show: Annotated[bool, typer.Option("--show", help="Print the summaries too.")] = False,
     tail: Annotated[
-        Count, typer.Option(metavar="COUNT", help="Newest records that stay as they are.")
+        int | None, typer.Option(metavar="COUNT", help="Newest records that stay as they are.")
     ] = None,
     tail_tokens: Annotated[
-        Count, typer.Option(metavar="TOKENS", help="Keep more of them while they fit.")
+        int | None, typer.Option(metavar="TOKENS", help="Keep more of them while they fit.")
     ] = None,
-    cluster: Annotated[Count, typer.Option(metavar="COUNT", help="Records a summary.")] = None,
+    cluster: Annotated[int | None, typer.Option(metavar="COUNT", help="Records a summary.")] = None,
     ratio: Annotated[
-        Number, typer.Option(metavar="SHARE", help="Tokens of a summary over its lines'.")
+        float | None, typer.Option(metavar="SHARE", help="Tokens of a summary over its lines'.")
     ] = None,
     depth: Annotated[
         int, typer.Option(metavar="LEVEL", help="2 also makes summaries of summaries.")

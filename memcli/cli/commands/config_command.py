@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated, Any, Optional
 
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import (
@@ -23,10 +20,17 @@ from memcli.config.settings import (
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
 
+if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
+    from memcli.cli import options
+
 
 def command(
     name: Annotated[
-        Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+        str | None,
         typer.Argument(metavar="SETTING", help="Only this one, or a group: search."),
     ] = None,
     init: Annotated[

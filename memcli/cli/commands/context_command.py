@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import CONTEXT_FORMATS, check
+from memcli.cli.filters import sync_of
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode
 
-Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
-Word = Optional[str]  # noqa: UP045
-Count = Optional[int]  # noqa: UP045
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
 
 
 def command(
-    query: Annotated[Words, typer.Argument(metavar="[QUERY]", help="Any text, or none.")] = None,
-    budget: Annotated[Count, typer.Option(metavar="TOKENS", help="All it may cost.")] = None,
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUERY]", help="Any text, or none.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="All it may cost.")] = None,
     tail: Annotated[
-        Count, typer.Option(metavar="COUNT", help="Newest records it must hold; 0: no tail.")
+        int | None, typer.Option(metavar="COUNT", help="Newest records it must hold; 0: no tail.")
     ] = None,
     form: Annotated[
         str, typer.Option("-f", "--format", metavar="FORM", help="markdown or json.")
@@ -29,14 +31,16 @@ def command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what got how many tokens, and what had no room.")
     ] = False,
-    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")
+    ] = None,
     profile: Annotated[
-        Word, typer.Option(metavar="NAME", help="default, two-pass, classic or convex.")
+        str | None, typer.Option(metavar="NAME", help="default, two-pass, classic or convex.")
     ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     sync: Annotated[bool, typer.Option("--sync", help="Index every change first.")] = False,
     receipt: Annotated[
-        Word, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
+        str | None, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
     ] = None,
     workspace: options.Workspace = None,
     quiet: options.Quiet = False,
@@ -53,7 +57,7 @@ def command(
     """
     form = "json" if as_json else form
     check("--format", [form], CONTEXT_FORMATS)
-    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="context")
+    wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="context")
     flags = {
         "context.budget": budget,
         "context.tail": tail,

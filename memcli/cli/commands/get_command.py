@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Optional
 
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from memcli.api.behind import RawLines
     from memcli.api.read import Lines
+    from memcli.cli import options
 
 
 def command(
@@ -23,17 +25,17 @@ def command(
         list[str], typer.Argument(metavar="PATH[:FROM-TO]", help="Or a record ref; several.")
     ],
     first: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option("--from", metavar="LINE", help="First line, from 1.", show_default="1"),
     ] = None,
     count: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(
             "--lines", metavar="COUNT", help="How many lines at most.", show_default="all"
         ),
     ] = None,
     expected: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--hash", metavar="HASH", help="Exit 1 unless the lines still have it."),
     ] = None,
     expand: Annotated[

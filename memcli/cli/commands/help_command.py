@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Optional
 
-import typer
-
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SHELLS, check
 from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help
 from memcli.cli.topics import page, topics
 from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 
 # What may be taken for a topic, and prints what belongs elsewhere.
 _OPTIONS = {
@@ -24,17 +28,17 @@ _OPTIONS = {
 def command(
     context: typer.Context,
     topic: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Argument(metavar="TOPIC", help="A topic or a command; none lists the topics."),
     ] = None,
     completions: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "--completions", metavar="SHELL", help="Print a completion script: bash, zsh, fish."
         ),
     ] = None,
     widget: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--widget", metavar="SHELL", help="Print key bindings: bash, zsh, fish."),
     ] = None,
     man: Annotated[bool, typer.Option("--man", help="Print the manual page, as roff.")] = False,

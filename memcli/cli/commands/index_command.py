@@ -5,14 +5,17 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
 
 
 class IndexWish(Record):
@@ -40,17 +43,17 @@ def command(
         bool, typer.Option("--watch", help="Stay, and index whatever changes; Ctrl-C ends it.")
     ] = False,
     debounce: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option("--debounce", metavar="MS", help="With --watch: quiet before a run."),
     ] = None,
     interval: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(
             "--interval", metavar="MINUTES", help="With --watch: time between full looks."
         ),
     ] = None,
     encoder: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "--encoder", metavar="NAME", help="bundled, multilingual, onnx, openai, none."
         ),

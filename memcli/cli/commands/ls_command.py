@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Optional
 
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
+from memcli.cli.filters import bounds_of, check_words, paths_of, span_of, sync_of, tags_of, where_of
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
+
 
 def command(
     places: Annotated[
-        Optional[list[str]],  # noqa: UP045  # Typer reads the annotation at run time
+        list[str] | None,
         typer.Argument(
             metavar="PATH", help="Only these files and folders, or globs.", show_default=False
         ),
     ] = None,
     form: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "-f",
             "--format",
@@ -33,14 +38,14 @@ def command(
         ),
     ] = None,
     limit: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(
             "-n", "--limit", metavar="N", min=1, help="The first N of them.", show_default="all"
         ),
     ] = None,
     as_json: options.Json = False,
     count: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="WHAT", help="Count them by kind, tag, key or source instead."),
     ] = None,
     sort: Annotated[
@@ -82,21 +87,21 @@ def command(
             f"--count names no documents, and --format {form} nothing else",
             hint=f"memcli ls --count {count}",
         )
-    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="ls")
+    wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="ls")
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    options.check_words(skin, source, scope, trust)
-    bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
-    first, last = options.span_of(bounds)
+    check_words(skin, source, scope, trust)
+    bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
+    first, last = span_of(bounds)
     filters = Filters(
         since=first,
         until=last,
-        paths=options.paths_of(places, skin),
+        paths=paths_of(places, skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
-        tags=options.tags_of(tag),
-        where=options.where_of(where),
+        tags=tags_of(tag),
+        where=where_of(where),
         undated=undated,
     )
 

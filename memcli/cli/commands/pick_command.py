@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from memcli.api.ask import Answered
-    from memcli.render.template import Template
+    from typing import Annotated
 
-Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
+    import typer
+
+    from memcli.api.ask import Answered
+    from memcli.cli import options
+    from memcli.render.template import Template
 
 
 def command(
     query: Annotated[
-        Words, typer.Argument(metavar="[QUERY]", help="Any text; none asks while you type.")
+        list[str] | None,
+        typer.Argument(metavar="[QUERY]", help="Any text; none asks while you type."),
     ] = None,
     limit: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option("-n", "--limit", metavar="N", help="Passages to choose from, 1 to 100."),
     ] = None,
     printed: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "--print", metavar="KEY", help="Print this key of its JSON, or a template of keys."
         ),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Optional
 
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.filters import check_words, paths_of, sync_of, tags_of, where_of
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
 
 
 def command(
@@ -21,11 +26,11 @@ def command(
         ),
     ],
     limit: Annotated[
-        Optional[int],  # noqa: UP045  # Typer reads the annotation at run time
+        int | None,
         typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100."),
     ] = None,
     form: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "-f",
             "--format",
@@ -36,14 +41,14 @@ def command(
         ),
     ] = None,
     fields: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON."),
     ] = None,
     as_json: options.Json = False,
     brief: options.Brief = False,
     more: options.More = False,
     mode: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="MODE", help="hybrid, lexical or dense."),
     ] = None,
     path: options.Paths = None,
@@ -72,21 +77,21 @@ def command(
     if brief and shape.form != "text":
         raise UsageError("--brief is for text alone", hint="--format text")
     shape = shape._replace(brief=brief, is_fitted=not (more or limit))
-    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="related")
+    wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="related")
     flags = {"search.limit": limit, "search.mode": mode}
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    options.check_words(skin, source)
+    check_words(skin, source)
 
     from memcli.api.related import likenesses
     from memcli.cli import related_output
     from memcli.search.options import options_of
 
     filters = Filters(
-        paths=options.paths_of(path, skin),
+        paths=paths_of(path, skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
-        tags=options.tags_of(tag),
-        where=options.where_of(where),
+        tags=tags_of(tag),
+        where=where_of(where),
         view=skin.config("search.view"),
     )
     wanted = options_of(skin.config, filters=filters)

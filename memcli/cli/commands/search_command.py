@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
-import typer.core
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SORTS, check
+from memcli.cli.filters import bounds_of, check_words, paths_of, span_of, sync_of, tags_of, where_of
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
@@ -16,22 +12,21 @@ from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Annotated
+
+    import typer
 
     from memcli.api.ask import Answered
+    from memcli.cli import options
     from memcli.cli.search_form import Shape
     from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
 
-Words = Optional[list[str]]  # noqa: UP045  # Typer reads the annotation at run time
-Word = Optional[str]  # noqa: UP045
-Count = Optional[int]  # noqa: UP045
-Number = Optional[float]  # noqa: UP045
-
 
 def command(
     query: Annotated[
-        Words,
+        list[str] | None,
         typer.Argument(
             metavar="QUERY",
             help="Any text; none lists all that --since, --until or --on selects.",
@@ -42,10 +37,10 @@ def command(
         bool, typer.Option("--stdin", help="Answer each line of stdin with a line of JSON.")
     ] = False,
     limit: Annotated[
-        Count, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
+        int | None, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
     ] = None,
     form: Annotated[
-        Word,
+        str | None,
         typer.Option(
             "-f",
             "--format",
@@ -56,11 +51,11 @@ def command(
         ),
     ] = None,
     opened: Annotated[
-        Count,
+        int | None,
         typer.Option("--open", metavar="[N]", help="Open passage N, or the first, in the editor."),
     ] = None,
     fields: Annotated[
-        Words, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
+        list[str] | None, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
     ] = None,
     as_json: options.Json = False,
     full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
@@ -76,7 +71,8 @@ def command(
         bool, typer.Option("--explain", help="Show how each score was computed.")
     ] = False,
     why_not: Annotated[
-        Word, typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead.")
+        str | None,
+        typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead."),
     ] = None,
     since: options.Since = None,
     until: options.Until = None,
@@ -104,19 +100,19 @@ def command(
         ),
     ] = False,
     mode: Annotated[
-        Word,
+        str | None,
         typer.Option(
             metavar="MODE", help="hybrid, lexical or dense.", rich_help_panel=options.RANKING
         ),
     ] = None,
     fusion: Annotated[
-        Word,
+        str | None,
         typer.Option(
             metavar="HOW", help="scaled, weighted or rrf.", rich_help_panel=options.RANKING
         ),
     ] = None,
     profile: Annotated[
-        Word,
+        str | None,
         typer.Option(
             metavar="NAME",
             help="default, classic, convex or two-pass.",
@@ -124,7 +120,7 @@ def command(
         ),
     ] = None,
     view: Annotated[
-        Word,
+        str | None,
         typer.Option(
             metavar="VIEW", help="all, active or raw; see compact.", rich_help_panel=options.RANKING
         ),
@@ -136,11 +132,11 @@ def command(
         ),
     ] = False,
     budget: Annotated[
-        Count,
+        int | None,
         typer.Option(metavar="TOKENS", help="Give as many passages as fit into TOKENS."),
     ] = None,
     min_score: Annotated[
-        Number,
+        float | None,
         typer.Option(
             metavar="X",
             help="Drop what is less sure, 0 to 1; literal matches stay.",
@@ -162,7 +158,7 @@ def command(
     no_sync: options.NoSync = False,
     sync: options.Sync = False,
     receipt: Annotated[
-        Word,
+        str | None,
         typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
     workspace: options.Workspace = None,
@@ -190,7 +186,7 @@ def command(
     if (query and many) or query == ["-"] or not (has_question or since or until or on):
         raise _no_question(query, lists=bool(tag or where or kind or path))
     _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain})
-    wanted_sync = options.sync_of(sync=sync, no_sync=no_sync, command="search")
+    wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_values(sort, budget, query)
     flags = {
         "search.limit": limit,
@@ -202,21 +198,21 @@ def command(
         "search.view": view,
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    options.check_words(skin, source, scope, trust)
-    bounds = options.bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
-    first, last = options.span_of(bounds)
+    check_words(skin, source, scope, trust)
+    bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
+    first, last = span_of(bounds)
     filters = Filters(
         since=first,
         until=last,
-        paths=options.paths_of(path, skin),
+        paths=paths_of(path, skin),
         sources=tuple(source or ()),
         kinds=tuple(kind or ()),
         scopes=tuple(scope or ()),
         trusts=tuple(trust or ()),
         headings=tuple(heading or ()),
         by=tuple(by or ()),
-        tags=options.tags_of(tag),
-        where=options.where_of(where),
+        tags=tags_of(tag),
+        where=where_of(where),
         undated=undated,
         view=skin.config("search.view"),
     )
@@ -247,7 +243,7 @@ class Asking(Record):
     wanted: SearchOptions
     shape: Shape
     expand: bool
-    sync: bool | None  # as `options.sync_of` says it
+    sync: bool | None  # as `sync_of` says it
     opened: int | None  # the passage to open instead of writing any
 
     def answer(self, question: Question) -> Answered:
@@ -268,23 +264,6 @@ class Asking(Record):
 
         search_output.say(found, self.skin, self.shape)
         open_passage(found, self.opened, self.skin)
-
-
-class WithOpen(typer.core.TyperCommand):
-    """Lets --open stand without its number, which options of Typer cannot do."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Parse with the number that was left out."""
-        end = args.index("--") if "--" in args else len(args)
-        for at in range(end):
-            after = args[at + 1] if at + 1 < end else ""
-            if args[at] == "--open" and not after.removeprefix("-").isdecimal():
-                args = [*args[:at], "--open=1", *args[at + 1 :]]
-        parsed: list[str] = super().parse_args(ctx, args)
-        return parsed
-
-
-KIND = WithOpen
 
 
 def _check_open(opened: int | None, others: Mapping[str, object]) -> None:

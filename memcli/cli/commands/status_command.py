@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
 
 
 def command(

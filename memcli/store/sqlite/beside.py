@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import NEXT_SUFFIX, remove_files, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
 

@@ -15,12 +15,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.sqlite.driver import rows
+
+if TYPE_CHECKING:
+    from typing import Any
 
 PREFIX = "codes_"
 MOST_BITS = 8192  # of a vec0 column

@@ -14,14 +14,17 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import apsw
 
 from memcli import room
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_FILES, BusyError, DamagedError, StoreError
 from memcli.record import Record
 from memcli.store.sqlite.network import MOUNTS, is_network
+
+if TYPE_CHECKING:
+    from typing import Any
 
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024

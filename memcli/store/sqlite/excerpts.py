@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import (
     MAYBE_REAL,
     MAYBE_TEXT,
@@ -24,6 +24,8 @@ from memcli.store.sqlite.filters import within
 from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.records import Key, Reach
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.store.records import Reach
     from memcli.types import Filters
 

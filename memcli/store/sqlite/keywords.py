@@ -7,13 +7,16 @@ A `+` keeps the condition out of FTS5: one walk over what matches, 100 times fas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import TOKENIZER, phrase
 from memcli.types import Term
+
+if TYPE_CHECKING:
+    from typing import Any
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0

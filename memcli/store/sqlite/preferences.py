@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import TEXT, WHOLE, Column, typed_rows
 from memcli.store.sqlite.excerpts import CHUNKS
 from memcli.store.sqlite.filters import within

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.properties import (
     TAGS,
     bare,
@@ -18,6 +18,9 @@ from memcli.markdown.properties import (
     same_values,
 )
 from memcli.types import Filters, Where
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _SAYS = "d.id {IN} (SELECT document_id FROM properties WHERE {TEST})"
 # A tag, and those below it: "0" is the character that follows "/".

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from hashlib import blake2b
 
 import apsw
 
+from memcli.digests import blake2b
 from memcli.errors import DamagedError, IncompleteError, StoreError
 from memcli.store.sqlite.driver import APPLICATION_ID, rows
 from memcli.store.sqlite.match import TOKENIZE

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import TEXT, WHOLE, Column, rows, typed_rows
 from memcli.store.sqlite.excerpts import marks
 from memcli.types import Turn
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import apsw
 
     from memcli.types import Chunk

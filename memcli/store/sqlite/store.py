@@ -7,11 +7,11 @@ the same time, as long as the file is the one they were opened on.
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from threading import Lock
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 

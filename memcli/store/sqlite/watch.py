@@ -10,11 +10,14 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
 from memcli.store.run_records import WatchRecord
 from memcli.store.sqlite.lock import SAFELY, owner_pid, writer_lock
+
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_BYTES = 10_000
 SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock

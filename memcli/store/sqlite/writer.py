@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError, StoreError
 from memcli.store.sqlite import (
     beside,
+    coarse,
     documents,
     driver,
     integrity,
@@ -32,6 +33,8 @@ from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, tran
 from memcli.store.sqlite.network import MOUNTS
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.store.records import Counts, Facts, Key, Looked
     from memcli.store.run_records import Pending, Stamp
     from memcli.types import Document, Known
@@ -268,7 +271,7 @@ class Writer:
             )
 
     def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on: build their table, switch, drop the old.
+        """Search by this encoder's vectors from now on: switch, and build what they are many for.
 
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
         that the number of vectors no longer fits.
@@ -278,14 +281,13 @@ class Writer:
         if same and (
             self.vec_problem
             or (
-                table
-                and self.meta("vec_behind") != "1"
+                self.meta("vec_behind") != "1"
                 and not vector_rows.is_outgrown(self.connection, table, dimension)
             )
         ):
             return
         with self.transaction():
-            number = int((table or "vec_0").rsplit("_", 1)[1]) + 1
+            number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
                 vector_rows.switch_cache(self.connection, fingerprint, self.now)
             self.put_meta("fingerprint", fingerprint)
@@ -296,9 +298,10 @@ class Writer:
                 living = self._rows("SELECT DISTINCT hash FROM parts")
                 self.refresh((), [hash_ for (hash_,) in living])
                 return
-            self.put_meta(
-                "vec_table", vector_rows.rebuild(self.connection, number, fingerprint, dimension)
-            )
+            made = vector_rows.rebuild(self.connection, number, fingerprint, dimension)
+            self.connection.execute("DELETE FROM meta WHERE key = 'vec_table'")
+            if made:
+                self.put_meta("vec_table", made)
             self.put_meta("vec_behind", "0")
             if table:
                 self.connection.execute(f"DROP TABLE {table}")
@@ -421,8 +424,13 @@ class Writer:
         if fingerprint is None:
             return
         table = self.meta("vec_table")
-        usable = bool(table) and not self.vec_problem and self.meta("vec_behind") != "1"
-        if not usable:
+        usable = (
+            table is not None
+            and coarse.is_coarse(table)  # an older memcli kept vectors in a table
+            and not self.vec_problem
+            and self.meta("vec_behind") != "1"
+        )
+        if table and not usable:
             self.put_meta("vec_behind", "1")
         vector_rows.refresh_slots(
             self.connection,

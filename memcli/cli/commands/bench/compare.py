@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli import options, side_files
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
 
 
 def command(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
-
-from memcli.cli import options, side_files
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files
 from memcli.cli.commands.bench.running import QUESTIONS
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
     from memcli.markdown.parse import Parsed
 
 DRAFTS = 30
@@ -19,7 +21,7 @@ DRAFTS = 30
 
 def command(
     out: Annotated[
-        Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+        str | None,
         typer.Option(
             "--out", metavar="FILE", help="The file.", show_default=".memcli/questions.jsonl"
         ),

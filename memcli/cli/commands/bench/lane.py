@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
-
-import typer
-
-from memcli.cli import options, side_files
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files
 from memcli.cli.commands.bench import history_files
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
+    from memcli.cli import options
 
 SPEED_RUNS = 3
 
 
 def command(
     queries: Annotated[
-        Optional[str],  # noqa: UP045  # Typer reads the annotation at run time
+        str | None,
         typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init."),
     ] = None,
     max_drop: Annotated[

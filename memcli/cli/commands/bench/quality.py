@@ -3,61 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Optional
 
-import typer
-
-from memcli.cli import options, side_files
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files
 from memcli.cli.commands.bench.measuring import Measured, measure
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
     from memcli.bench.ablation import Variant
     from memcli.bench.gates import Gates
     from memcli.bench.rows import Row
-
-Word = Optional[str]  # noqa: UP045  # Typer reads the annotation at run time
-Words = Optional[list[str]]  # noqa: UP045
-Number = Optional[float]  # noqa: UP045
+    from memcli.cli import options
 
 
 def command(
     queries: Annotated[
-        Words,
+        list[str] | None,
         typer.Argument(
             metavar="[QUERIES.jsonl]...",
             help="Judged questions; see: bench init.",
         ),
     ] = None,
     against: Annotated[
-        Word,
+        str | None,
         typer.Option(metavar="FILE", help="A receipt of the same sets, to say what moved since."),
     ] = None,
     baseline: Annotated[
-        Word, typer.Option(metavar="FILE", help="An earlier receipt or run to compare with.")
+        str | None, typer.Option(metavar="FILE", help="An earlier receipt or run to compare with.")
     ] = None,
     fail_under: Annotated[
-        Words, typer.Option(metavar="METRIC=X", help="Exit 1 when a metric is below X.")
+        list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 1 when a metric is below X.")
     ] = None,
     max_drop: Annotated[
-        Number, typer.Option(metavar="X", help="Exit 1 when nDCG@10 falls by more than X.")
+        float | None, typer.Option(metavar="X", help="Exit 1 when nDCG@10 falls by more than X.")
     ] = None,
     max_p95_ms: Annotated[
-        Number, typer.Option(metavar="MS", help="Exit 1 when the p95 of a search is above MS.")
+        float | None,
+        typer.Option(metavar="MS", help="Exit 1 when the p95 of a search is above MS."),
     ] = None,
     run_file: Annotated[
-        Word, typer.Option("--run", metavar="OUT.jsonl", help="Write the passages, 100 a query.")
+        str | None,
+        typer.Option("--run", metavar="OUT.jsonl", help="Write the passages, 100 a query."),
     ] = None,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also with each leg and stage switched off in turn.")
     ] = False,
     compare: Annotated[
-        Word, typer.Option(metavar="NAMES", help="Also by other profiles: classic,convex,two-pass.")
+        str | None,
+        typer.Option(metavar="NAMES", help="Also by other profiles: classic,convex,two-pass."),
     ] = None,
-    profile: Annotated[Word, typer.Option(metavar="NAME", help="A set of ranking rules.")] = None,
-    mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
-    fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A set of ranking rules.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")
+    ] = None,
+    fusion: Annotated[
+        str | None, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")
+    ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,

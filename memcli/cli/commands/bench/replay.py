@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-
-from memcli.cli import options, search_receipt, side_files
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import search_receipt, side_files
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
+    from memcli.cli import options
     from memcli.indexing.freshness import Freshness
 
-Receipt = dict[str, Any]
+    Receipt = dict[str, Any]
 
 
 def command(

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
-
-from memcli.cli import options, side_files
+from memcli.checking import TYPE_CHECKING
+from memcli.cli import side_files
 from memcli.cli.commands.bench import history_files
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, NotFoundError
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from memcli.cli import options
+
 
 def command(
     receipts: Annotated[
-        Optional[list[str]],  # noqa: UP045  # Typer reads the annotation at run time
+        list[str] | None,
         typer.Argument(metavar="[RECEIPT]...", help="Default: the history of bench lane."),
     ] = None,
     html: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--html", metavar="FILE", help="Write one HTML file; needs memcli[report]."),
     ] = None,
     as_json: options.Json = False,

@@ -8,18 +8,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Optional
 
-import typer
-
-from memcli.cli import options
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
     from memcli.bench.speed import Process
+    from memcli.cli import options
 
 MEMCLI = "from memcli.cli.main import main; main()"
 RUNS = 5
@@ -30,14 +32,14 @@ HINT = "memcli bench speed --documents 1000"
 
 def command(
     documents: Annotated[
-        Optional[int],  # noqa: UP045  # Typer reads the annotation at run time
+        int | None,
         typer.Option("--documents", metavar="N", help="Measure a made-up workspace of N files."),
     ] = None,
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", help="Processes started for a figure.")
     ] = RUNS,
     mode: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="MODE", help="hybrid, or lexical to leave the model out."),
     ] = None,
     as_json: options.Json = False,
