@@ -98,7 +98,7 @@ def test_the_formats_that_are_offered_are_those_that_are_taken(
         (("search", "x", "--why-not", "U"), ["USER.md"]),
         (("get", "U"), ["USER.md"]),
         (("get", "memory/2026-01-0"), ["memory/2026-01-07.md"]),
-        (("config", "watch."), ["watch.debounce_ms", "watch.interval_minutes"]),
+        (("config", "watch."), ["watch.debounce_ms", "watch.threads", "watch.interval_minutes"]),
         (("help", "--completions", ""), ["bash", "zsh", "fish"]),
         (("help", "ex"), ["exit-codes"]),
     ],

@@ -52,7 +52,11 @@ def test_every_setting_is_shown_with_its_origin(notes: Path) -> None:
 
 def test_one_setting_or_a_group_can_be_asked_for(notes: Path) -> None:
     assert run("config", "search.limit").stdout == "search.limit  10  default\n"
-    assert list(_record("watch")) == ["watch.debounce_ms", "watch.interval_minutes"]
+    assert list(_record("watch")) == [
+        "watch.debounce_ms",
+        "watch.threads",
+        "watch.interval_minutes",
+    ]
 
 
 @pytest.mark.parametrize(
