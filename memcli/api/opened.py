@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.opener import Opened
     from memcli.embedding.query import QueryEncoder
+    from memcli.embedding.rerankers import KeptReranker
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
@@ -33,6 +34,7 @@ PART_MAX = 256
 MOST_NS = (1 << 63) - 1  # from 1970, as an index holds times: from 1678 to 2261
 # Settings that an encoder is opened by.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
+RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
 class Clock(Record):
@@ -91,6 +93,7 @@ class OpenedWorkspace:
         self._environ = environ
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
+        self._reranker: KeptReranker | None = None
 
     @classmethod
     def open(
@@ -119,9 +122,15 @@ class OpenedWorkspace:
         made = type(self)(
             config or self.config, store or self.store, environ=self._environ, clock=self.clock
         )
-        names = [name for name in self.config.values if name.startswith(ENCODER_SETTINGS)]
-        if all(made.config(name) == self.config(name) for name in names):
+
+        def shares(settings: tuple[str, ...]) -> bool:
+            names = [name for name in self.config.values if name.startswith(settings)]
+            return all(made.config(name) == self.config(name) for name in names)
+
+        if shares(ENCODER_SETTINGS):
             made._query_encoder = self.query_encoder
+            if shares(RERANKER_SETTINGS):
+                made._reranker = self._reranker
         return made
 
     def __enter__(self) -> Self:
@@ -136,8 +145,11 @@ class OpenedWorkspace:
         """Let go of index and model; a later question opens them anew."""
         with self._guard:
             encoder, self._query_encoder = self._query_encoder, None
+            reranker, self._reranker = self._reranker, None
         if encoder is not None:
             encoder.close()
+        if reranker is not None:
+            reranker.close()
         self.store.close()
 
     @property
@@ -149,6 +161,25 @@ class OpenedWorkspace:
             if self._query_encoder is None:
                 self._query_encoder = QueryEncoder(self.encoders())
             return self._query_encoder
+
+    def reranker(self, index: Remembered) -> KeptReranker | None:
+        """Give what ranks the passages of an index anew, None where nothing is configured.
+
+        It is kept, and shared by threads, until the index is one of another model.
+        """
+        name = self.config("search.rerank")
+        if name == "none":
+            return None
+        from memcli.embedding.rerankers import KeptReranker, Reranking
+
+        with self._guard:
+            kept = self._reranker
+            if kept is None or kept.index != index:
+                if kept is not None:
+                    kept.close()
+                wanted = Reranking(name, self.config("rerank.seconds"))
+                kept = self._reranker = KeptReranker(wanted, self.encoders(), index)
+            return kept
 
     def index_settings(self) -> Settings:
         """Gather what the indexer needs."""

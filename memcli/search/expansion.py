@@ -73,6 +73,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
+            reranker=None,
             inner=Inner(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()

@@ -58,6 +58,9 @@ def command(
     profile: Annotated[Word, typer.Option(metavar="NAME", help="A set of ranking rules.")] = None,
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
+    rerank: Annotated[
+        Word, typer.Option(metavar="BY", help="Have the best read once more: none, tokens.")
+    ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
@@ -82,7 +85,8 @@ def command(
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
     gates = Gates(tuple(map(parse_gate, fail_under or ())), max_drop, max_p95_ms)
     shared = Shared(workspace, quiet, verbose, color, now)
-    flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion}
+    flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion,
+             "search.rerank": rerank}  # fmt: skip
     files = queries or []
     if len(files) > 1 or against is not None:
         _check_sets(files, against, {"--baseline": baseline, "--run": run_file,
