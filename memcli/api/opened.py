@@ -172,12 +172,14 @@ class OpenedWorkspace:
             return None
         from memcli.embedding.rerankers import KeptReranker, Reranking
 
+        environ, variable = self._environ, self.config("rerank.key_variable")
         with self._guard:
             kept = self._reranker
             if kept is None or kept.index != index:
                 if kept is not None:
                     kept.close()
-                wanted = Reranking(name, self.config("rerank.seconds"))
+                table = self._table("rerank", Reranking._fields)
+                wanted = Reranking(name, key=lambda: environ.get(variable), **table)
                 kept = self._reranker = KeptReranker(wanted, self.encoders(), index)
             return kept
 
@@ -203,20 +205,21 @@ class OpenedWorkspace:
         """Gather which encoders are configured, and their settings."""
         from memcli.embedding.choice import Choice, Endpoint, LocalModel
 
-        def table(name: str, fields: tuple[str, ...]) -> dict[str, Any]:
-            known = (field for field in fields if f"{name}.{field}" in BY_NAME)
-            return {field: self.config(f"{name}.{field}") for field in known}
-
         config, environ = self.config, self._environ
         variable = config("openai.key_variable")
         return Choice(
             names=(config("embedding.encoder"), *config("embedding.fallback")),
             threads=config("embedding.threads"),
-            local=LocalModel(**table("onnx", LocalModel._fields)),
+            local=LocalModel(**self._table("onnx", LocalModel._fields)),
             endpoint=Endpoint(
-                key=lambda: environ.get(variable), **table("openai", Endpoint._fields)
+                key=lambda: environ.get(variable), **self._table("openai", Endpoint._fields)
             ),
         )
+
+    def _table(self, name: str, fields: tuple[str, ...]) -> dict[str, Any]:
+        """Read those fields of a record that are settings of a table."""
+        known = (field for field in fields if f"{name}.{field}" in BY_NAME)
+        return {field: self.config(f"{name}.{field}") for field in known}
 
     def open_encoder(self, sleep: Callable[[float], None] | None = None) -> Opened:
         """Open a configured encoder, or learn why none can be used.

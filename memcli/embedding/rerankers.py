@@ -16,7 +16,7 @@ from memcli.embedding.deadline import within
 from memcli.errors import LegMissingError
 from memcli.record import Record
 
-TOKENS = "tokens"
+TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 
 
 class Scorer(Protocol):
@@ -39,6 +39,13 @@ class Reranking(Record):
 
     name: str  # of RERANKERS
     seconds: float  # most that a search waits for it
+    folder: str = ""  # of a cross-encoder
+    max_tokens: int = 512  # of a pair, special ones included
+    url: str = ""  # of a server, up to and without /rerank
+    model: str = ""  # its name there; a server of one model needs none
+    # Reads the key when it is needed, so that no record that may be printed holds it.
+    key: Callable[[], str | None] = lambda: None
+    key_variable: str = ""  # the environment variable that holds the key; empty: no key
 
 
 class KeptReranker:
@@ -94,4 +101,31 @@ def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
     return TokenReranker(found)
 
 
-RERANKERS: dict[str, Callable[[Reranking, Choice, Remembered], Scorer]] = {TOKENS: _tokens}
+def _onnx(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+    from memcli.embedding.cross import CrossEncoder
+
+    return CrossEncoder(wanted.folder, max_tokens=wanted.max_tokens)
+
+
+def _endpoint(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+    from memcli.embedding.distant import ServerReranker
+    from memcli.embedding.server import Server
+
+    server = Server(
+        table="rerank",
+        verb="rerank",
+        topic="ranking",
+        again="the same command",
+        url=wanted.url,
+        model=wanted.model,
+        key=wanted.key,
+        key_variable=wanted.key_variable,
+    )
+    return ServerReranker(server, wanted.seconds)
+
+
+RERANKERS: dict[str, Callable[[Reranking, Choice, Remembered], Scorer]] = {
+    TOKENS: _tokens,
+    ONNX: _onnx,
+    ENDPOINT: _endpoint,
+}

@@ -79,9 +79,9 @@ def rerank(
         return hits, Reranked(reranker.name, 0, NO_VECTORS)
     if reranker.is_by_part:
         parts = _parts(top)
-        texts = [_text(hit, part, part) for hit, part in parts]
+        texts = [_part(hit, part) for hit, part in parts]
     else:
-        texts = [_text(hit, hit.first, hit.last) for hit in top]
+        texts = [visible(hit.text).strip() for hit in top]
     told = Reranked(reranker.name, len(texts))
     if not texts:
         return hits, told
@@ -107,9 +107,9 @@ def _parts(top: Sequence[Hit]) -> list[tuple[Hit, int]]:
     return parts[:MOST_PARTS]
 
 
-def _text(hit: Hit, first: int, last: int) -> str:
-    parts, text = hit.candidate.parts, hit.candidate.text
-    return visible(text[parts[first].start : parts[last].end] if parts else text).strip()
+def _part(hit: Hit, number: int) -> str:
+    part = hit.candidate.parts[number]
+    return visible(hit.candidate.text[part.start : part.end]).strip()
 
 
 def _lifts(parts: Sequence[tuple[Hit, int]], likenesses: Sequence[float]) -> Lifts:

@@ -12,6 +12,8 @@ import pytest
 from memcli import Memory
 from memcli.cli.main import run
 from tests.cli.test_bench import checked
+from tests.embedding.cross_model import make_cross_encoder
+from tests.embedding.loopback import loopback, ranked
 from tests.support import write
 
 NOTES = {
@@ -38,7 +40,7 @@ def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def asked(*arguments: str) -> tuple[dict[str, Any], str]:
         capsys.readouterr()
-        assert run(["search", QUESTION, *arguments, "--json"]) == 0
+        assert run(["search", QUESTION, *arguments, "--json", "--now", "2025-07-01"]) == 0
         out, err = capsys.readouterr()
         return checked("memcli.search", out), err
 
@@ -93,6 +95,61 @@ def test_vectors_of_another_model_say_nothing_of_tokens(
     reason = "the index holds no vectors of the bundled model"
     assert said == f"memcli: not ranked anew by tokens: {reason}\n"
     assert found["rerank"]["reason"] == reason
+
+
+def test_a_cross_encoder_gives_the_order(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_cross_encoder(tmp_path / "cross")
+    monkeypatch.setenv("MEMCLI_RERANK_FOLDER", str(folder))
+    plain, _ = ask()
+    assert ask("--rerank", "onnx", "--mode", "lexical")[0]["rerank"]["ran"]
+    found, said = ask("--rerank", "onnx", "--explain")
+    assert "not ranked anew" not in said
+    steps = [next(s for s in r["trace"] if s["stage"] == "rerank") for r in found["results"]]
+    assert [step["read"] for step in steps] == sorted((s["read"] for s in steps), reverse=True)
+    assert found["results"][0]["path"] == "memory/2025-06-13.md"
+    assert plain["results"][0]["path"] != found["results"][0]["path"]
+    (folder / "tokenizer.json").unlink()
+    again, said = ask("--rerank", "onnx")
+    reason = f"{folder} holds no tokenizer.json"
+    assert said == f"memcli: not ranked anew by onnx: {reason}. Try: set rerank.folder\n"
+    assert again.pop("rerank") == {
+        "by": "onnx", "ran": False, "read": 0, "reason": reason, "hint": "set rerank.folder",
+    }  # fmt: skip
+    assert again == plain
+
+
+def test_a_server_gives_the_order(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, _ = ask()
+    with loopback(lambda _, texts: ranked(texts)) as server:
+        monkeypatch.setenv("MEMCLI_RERANK_URL", server.url)
+        found, _ = ask("--rerank", "endpoint")
+        assert server.asked[0]["query"] == QUESTION
+        assert server.batches[0] == [r["snippet"] for r in plain["results"]]
+    assert found["rerank"] == {"by": "endpoint", "ran": True, "read": len(plain["results"])}
+    words = [len(result["snippet"].split()) for result in found["results"]]
+    assert words == sorted(words, reverse=True)
+    gone, said = ask("--rerank", "endpoint")
+    assert "memcli: not ranked anew by endpoint: 127.0.0.1:" in said
+    assert gone["results"] == plain["results"]
+    assert not gone["rerank"]["ran"]
+
+
+def test_nothing_is_asked_of_a_server_that_is_not_configured(ask: Ask) -> None:
+    found, said = ask("--rerank", "endpoint")
+    reason = "rerank.url is not set in your own configuration"
+    assert found["rerank"]["reason"] == reason
+    assert said == (f"memcli: not ranked anew by endpoint: {reason}. Try: memcli help ranking\n")
+
+
+@pytest.mark.parametrize("line", ['rerank = "onnx"', 'rerank = "endpoint"'])
+def test_a_workspace_cannot_choose_what_reads_its_passages_elsewhere(
+    notes: Path, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "memcli.toml").write_text(f"[search]\n{line}\n")
+    assert run(["search", QUESTION]) == 2
+    assert "may only stand in your own configuration" in capsys.readouterr().err
 
 
 def test_a_search_that_was_ranked_anew_is_replayed(

@@ -34,7 +34,10 @@ def command(
         Word, typer.Option(metavar="NAME", help="default, two-pass, classic or convex.")
     ] = None,
     rerank: Annotated[
-        Word, typer.Option(metavar="BY", help="Have the best read once more: none, tokens.")
+        Word,
+        typer.Option(
+            metavar="BY", help="Have the best read once more: none, tokens, onnx, endpoint."
+        ),
     ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     sync: Annotated[bool, typer.Option("--sync", help="Index every change first.")] = False,

@@ -127,7 +127,7 @@ def command(
         Word,
         typer.Option(
             metavar="BY",
-            help="Have the best read once more: none, tokens.",
+            help="Have the best read once more: none, tokens, onnx, endpoint.",
             rich_help_panel=options.RANKING,
         ),
     ] = None,

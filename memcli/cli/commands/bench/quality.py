@@ -59,7 +59,10 @@ def command(
     mode: Annotated[Word, typer.Option(metavar="MODE", help="hybrid, lexical or dense.")] = None,
     fusion: Annotated[Word, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")] = None,
     rerank: Annotated[
-        Word, typer.Option(metavar="BY", help="Have the best read once more: none, tokens.")
+        Word,
+        typer.Option(
+            metavar="BY", help="Have the best read once more: none, tokens, onnx, endpoint."
+        ),
     ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     as_json: options.Json = False,
