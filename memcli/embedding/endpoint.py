@@ -15,8 +15,8 @@ from urllib.parse import SplitResult
 from memcli.embedding.deadline import within
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
-from memcli.embedding.server import Server, message
-from memcli.embedding.wire import Reply, Wire
+from memcli.embedding.server import Reply, Server, message
+from memcli.embedding.wire import Wire
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
 

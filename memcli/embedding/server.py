@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from memcli.errors import LegMissingError
 from memcli.record import Record
 
-if TYPE_CHECKING:
-    from memcli.embedding.wire import Reply
-
 _MESSAGE_CHARS = 200
+
+
+class Reply(Record):
+    """What a server answers."""
+
+    status: int
+    retry_after: str
+    location: str
+    body: bytes
 
 
 class Server(Record):

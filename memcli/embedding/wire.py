@@ -12,18 +12,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDi
 from threading import Event
 
 from memcli.embedding.deadline import within
-from memcli.embedding.server import Server
+from memcli.embedding.server import Reply, Server
 from memcli.errors import LegMissingError
-from memcli.record import Record
-
-
-class Reply(Record):
-    """What a server answers."""
-
-    status: int
-    retry_after: str
-    location: str
-    body: bytes
 
 
 class Wire:
