@@ -109,6 +109,9 @@ class Part(Record):
     hash: bytes  # of the embedded text, 16 bytes
 
 
+Lines = tuple[int, int]  # of a file, the first and the last, from 1
+
+
 class Turn(Record):
     """Lines that somebody says, and the name as it is written."""
 
@@ -144,6 +147,7 @@ class Chunk(Record):
     links: tuple[str, ...]
     parts: tuple[Part, ...]
     turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in the chunk
+    preferences: tuple[Lines, ...] = ()  # in which somebody says how they want things
 
 
 class SourceLines(Record):

@@ -201,12 +201,12 @@ def begin_vector(
     """
     if options.mode == "lexical":
         return _no_vector
-    from memcli.embedding.known import is_readable
+    from memcli.embedding.known import is_readable, readable
     from memcli.search.query_vector import QueryVector
 
-    text = question.query.text
-    vector = QueryVector(lambda: memory.query_encoder, text, index)
-    if is_readable(text, index.fingerprint or options.encoder):
+    text, model = question.query.text, index.fingerprint or options.encoder
+    vector = QueryVector(lambda: memory.query_encoder, readable(text, model), index)
+    if is_readable(text, model):
         vector.start()
     return vector.result
 

@@ -53,6 +53,7 @@ def wanted_of(setting: Config) -> Sharing:
         always_share=setting("context.always_share"),
         soft_share=setting("context.soft_share"),
         tail_share=setting("context.tail_share"),
+        preference_share=setting("context.preference_share"),
         by_lines=setting("chunk.overlap") > 0,
     )
 

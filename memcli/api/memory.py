@@ -164,7 +164,7 @@ class Memory(OpenedWorkspace):
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
             freshness=Fresh(*made.freshness),
-            markdown=markdown(assembled.parts, unsure=assembled.unsure),
+            markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(
                 ContextPassage(
                     part.section,

@@ -15,7 +15,7 @@ from memcli.cli.search_output import (
     say_reranked,
 )
 from memcli.context.assemble import tokens
-from memcli.context.parts import ALWAYS, RECENT, SECTIONS, SOFT, ContextPart, markdown
+from memcli.context.parts import ALWAYS, PREFERENCES, RECENT, SECTIONS, SOFT, ContextPart, markdown
 
 if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
@@ -34,7 +34,7 @@ def write(found: Assembly, wanted: Sharing, skin: Skin, *, form: str, explain: b
 
 def _write_markdown(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
     made = found.assembled
-    skin.terminal.write(skin.terminal.safe(markdown(made.parts, unsure=made.unsure)))
+    skin.terminal.write(skin.terminal.safe(markdown(made.parts, notice=made.notice)))
 
 
 def _write_json(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
@@ -118,6 +118,7 @@ def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
     shares = {
         ALWAYS: wanted.always_share,
         SOFT: wanted.soft_share,
+        PREFERENCES: wanted.preference_share,
         RECENT: wanted.tail_share if wanted.tail else 0.0,
     }
     return [
@@ -136,7 +137,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
-        say_dense(found.answer.dense, terminal)
+        say_dense(found.answer.dense, skin)
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)
@@ -174,7 +175,7 @@ def _explain(found: Assembly, wanted: Sharing, skin: Skin) -> None:
         room = "what is left" if reserve is None else f"reserve {reserve}"
         at_least = f", at least {wanted.tail}" if name == RECENT and wanted.tail else ""
         spent = _tokens(assembled.parts, name)
-        terminal.say(f"  {name:<7} {spent:>6} tokens in {count} ({room}{at_least})")
+        terminal.say(f"  {name:<11} {spent:>6} tokens in {count} ({room}{at_least})")
     for part in assembled.parts:
         if part.via:
             terminal.say(f"  {part.excerpt.about.citation} is linked from {part.via}")

@@ -73,7 +73,7 @@ def _say(found: Likenesses, skin: Skin) -> None:
     terminal, alike = skin.terminal, found.alike
     if not say_freshness(found.freshness, terminal):
         return
-    say_dense(alike.dense, terminal)
+    say_dense(alike.dense, skin)
     if not alike.hits:
         terminal.say("No passages found.")
     if found.nothing is not None:

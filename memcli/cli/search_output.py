@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +170,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         if found.freshness.state == "empty":
             terminal.say(sentence(NO_DOCUMENTS))
         return
-    say_dense(answer.dense, terminal)
+    say_dense(answer.dense, skin)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(found, shape), terminal)
@@ -261,14 +262,27 @@ def _behind(pending: int, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} not in {answer} ({reason.text})")
 
 
-def say_dense(dense: Leg, terminal: Terminal) -> None:
-    """Say why vectors took no part, or how many are missing."""
+def say_dense(dense: Leg, skin: Skin) -> None:
+    """Say why vectors took no part, or how many are missing.
+
+    That the model cannot read a script is said once for a workspace, and with -v each time.
+    """
+    terminal, reason = skin.terminal, dense.reason
     if not dense.ran:
-        if dense.reason is not None and dense.reason.code != MODE_IS_LEXICAL.code:
-            terminal.advise(by_keywords(dense.reason))
+        if reason is None or reason.code == MODE_IS_LEXICAL.code:
+            return
+        if reason.code == "script" and not terminal.verbose and (terminal.quiet or _is_told(skin)):
+            return
+        terminal.advise(by_keywords(reason))
     elif dense.embedded < dense.total:
         text = f"{dense.embedded} of {dense.total} texts are embedded"
         terminal.advise(Reason("not-embedded", text, "memcli index"))
+
+
+def _is_told(skin: Skin) -> bool:
+    from memcli.cli.told import is_news
+
+    return not is_news("script", skin.config.workspace, os.environ)
 
 
 def by_keywords(reason: Reason) -> Reason:

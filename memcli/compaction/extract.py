@@ -9,6 +9,7 @@ and more while the budget lasts:
             - REPEAT * greatest cosine to what is said already, here or in the summary before
             - ASIDE where it only asks or stands in brackets
             - LEANS where nobody knows of what it speaks
+            - MACHINE where an assistant or a tool says it
 
 What is said already, here or in the summary before, is not said again: a line that recurs stands
 once. A sentence that means nothing without the one before it takes that one along.
@@ -38,6 +39,7 @@ CENTRAL = 0.3
 REPEAT = 0.5
 ASIDE = 0.3
 LEANS = 0.5
+MACHINE = 0.5
 CITATION_TOKENS = 8.0  # that a line costs besides what it says
 ROUTINE = 3  # records in which a line recurs
 # Greetings and fillers carry no memory.
@@ -152,6 +154,7 @@ class _Selection:
                 TELLS * telling(sentence.text, names)
                 - ASIDE * (sentence.text.endswith(("?", "？")) or is_aside(sentence.text))
                 - LEANS * (needed is None and leans_on(sentence.text))
+                - MACHINE * sentence.by_machine
                 for sentence, needed in zip(sentences, self.needed, strict=True)
             ],
             dtype=np.float32,

@@ -15,6 +15,7 @@ from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.markdown.parse import Block
+    from memcli.types import Turn
 
 # Bundles share a record up to this size, about that of a chunk.
 RECORD_TOKENS = 400
@@ -41,6 +42,7 @@ class LogRecord(Record):
     end_line: int
     blocks: tuple[Block, ...]
     tokens: int
+    turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in it
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -51,20 +53,30 @@ class LogRecord(Record):
 def cut(log: DatedLog) -> list[LogRecord]:
     """Cut a log into its records, in order."""
     from memcli.markdown.parse import parse
+    from memcli.markdown.turns import turns_of
 
+    parsed = parse("\n".join(log.lines))
+    turns = turns_of(parsed)
     return [
-        _record(log, headings, first, run)
-        for headings, first, blocks in _sections(parse("\n".join(log.lines)).blocks)
+        _record(log, headings, first, run, turns)
+        for headings, first, blocks in _sections(parsed.blocks)
         for first, run in _runs(log, first, blocks)
     ]
 
 
 def _record(
-    log: DatedLog, headings: tuple[str, ...], first: int, blocks: Sequence[Block]
+    log: DatedLog,
+    headings: tuple[str, ...],
+    first: int,
+    blocks: Sequence[Block],
+    turns: Sequence[Turn],
 ) -> LogRecord:
+    from memcli.markdown.turns import within
+
     start, end = min(first, blocks[0].start), blocks[-1].end
     tokens = estimate("\n".join(log.lines[start:end]))
-    return LogRecord(log, headings, start + 1, end, tuple(blocks), tokens)
+    said = within(turns, start + 1, end)
+    return LogRecord(log, headings, start + 1, end, tuple(blocks), tokens, said)
 
 
 def _sections(

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from memcli.compaction.keep import FACT, why_kept
+from memcli.compaction.keep import FACT, RULE, why_kept
 from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder
 from memcli.markdown.evidence import mark
+from memcli.markdown.preferences import is_preference
+from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
 from memcli.markdown.units import Unit, units
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.types import Turn
 
 LEAD_CHARS = 60
 SHORT_CHARS = 16
@@ -33,6 +39,7 @@ class Sentence(Record):
     kept: str  # why it must survive, "" when it need not
     times: int = 1  # that it was said
     newer: str = ""  # citation of what has come in its place
+    by_machine: bool = False  # an assistant or a tool says it in a conversation
 
     @property
     def citation(self) -> str:
@@ -53,7 +60,10 @@ class Sentence(Record):
 
 
 def sentences(record: LogRecord) -> list[Sentence]:
-    """Cut a record; comments are left out, code and tables become one placeholder each."""
+    """Cut a record; comments are left out, code and tables become one placeholder each.
+
+    Nothing that a machine says must survive, and what its user prefers is a rule.
+    """
     found: list[Sentence] = []
     lead, lead_at = "", 0
     for at, block in enumerate(record.blocks):
@@ -75,7 +85,17 @@ def sentences(record: LogRecord) -> list[Sentence]:
             cut[0] = cut[0]._replace(lead=lead, first=lead_at or cut[0].first)
             lead, lead_at = "", 0
         found += cut
-    return _with_antecedents(found)
+    return _with_antecedents([_by_whom(each, record.turns) for each in found])
+
+
+def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
+    said = (t for t in turns if t.start_line <= sentence.first <= t.end_line)
+    role = next((role_of(turn.speaker) for turn in said), "")
+    if role in (ASSISTANT, TOOL):
+        return sentence._replace(kept="", by_machine=True)
+    if role == USER and is_preference(sentence.text):
+        return sentence._replace(kept=RULE)
+    return sentence
 
 
 def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:

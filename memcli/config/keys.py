@@ -120,6 +120,8 @@ KEYS: tuple[Key, ...] = (
         " not exceed; a warning.", low=0, high=1),
     Key("context.soft_share", float, 0.1, "Share of the budget for files marked soft.",
         low=0, high=1),
+    Key("context.preference_share", float, 0.15, "Share of the budget for instructions and"
+        " preferences that touch the question's subject.", low=0, high=1),
     Key("context.tail_share", float, 0.2, "The newest records go further back within this share.",
         low=0, high=1),
     Key("compact.tail_records", int, 20, "Newest records that are never compacted.", low=0),

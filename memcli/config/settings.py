@@ -66,6 +66,14 @@ def cache_folder(environ: Mapping[str, str]) -> str:
     return os.path.join(base, "memcli")
 
 
+def folder_of(workspace: str, environ: Mapping[str, str]) -> str:
+    """Name the folder in the cache folder that is a workspace's own."""
+    from hashlib import sha256
+
+    name = sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return os.path.join(cache_folder(environ), name)
+
+
 def user_file(environ: Mapping[str, str]) -> str:
     """Name the user's configuration file."""
     home = os.path.expanduser("~")

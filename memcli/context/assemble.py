@@ -1,15 +1,16 @@
 """Share a budget of tokens among rules, newest records and what retrieval finds; pure.
 
-    C = I1 + I2* + T + Proj(rest, query)      no line twice
+    C = I1 + I2* + P + T + Proj(rest, query)      no line twice
 
 I1 are the documents marked always: all of them, never cut. T is the raw tail: the newest records,
 at least `tail` of them where nothing is asked. I2* is the longest prefix of the soft rules that
-fits. With a budget of tau tokens they are served in the order I1, base tail, I2, more tail,
-retrieval:
+fits. P are preferences that touch the question's subject. With a budget of tau tokens they are
+served in the order I1, base tail, I2, more tail, P, retrieval:
 
     tau_I1 <= alpha1 * tau                                  else a warning
     tau_I2  = min(alpha2 * tau, tau - tau_I1 - base tail)
     tail    grows back while it costs no more than beta * tau
+    P       costs no more than gamma * tau, nor than what these leave
 
 Where I1 and the base tail alone exceed tau there is no context, only an error. With a question
 there is no base tail, and of the `tail` newest records come those within beta * tau: what answers
@@ -34,6 +35,7 @@ from memcli.context.parts import (
     cost,
     frame,
     joined,
+    notice_of,
     whole,
 )
 from memcli.errors import BudgetError, ConfigError
@@ -53,6 +55,7 @@ class Sharing(Record):
     always_share: float  # alpha1
     soft_share: float  # alpha2
     tail_share: float  # beta
+    preference_share: float = 0.0  # gamma
     by_lines: bool = False  # chunks share lines, so lines tell what is shown already
     is_asked: bool = False  # there is a question, and the tail keeps to its share
 
@@ -68,6 +71,8 @@ class Retrieved(Record):
     parts: Sequence[ContextPart]
     below: Sequence[ContextPart] = ()  # the floor: left out, whatever room there is
     unsure: bool = False  # nothing of it is a sure answer
+    not_by: Sequence[str] = ()  # speakers whom the question names, and others say what matches
+    preferences: Sequence[ContextPart] = ()  # that touch the question's subject, best first
 
 
 class Fixed(Record):
@@ -97,12 +102,12 @@ class Assembled(Record):
     left_out: tuple[ContextPart, ...]  # soft rules, then what was found, best first
     warning: str
     saved: int = 0  # tokens of what would have fitted and was not worth them
-    unsure: bool = False  # it begins with UNSURE
+    notice: str = ""  # that it begins with
 
     @property
     def tokens(self) -> int:
         """Count the tokens of the whole, fences and citations included."""
-        return ceil(cost(self.parts, unsure=self.unsure))
+        return ceil(cost(self.parts, notice=self.notice))
 
 
 def tokens(parts: Iterable[ContextPart]) -> int:
@@ -168,10 +173,12 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
 
     Where nothing is sure it says so first, if that fits, and shows few parts beside the rules.
     """
+    fixed = _with_preferences(fixed, found.preferences, wanted)
     held = {part.section for part in fixed.parts}
     heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
-    unsure = found.unsure and cost(fixed.parts, unsure=True) <= wanted.budget
-    room = wanted.budget - cost(fixed.parts, unsure=unsure) - heading
+    notices = [notice_of(unsure=found.unsure, not_by=names) for names in (found.not_by, ())]
+    notice = next((n for n in notices if cost(fixed.parts, notice=n) <= wanted.budget), "")
+    room = wanted.budget - cost(fixed.parts, notice=notice) - heading
     offered, below = list(found.parts), list(found.below)
     if found.unsure:
         most = max(0, UNSURE_PARTS - sum(part.section == RECENT for part in fixed.parts))
@@ -180,7 +187,19 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
     made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
     saved = _fitting([*made.idle, *below], made.room)
     left = (*fixed.soft_left, *made.left, *made.idle)
-    return Assembled((*fixed.parts, *made.kept), left, fixed.warning, int(saved), unsure)
+    return Assembled((*fixed.parts, *made.kept), left, fixed.warning, int(saved), notice)
+
+
+def _with_preferences(fixed: Fixed, offered: Iterable[ContextPart], wanted: Sharing) -> Fixed:
+    """Add the preferences that fit their share, nearest first."""
+    left = wanted.preference_share * wanted.budget
+    parts = list(fixed.parts)
+    for part in offered:
+        fits = part.cost <= left and cost([*parts, part]) <= wanted.budget - wanted.reserve
+        if fits and not any(part.overlaps(other, by_lines=wanted.by_lines) for other in parts):
+            parts.append(part)
+            left -= part.cost
+    return fixed._replace(parts=tuple(parts))
 
 
 def _fitting(parts: Iterable[ContextPart], room: float) -> float:

@@ -11,6 +11,7 @@ from memcli.context import hops
 from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
 from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import FOUND, ContextPart, make_part
+from memcli.context.preferences import touching
 from memcli.markdown.links import related_targets
 from memcli.search.authority import authority
 from memcli.search.floor import GOOD
@@ -101,7 +102,14 @@ def find(
     parts = [_part(hit, chunks[hit.about.chunk_id]) for hit in hits]
     found, below = above_floor(parts)
     linked = _hops(snapshot, found[:SECOND], fixed, roots)
-    return answer, Retrieved(raw_first(with_hops(found, linked)), below, _is_unsure(answer))
+    vector = embed_query(query.text).blob if answer.dense.ran else None
+    return answer, Retrieved(
+        raw_first(with_hops(found, linked)),
+        below,
+        _is_unsure(answer),
+        answer.asked if answer.is_of_others else (),
+        touching(snapshot, query, vector, fixed.chunk_ids),
+    )
 
 
 def _is_asked_for(hit: Hit) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -20,7 +20,8 @@ from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
-from memcli.markdown.turns import turns_of, within
+from memcli.markdown.preferences import begun_within, preferences_of
+from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
     SCOPES,
@@ -31,6 +32,7 @@ from memcli.types import (
     Lineage,
     Skip,
     Source,
+    Turn,
 )
 from memcli.workspace.dating import document_date, heading_date
 from memcli.workspace.globs import matcher
@@ -84,12 +86,17 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     chunks = chunk_document(
         parsed, title=title, date=date, limits=limits, heading_date=heading_date
     )
-    if turns := turns_of(parsed):
+    trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
+    turns = turns_of(parsed) or _told(metadata if trusted else {}, source, len(parsed.lines))
+    wanted = preferences_of(parsed, turns)
+    if turns or wanted:
         chunks = tuple(
-            chunk._replace(turns=within(turns, chunk.start_line, chunk.end_line))
+            chunk._replace(
+                turns=within(turns, chunk.start_line, chunk.end_line),
+                preferences=begun_within(wanted, chunk.start_line, chunk.end_line),
+            )
             for chunk in chunks
         )
-    trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
     authority = _share(metadata.get("authority")) if trusted else None
     lineage = _lineage(source, path, metadata) if trusted else None
     scope = metadata.get("scope") if trusted else None
@@ -109,6 +116,16 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
         chunks=chunks,
         lineage=lineage,
     )
+
+
+def _told(metadata: Mapping[str, Any], source: Source, lines: int) -> tuple[Turn, ...]:
+    """Take a document for one turn where its front matter or its source says who speaks."""
+    role, speaker = metadata.get("role"), metadata.get("speaker")
+    if isinstance(role, str) and role.casefold() in ROLES:
+        return (Turn(1, lines, role),)
+    if isinstance(speaker, str) and speaker.isprintable() and 0 < len(speaker) <= NAME_CHARS:
+        return (Turn(1, lines, speaker),)
+    return (Turn(1, lines, TOOL),) if source.source_kind == TOOL else ()
 
 
 def skipped_document(source: Source, path: str) -> Document:

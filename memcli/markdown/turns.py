@@ -29,7 +29,7 @@ MAJORITY = 0.5
 NAME_CHARS = 40
 NAME_WORDS = 4
 
-USER, ASSISTANT, TOOL = "user", "assistant", "tool"
+USER, ASSISTANT, TOOL = ROLES = ("user", "assistant", "tool")
 # Of the exports of chats and agents, and as people write them.
 _ROLES = {
     USER: "user human me customer benutzer ich usuario yo utilisateur moi 用户 我 人类",

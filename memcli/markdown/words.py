@@ -1,4 +1,4 @@
-"""Words as an index holds them: composed, folded, and unspaced scripts cut into pairs; pure.
+"""Words as an index holds them: composed, folded, stemmed, unspaced scripts cut into pairs; pure.
 
 It leaves the syntax of an index to the stores and the meaning of a query to `search.query`.
 
@@ -31,6 +31,9 @@ _IGNORED = (
     "\u00ad\u0591-\u05bd\u05bf\u05c1-\u05c7\u0640\u064b-\u065f\u0670\u200c\u200d\u2060"
     "\ufe00-\ufe0f\ufeff\ud800-\udfff\U000e0100-\U000e01ef"
 )
+# Where letters or digits may be written in another way, and where words have stems of ours.
+_VARIED = "[\u0131\u0301\u0370-\u03ff\u0400-\u052f\u0600-\u1819\u3041-\u30ff]"
+_STEMMED = "[\u0400-\u052f\u0620-\u06d3]"
 # One class each: the scan for the start of a match is ten times slower over an alternative.
 # `re` compiles them at their first use, and a query in ASCII never uses them (3 ms).
 _WIDE_RUN = f"[{_WIDE}]+"
@@ -51,8 +54,27 @@ def compose(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Compose and fold case."""
-    return text.lower() if text.isascii() else compose(text).casefold()
+    """Compose, fold case, and write letters and digits that are read alike in one way."""
+    if text.isascii():
+        return text.lower()
+    text = compose(text).casefold()
+    if not re.search(_VARIED, text):
+        return text
+    from memcli.markdown.forms import letters  # tables that Latin texts need not load
+
+    return letters(text)
+
+
+def stem(folded: str) -> str:
+    """Put stems in the place of words which the tokenizer leaves as they are.
+
+    A stem is no word: it is not to be stemmed again.
+    """
+    if folded.isascii() or not re.search(_STEMMED, folded):
+        return folded
+    from memcli.markdown.forms import stems
+
+    return stems(folded)
 
 
 def units(run: str) -> list[str]:
@@ -78,7 +100,7 @@ def split_runs(text: str) -> list[tuple[str, bool]]:
 
 def prepare(text: str) -> str:
     """Turn text into what a tokenizer is given to index."""
-    return text if text.isascii() else _spread(fold(text))
+    return text if text.isascii() else _spread(stem(fold(text)))
 
 
 def is_searchable(text: str) -> bool:
@@ -89,9 +111,10 @@ def is_searchable(text: str) -> bool:
 def sought(text: str, *, prefix: bool = False) -> Term | None:
     """Give a term as the index holds it; None when no token would be left of it.
 
+    The beginning of a word has no stem.
     Example: `v0.1` -> (`v0.1`, False); `東京都` -> (`東京 京都`, False); `東` -> (`東`, True).
     """
-    folded = fold(text)
+    folded = fold(text) if prefix else stem(fold(text))
     if not is_searchable(folded):
         return None
     runs = _runs(folded)

@@ -42,28 +42,28 @@ def _table(*groups: str, first: int = 1) -> dict[str, int]:
 
 
 MONTHS = _table(
-    "january jan januar jänner",
-    "february feb februar",
-    "march mar märz maerz",
-    "april apr",
-    "may mai",
-    "june jun juni",
-    "july jul juli",
-    "august aug",
-    "september sep sept",
-    "october oct oktober okt",
-    "november nov",
-    "december dec dezember dez",
+    "january jan januar jänner январь января январе يناير",
+    "february feb februar февраль февраля феврале فبراير",
+    "march mar märz maerz март марта марте مارس",
+    "april apr апрель апреля апреле أبريل ابريل إبريل",
+    "may mai май мая мае مايو",
+    "june jun juni июнь июня июне يونيو",
+    "july jul juli июль июля июле يوليو",
+    "august aug август августа августе أغسطس اغسطس",
+    "september sep sept сентябрь сентября сентябре سبتمبر",
+    "october oct oktober okt октябрь октября октябре أكتوبر اكتوبر",
+    "november nov ноябрь ноября ноябре نوفمبر",
+    "december dec dezember dez декабрь декабря декабре ديسمبر",
 )
 AMBIGUOUS_MONTHS = ("may", "march", "mar", "august")
 WEEKDAYS = _table(
-    "monday montag",
-    "tuesday dienstag",
-    "wednesday mittwoch",
-    "thursday donnerstag",
-    "friday freitag",
-    "saturday samstag sonnabend",
-    "sunday sonntag",
+    "monday montag понедельник понедельника",
+    "tuesday dienstag вторник вторника",
+    "wednesday mittwoch среда среду среды",
+    "thursday donnerstag четверг четверга",
+    "friday freitag пятница пятницу пятницы",
+    "saturday samstag sonnabend суббота субботу субботы",
+    "sunday sonntag воскресенье воскресенья",
     first=0,
 )
 _SHORT_WEEKDAYS = _table("mon", "tue tues", "wed", "thu thur thurs", "fri", "sat", "sun", first=0)
@@ -83,21 +83,21 @@ NUMBERS = _table(
 )
 DAY_WORDS = _table(
     "大前天",
-    "vorgestern 前天 一昨日 おととい",
-    "yesterday gestern 昨天 昨日 昨晚 昨夜 きのう",
-    "today tonight heute 今天 今日 今晚 今早 今朝 今夜",
-    "tomorrow 明天 明日",
-    "übermorgen 后天 後天 明後日 あさって",
+    "vorgestern 前天 一昨日 おととい позавчера",
+    "yesterday gestern 昨天 昨日 昨晚 昨夜 きのう вчера أمس امس",
+    "today tonight heute 今天 今日 今晚 今早 今朝 今夜 сегодня",
+    "tomorrow 明天 明日 завтра",
+    "übermorgen 后天 後天 明後日 あさって послезавтра",
     "大后天 大後天",
     first=-3,
 )
 DAY, WEEK, MONTH, QUARTER, YEAR, WEEKEND = range(6)
 UNITS = _table(
-    "day days tag tage tagen 天 日",
-    "week weeks woche wochen 周 週 週間 星期 礼拜 禮拜",
-    "month months monat monate monaten 月",
+    "day days tag tage tagen 天 日 день дня дней",
+    "week weeks woche wochen 周 週 週間 星期 礼拜 禮拜 неделя неделю недели неделе недель",
+    "month months monat monate monaten 月 месяц месяца месяце месяцев",
     "quarter quarters quartal quartale quartalen 季度",
-    "year years jahr jahre jahren 年",
+    "year years jahr jahre jahren 年 год года году лет",
     "weekend wochenende 周末 週末",
     first=DAY,
 )
@@ -118,16 +118,17 @@ ORDINALS = _table(
 )
 LAST_WORDS = _table(
     "last past letzte letzten letzter letztes letztem vorige vorigen voriges vergangene vergangenen"
+    " прошлый прошлой прошлую прошлом"
 )
-THIS_WORDS = _table("this diese diesen dieser dieses")
+THIS_WORDS = _table("this diese diesen dieser dieses этой этом эту")
 NEXT_WORDS = _table("next coming nächste nächsten nächster nächstes kommende kommenden")
 BEFORE_LAST_WORDS = _table("vorletzte vorletzten vorletzter vorletztes")
 # What stands before a date and bounds a stretch of time by it, or only leads to it.
-AT_WORDS = _table("in on during from im am vom von")
-SINCE_WORDS = _table("since seit ab")
+AT_WORDS = _table("in on during from im am vom von в во في")
+SINCE_WORDS = _table("since seit ab с со منذ")
 UNTIL_WORDS = _table("until till bis")
-BEFORE_WORDS = _table("before vor")
-AFTER_WORDS = _table("after nach")
+BEFORE_WORDS = _table("before vor до")
+AFTER_WORDS = _table("after nach после")
 EXCEPT_WORDS = _table("not nicht except excluding außer ausser")
 YEAR_WORDS = _table("year jahr jahre")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100  # another number is more often an amount

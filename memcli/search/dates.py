@@ -1,5 +1,7 @@
 """Finds the dates that a text names in English, German, Chinese or Japanese; it reads no clock.
 
+Of Russian, Arabic and Korean it knows months, days and what is told from today.
+
 A small grammar over tables, because a date library costs more than the search: importing one takes
 70 to 340 ms, which a search would pay. It is loaded only for a text that may name a date;
 `question` tells. What a date is good for is left to the caller.
@@ -57,7 +59,8 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
 
     `day_first` reads 7/12/2023 as 7 December, where both readings are in the calendar.
     """
-    text = text[:MAX_CHARS]
+    typed = text[:MAX_CHARS]
+    text = _with_ascii_digits(typed)
     found = list(_unspaced(text, today))
     taken = {at for span in found for at in range(span.at, span.stops_at)}
     for start, end, reading in spaced_dates.read(text, today, day_first=day_first):
@@ -68,7 +71,15 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
         # In `in 2023年5月` the year is taken.
         if taken.isdisjoint(range(start, end)):
             found.append(_span(words, start, reading, read))
+    found = [span._replace(text=typed[span.at : span.stops_at]) for span in found]
     return tuple(sorted(found, key=lambda span: span.at))
+
+
+def _with_ascii_digits(text: str) -> str:
+    """Write ١٢ as 12, in as many signs."""
+    if text.isascii():
+        return text
+    return re.sub(r"[^\D0-9]", lambda digit: str(int(digit[0])), text)
 
 
 def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:

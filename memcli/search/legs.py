@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import OTHER_MODEL
-from memcli.embedding.known import is_readable, known
+from memcli.embedding.known import is_readable, known, readable
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.fusion import Weights
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FERTILITY_LIMIT = 1.7
 # Below this share of embedded parts the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
+OTHER_MODELS = "memcli help environment"  # says how to get the one of `multilingual`
 MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
 
@@ -76,14 +77,17 @@ def dense_leg(
         return off(Reason("off", text))
     index_fingerprint = snapshot.facts.fingerprint
     if not is_readable(query.text, index_fingerprint or options.encoder):
-        text = "the model reads English, and the query is in another script"
-        return off(Reason("script", text))
+        text = (
+            "the model reads English, and the query is in another script, which the extra"
+            " multilingual reads"
+        )
+        return off(Reason("script", text, OTHER_MODELS))
     if index_fingerprint is None:
         return off(Reason("not-embedded", "nothing is embedded yet", "memcli index"))
     if counts.embedded < EMBEDDED_LIMIT * counts.parts:
         text = "less than half of the texts are embedded"
         return off(Reason("not-embedded", text, "memcli index"))
-    vector = embed_query(query.text)
+    vector = embed_query(readable(query.text, index_fingerprint))
     if vector.blob is None:
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:

@@ -31,6 +31,8 @@ from memcli.search.date_words import (
     recent,
 )
 
+_AGO = ("ago", "назад")
+
 
 def day(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read `today`, `gestern`, `the day before yesterday`, `last night`."""
@@ -49,7 +51,7 @@ def ago(raw: list[str], low: list[str], seen: Seen) -> Found | None:
         return 5, back(UNITS[low[3]], 2, seen.today)
     skip = low[0] == "vor"
     number, unit = as_number(low[skip]), UNITS.get(low[skip + 1], WEEKEND)
-    if number is None or unit == WEEKEND or not (skip or low[2] == "ago"):
+    if number is None or unit == WEEKEND or not (skip or low[2] in _AGO):
         return None
     return 3, back(unit, number, seen.today)
 

@@ -13,7 +13,21 @@ from itertools import chain, count, islice, pairwise
 
 from memcli.markdown import words
 from memcli.record import Record
-from memcli.search.stopwords import ANYTHING, CHINESE, ENGLISH, GERMAN, GERMAN_SIGNS, OPERATORS
+from memcli.search.stopwords import (
+    ANYTHING,
+    CHINESE,
+    CHINESE_ALONE,
+    ENGLISH,
+    GERMAN,
+    GERMAN_SIGNS,
+    JAPANESE,
+    KOREAN,
+    OPERATORS,
+    OTHER_SCRIPTS,
+    SPANISH,
+    SPANISH_SIGNS,
+    THAI,
+)
 from memcli.types import Term, Wanted
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
@@ -29,7 +43,9 @@ JOINED = "joined"  # the kind of a term that is looked for besides the words it 
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
 # Same length, and ASCII: in the pattern below other letters double the cost.
-_AS_ASCII = dict.fromkeys(map(ord, "“”„"), '"') | dict.fromkeys(map(ord, "—…、。，；！？（）"), " ")
+_AS_ASCII = dict.fromkeys(map(ord, "“”„"), '"') | dict.fromkeys(
+    map(ord, "—…、。，；！？（）؟،؛।¿"), " "
+)
 # A quoted phrase (a quote inside a Latin word is text) or a word up to space or punctuation.
 _SCAN = re.compile(r'(-(?<!\S-))?(?<![0-9A-Za-z])"([^"]*)"(?![0-9A-Za-z])|(?:[^\s",;]|,(?=\d))+')
 # The next three are compiled by `re` at their first use: plain words never meet them.
@@ -320,16 +336,26 @@ def _is_identifier(word: str, shown: str) -> bool:
 
 def _run_terms(run: str, groups: Iterator[int]) -> Iterator[QueryTerm]:
     """Cut a run at function words; what is short is one term, what is long gives its pairs."""
-    pieces = [run]
-    if not _has(run, "\u3041", "\u30ff") and not _has(run, "\uac00", "\ud7a3"):
-        pieces = [piece for piece in re.split(CHINESE, run) if piece] or pieces
-    for piece in pieces:
+    if run in OTHER_SCRIPTS:
+        yield QueryTerm(run, "word", stop=True)
+        return
+    for piece in [piece for piece in re.split(_cutting(run), run) if piece] or [run]:
         if len(words.units(piece)) <= MAX_WHOLE_RUN:
-            yield QueryTerm(piece, "word")
+            is_stop = piece in CHINESE_ALONE or piece in OTHER_SCRIPTS
+            yield QueryTerm(piece, "word", stop=is_stop)
             continue
         group = next(groups)
         for pair in _telling(list(dict.fromkeys(words.pairs(piece)))):
             yield QueryTerm(pair, "pair", group=group)
+
+
+def _cutting(run: str) -> str:
+    """Give the pattern of what cuts a run, by the language that its signs are most likely of."""
+    if _has(run, "\u3041", "\u30ff"):
+        return JAPANESE
+    if _has(run, "\uac00", "\ud7a3"):
+        return KOREAN
+    return THAI if _has(run, "\u0e01", "\u0e4e") else CHINESE
 
 
 def _telling(pairs: list[str]) -> list[str]:
@@ -355,7 +381,12 @@ def _pieces(term: QueryTerm) -> Iterator[Term | None]:
 
 
 def _stop_words(text: str) -> frozenset[str]:
-    known = ENGLISH if GERMAN_SIGNS.isdisjoint(text.lower().split()) else ENGLISH | GERMAN
+    typed = text.lower().split()
+    known = ENGLISH if GERMAN_SIGNS.isdisjoint(typed) else ENGLISH | GERMAN
+    if "¿" in text or not SPANISH_SIGNS.isdisjoint(typed):
+        known |= SPANISH
+    if not text.isascii():
+        known |= OTHER_SCRIPTS
     # Where all is in capitals, capitals say nothing.
     return known if text != text.upper() else known | {word.upper() for word in known}
 

@@ -11,7 +11,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
+from memcli.markdown.words import prepare, stem
 from memcli.record import Record
 from memcli.search.common import MOST_ROWS, affordable, without_majority
 from memcli.search.focus import SoughtTerm
@@ -189,7 +189,7 @@ def _covered(
     asked = [(term, sought) for term in query.sought if (sought := term.sought)]
     rare = [sought for _, sought in asked if sought not in common]
     holding = dict(zip(rare, snapshot.holding(rare, ids), strict=True))
-    tokens = snapshot.tokens([sought.text for _, sought in asked])
+    tokens = snapshot.tokens([stem(s.text) if s.prefix else s.text for _, s in asked])
     for (term, sought), cut in zip(asked, tokens, strict=True):
         frequency = common[sought] if sought in common else holding[sought].total
         # Robertson and Sparck Jones, kept positive.

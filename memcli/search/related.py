@@ -23,7 +23,14 @@ from memcli.errors import Reason
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.hits import Hit, ordered
-from memcli.search.legs import MODE_IS_DENSE, MODE_IS_LEXICAL, Leg, Vector, leg_weights
+from memcli.search.legs import (
+    MODE_IS_DENSE,
+    MODE_IS_LEXICAL,
+    OTHER_MODELS,
+    Leg,
+    Vector,
+    leg_weights,
+)
 from memcli.search.mmr import diversify
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
@@ -140,7 +147,12 @@ def _meaning(
         return off(Reason("not-embedded", "these lines are not embedded yet", "memcli index"))
     if not is_readable(text, fingerprint):
         return off(
-            Reason("script", "the model reads English and these lines are in another script")
+            Reason(
+                "script",
+                "the model reads English and these lines are in another script, which the extra"
+                " multilingual reads",
+                OTHER_MODELS,
+            )
         )
     blob = struct.pack(f"<{len(vector)}f", *vector)
     return Leg(True, None, counts.embedded, counts.parts), Vector(blob, fingerprint, None, 1.0)

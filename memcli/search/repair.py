@@ -174,7 +174,10 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
     mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990).
     """
     likely = spellings.spellings(word)
-    terms = {Term(each): each for each in likely if len(each) >= SHORTEST_MEANT}
+    long_enough = sorted(
+        (each for each in likely if len(each) >= SHORTEST_MEANT), key=likely.__getitem__
+    )
+    terms = {term: each for each in long_enough if (term := sought(each))}
     found = snapshot.occurring([*terms])
     held = [term for term in terms if term in found]
     stems = map("".join, snapshot.tokens([term.text for term in held]))
@@ -193,7 +196,7 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
     best = max(held, key=rank, default=None)
     if best is None:
         return None
-    return terms[best] if terms[best] in english else _as_written(snapshot, best)
+    return terms[best] if terms[best] in english else _as_written(snapshot, best, terms[best])
 
 
 def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
@@ -204,19 +207,19 @@ def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
     return _first_held(snapshot, ["-".join(spelt)])
 
 
-def _as_written(snapshot: Snapshot, term: Term) -> str:
+def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
     """Give a word as a note writes it: of those with its stem the one that begins most alike."""
     (best,) = snapshot.lexical(Wanted(any=(term,)), 1, Reach())
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]
     text = " ".join((*excerpt.about.heading_path, visible(excerpt.text)))
     words = list(dict.fromkeys(re.findall(r"[^\W\d_]+", text[:MOST_READ])))
-    stem, *stems = snapshot.tokens([prepare(fold(word)) for word in (term.text, *words)])
+    stem, *stems = snapshot.tokens([prepare(fold(word)) for word in (spelling, *words)])
     alike = [word for word, own in zip(words, stems, strict=True) if own == stem]
 
     def in_common(word: str) -> int:
-        return sum(takewhile(bool, map(eq, fold(word), term.text)))
+        return sum(takewhile(bool, map(eq, fold(word), spelling)))
 
-    return max(alike, key=in_common, default=term.text)
+    return max(alike, key=in_common, default=spelling)
 
 
 def _split(snapshot: Snapshot, word: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The grammar of dates in English and German; pure.
+"""The grammar of dates in English and German, and of some in Russian and Arabic; pure.
 
 A text is cut into words, and at each word the rules are tried in order: what joins two dates or
 bounds a stretch of time by one comes before what is a date by itself. Words that are also
@@ -29,7 +29,7 @@ from memcli.search.date_words import (
 # A word with what hangs on it, so that a path, a version or an id is one word and no date; or a
 # dash that joins two dates.
 _WORD = re.compile(
-    r"\d\d?\.\d\d?\.(?![\w.])|[0-9A-Za-z_À-ɏ]+(?:[./:'’–-][0-9A-Za-z_À-ɏ]+)*|(?<=\s)[-–—](?=\s)|(?<=\d\.)[-–](?=\d)|(?<=\w)\.\.(?=\w)"
+    r"\d\d?\.\d\d?\.(?![\w.])|[0-9A-Za-z_À-ɏЀ-ӿء-ي]+(?:[./:'’–-][0-9A-Za-z_À-ɏЀ-ӿء-ي]+)*|(?<=\s)[-–—](?=\s)|(?<=\d\.)[-–](?=\d)|(?<=\w)\.\.(?=\w)"
 )
 _JOINED = ("..", ".-", ".–")  # what may end right before a date, for all of _BAD_BEFORE
 _GAP = 3  # characters between the words of one date: a space, a comma, an ordinal's dot

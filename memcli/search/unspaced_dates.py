@@ -1,4 +1,4 @@
-"""The grammar of dates in Chinese and Japanese; pure.
+"""The grammar of dates in Chinese and Japanese, and of some in Korean; pure.
 
 One pattern finds every date that stands by itself; what joins two of them, or bounds a stretch of
 time by one, stands right beside them.
@@ -33,7 +33,7 @@ from memcli.search.date_words import (
 )
 
 # A text without any of these holds no date of this grammar.
-SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回批初おあき")
+SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回批初おあき년월일제늘작올주달")
 
 _DIGITS = {sign: n for n, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
@@ -54,7 +54,7 @@ _YEAR = (
 )
 _OF_YEAR = (
     rf"(?P<month>(?<![\d个個十]){_NUMBER})月(?![间間饼餅天])"
-    rf"(?:の?(?P<day>{_NUMBER}){_DAY_SIGN}|份?(?P<part>[初底末]|[上中下]旬)|份)?"
+    rf"(?:[の ]?(?P<day>{_NUMBER}){_DAY_SIGN}|份?(?P<part>[初底末]|[上中下]旬)|份)?"
     r"|第?(?P<quarter>[1-4一二三四])(?:季度|四半期)|[Qq](?P<q>[1-4])(?!\w)"
     r"|(?P<half>[上下])半年"
 )
@@ -67,7 +67,7 @@ _WORDS = sorted((word for word in DAY_WORDS if word > "\u3000"), key=len, revers
 # Where no year stands before it, the month has groups of its own.
 _WITHOUT_YEAR = re.sub(r"P<(.+?)>", r"P<\1_>", _OF_YEAR)
 _DATE = (
-    rf"{_YEAR}[の的]?(?:{_OF_YEAR}|(?P<season>[春夏秋冬])[天季]?|年?(?P<edge>[初底末]))?"
+    rf"{_YEAR}[の的 ]?(?:{_OF_YEAR}|(?P<season>[春夏秋冬])[天季]?|年?(?P<edge>[初底末]))?"
     rf"|{_WITHOUT_YEAR}"
     rf"|(?<![\d第十])(?P<n>\d{{1,3}}|[一二两兩三四五六七八九十]{{1,3}})[个個か箇ヶケカ]?"
     rf"(?P<unit>天|日|{_WEEK}|月|年)[之以]?(?P<way>前|后|後)"
@@ -113,6 +113,17 @@ _ORDERS = {
 _NO_ORDER = ("第一次世界", "第一次工业", "最新鲜", "最新鮮", "第一批判")
 
 
+# What Korean says in as many signs as Chinese or Japanese, so that places stay the same.
+_KOREAN = {
+    "어제": "昨日", "오늘": "今日", "내일": "明日", "작년": "去年", "올해": "今年", "내년": "明年",
+    "지난주": "先週の", "이번주": "今週の", "다음주": "来週の", "지난달": "上个月",
+    "이번달": "本个月", "이전": "以前", "이후": "以後", "부터": "から", "까지": "まで",
+    "월요일": "月曜日", "화요일": "火曜日", "수요일": "水曜日", "목요일": "木曜日",
+    "금요일": "金曜日", "토요일": "土曜日", "일요일": "日曜日", "년": "年", "월": "月", "일": "日",
+}  # fmt: skip
+_KOREAN_WORD = rf"(?<=\d)[년월일]|{'|'.join(word for word in _KOREAN if len(word) > 1)}"
+
+
 class _Atom(Record):
     """A date that stands by itself."""
 
@@ -124,6 +135,8 @@ class _Atom(Record):
 
 def read(text: str, today: date) -> Iterator[tuple[int, int, Reading]]:
     """Find dates: where the words of each begin and end, and what they mean."""
+    if any("\uac00" <= sign <= "\ud7a3" for sign in text):
+        text = re.sub(_KOREAN_WORD, lambda word: _KOREAN[word[0]], text)
     atoms = list(_atoms(text, today))
     at = 0
     while at < len(atoms):

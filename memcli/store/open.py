@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memcli.config.settings import Config, cache_folder
+from memcli.config.settings import Config, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import ConfigError
 
@@ -35,7 +35,4 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
                 f"store.path names a file that is not an index: {configured}", hint=HINT
             )
         return os.path.join(config.workspace, os.path.expanduser(configured))
-    from hashlib import sha256
-
-    name = sha256(config.workspace.encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    return os.path.join(cache_folder(environ), name, "index.sqlite")
+    return os.path.join(folder_of(config.workspace, environ), "index.sqlite")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         VectorSearch,
         WatchRecord,
     )
-    from memcli.types import Candidate, Document, Excerpt, Known, Skip, Term, Turn, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Skip, Term, Turn, Wanted
 
 Sleep = Callable[[float], None]
 
@@ -167,6 +167,13 @@ class Snapshot(Protocol):
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
         """Give the turns of those of some chunks that have any, in their order."""
+        ...
+
+    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
+        """Give the lines of chunks in which somebody says how they want things.
+
+        Those of undated documents come first, then the newest; what is equal goes by place.
+        """
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:

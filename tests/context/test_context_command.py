@@ -220,7 +220,7 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
     spent = int(re.findall(r"^(\d+) of 80 tokens$", err, re.MULTILINE)[0])
     assert estimate(out) <= spent <= 80
     assert re.findall(r"^  (\w+) +\d+ tokens in \d+", err, re.MULTILINE) == [
-        "always", "soft", "recent", "found",
+        "always", "soft", "preferences", "recent", "found",
     ]  # fmt: skip
     found = record(notes, "heron", "--budget", "80", "--explain")
     assert found["left_out"] == len(found["without_room"]) > 0

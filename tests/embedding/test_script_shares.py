@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.embedding.known import readable
 from memcli.embedding.script import Shares, latin_share, script_shares
 
 
@@ -25,3 +26,18 @@ from memcli.embedding.script import Shares, latin_share, script_shares
 def test_shares(text: str, shares: Shares) -> None:
     assert script_shares(text) == shares
     assert latin_share(text) == shares.latin
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("budget of the server 预算", "budget of the server"),
+        ("what did Анна say in Köln", "what did say in Köln"),
+        ("the α of 5 µm steps – “quoted”", "the α of 5 µm steps – “quoted”"),
+        ("iPhone手机壳 case", "iPhone手机壳 case"),
+        ("plain words", "plain words"),
+    ],
+)
+def test_a_model_of_english_is_given_what_it_can_read(text: str, left: str) -> None:
+    assert readable(text, "bundled") == left
+    assert readable(text, "multilingual") == text

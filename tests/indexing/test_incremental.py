@@ -6,9 +6,10 @@ import pytest
 
 from memcli.indexing.indexer import Report, embed, index
 from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.reader import Reader
 from memcli.types import Source
 from tests.hashing import HashingEncoder
-from tests.store_check import assert_sound, dump, open_writer
+from tests.store_check import assert_sound, dump, frequency, open_writer
 from tests.support import FAR_FUTURE_NS, make_settings, touch, write
 
 TEXTS: tuple[str | bytes, ...] = (
@@ -202,6 +203,7 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     assert len(before["properties"]) == 3 * kept
     writer = open_writer(str(store))
     writer.connection.execute(
+        "DROP INDEX chunks_preferences; ALTER TABLE chunks DROP COLUMN preferences;"
         "DROP TABLE speakers; ALTER TABLE chunks DROP COLUMN turns;"
         "DROP TABLE properties; DROP INDEX chunks_date; DROP INDEX documents_rules;"
         "ALTER TABLE documents DROP COLUMN soft;"
@@ -212,3 +214,27 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     assert (report.unchanged, embedded) == (kept, 0)
     assert_sound(str(store))
     assert dump(str(store)) == before  # without a look into the files
+
+
+def test_words_of_an_older_index_are_written_anew_without_a_look_into_the_files(
+    place: tuple[Path, Path],
+) -> None:
+    root, store = place
+    write(root, "ru.md", "# Настройки\n\nОбновили почтовые серверы.\n")
+    write(root, "en.md", "# Settings\n\nThe mail servers.\n")
+    run(root, store)
+    before = dump(str(store))
+    writer = open_writer(str(store))
+    writer.connection.execute(
+        "UPDATE fts SET heading = 'настройки', body = 'обновили почтовые серверы' WHERE rowid ="
+        " (SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
+        " WHERE d.path = 'ru.md'); PRAGMA user_version = 9"
+    )
+    writer.close()
+    report, embedded = run(root, store)
+    assert (report.unchanged, embedded) == (2, 0)
+    assert_sound(str(store))
+    assert dump(str(store)) == before
+    reader = Reader(str(store))
+    assert [frequency(reader, stem) for stem in ("настройк", "сервер", "настройки")] == [1, 1, 0]
+    reader.close()

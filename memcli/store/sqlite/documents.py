@@ -15,6 +15,8 @@ from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_ro
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memcli.store.run_records import Stamp
 
 # meta key: the revision at which every text had its vector, and how many documents, chunks and
@@ -89,20 +91,20 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
 
     connection.execute(
         "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
-        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns,"
+        " preferences) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             document_id, chunk.ordinal, chunk.anchor,
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
             chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
             chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
-            chunk.text, as_json(chunk.turns),
+            chunk.text, as_json(chunk.turns), json.dumps(chunk.preferences),
         ),
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
     connection.execute(
-        "INSERT INTO fts (rowid, heading, body) VALUES (?, ?, ?)",
-        (chunk_id, prepare(" ".join(chunk.heading_path)), prepare(visible(chunk.text))),
+        "INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)",
+        (*_prepared(chunk.heading_path, chunk.text), chunk_id),
     )
     connection.executemany(
         'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
@@ -112,6 +114,23 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
             for p in chunk.parts
         ],
     )
+
+
+def _prepared(heading_path: Sequence[str], text: str) -> tuple[str, str]:
+    """Give the words of a chunk: of its headings, and of what is seen of its text."""
+    return prepare(" ".join(heading_path)), prepare(visible(text))
+
+
+def reword(connection: apsw.Connection) -> None:
+    """Write the words of all chunks anew that are not in ASCII, from the text that is kept."""
+    for chunk_id, heading_path, text in connection.execute(
+        "SELECT id, heading_path, text FROM chunks"
+    ):
+        if not (heading_path.isascii() and text.isascii()):
+            connection.execute(
+                "UPDATE fts SET heading = ?, body = ? WHERE rowid = ?",
+                (*_prepared(json.loads(heading_path), text), chunk_id),
+            )
 
 
 def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
@@ -232,11 +251,12 @@ def _document(connection: apsw.Connection, document_id: int) -> Document:
 
 _OF_CHUNK = (
     "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text", "text_hash", "date", "links", "turns",
+    "tokens", "text", "text_hash", "date", "links", "turns", "preferences",
 )  # fmt: skip
 
 
 def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
+    from memcli.store.sqlite.preferences import lines_of
     from memcli.store.sqlite.speakers import from_json
 
     found = []
@@ -248,6 +268,7 @@ def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
         told = dict(zip(_OF_CHUNK, row, strict=True))
         told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
         told["turns"] = from_json(told["turns"])
+        told["preferences"] = lines_of(told["preferences"])
         found.append(Chunk(**told, parts=_parts(connection, chunk_id)))
     return tuple(found)
 

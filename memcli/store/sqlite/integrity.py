@@ -19,7 +19,8 @@ _ODD = {
     f" OR typeof(end_line) <> 'integer' OR date NOT GLOB '{_DAY}'"
     " OR NOT json_valid(heading_path) OR json_type(heading_path) <> 'array'"
     " OR NOT json_valid(links) OR json_type(links) <> 'array'"
-    " OR NOT json_valid(turns) OR json_type(turns) <> 'array'",
+    " OR NOT json_valid(turns) OR json_type(turns) <> 'array'"
+    " OR NOT json_valid(preferences) OR json_type(preferences) <> 'array'",
     "parts": "typeof(start) <> 'integer' OR typeof(\"end\") <> 'integer'"
     " OR typeof(start_line) <> 'integer' OR typeof(end_line) <> 'integer'"
     " OR typeof(prefix) <> 'text' OR typeof(hash) <> 'blob'",

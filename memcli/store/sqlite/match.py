@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memcli.markdown.words import stem
 from memcli.types import Term, Wanted
 
 # Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.
@@ -42,10 +43,13 @@ def phrase(term: Term) -> str:
 
 
 def spellings(term: Term) -> list[Term]:
-    """Give what finds a term: itself, and of a beginning the stems that Porter has cut shorter."""
-    if term.prefix and term.text.isascii() and term.text.isalpha():
+    """Give what finds a term: itself, and of a beginning the stems that are shorter."""
+    if not term.prefix:
+        return [term]
+    if term.text.isascii() and term.text.isalpha():
         return list(dict.fromkeys([term, *_stems(term.text)]))
-    return [term]
+    whole = stem(term.text)
+    return [term] if whole == term.text else [term, Term(whole)]
 
 
 def _join(expressions: Iterable[str | None], operator: str) -> str | None:
@@ -59,13 +63,13 @@ def _stems(prefix: str) -> Iterator[Term]:
         yield Term(prefix + "e", prefix=True)
     suffixes = _SUFFIXES.split()
     for n in range(len(prefix) - 1, _STEM_MIN - 2, -1):
-        stem, tail = prefix[:n], prefix[n:]
-        doubled = tail[0] == stem[-1]  # runn* is the run of running
+        start, tail = prefix[:n], prefix[n:]
+        doubled = tail[0] == start[-1]  # runn* is the run of running
         if doubled and any(suffix.startswith(tail[1:]) for suffix in suffixes):
-            yield Term(f"{stem}{tail[0]}ing")
+            yield Term(f"{start}{tail[0]}ing")
         elif n >= _STEM_MIN and any(suffix.startswith(tail) for suffix in suffixes):
-            yield Term(stem)
-            yield Term(stem + "e")  # the query is stemmed again: house is hous, hous would be hou
+            yield Term(start)
+            yield Term(start + "e")  # the query is stemmed again: house is hous, hous would be hou
 
 
 def _quote(text: str) -> str:

@@ -33,7 +33,7 @@ from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wante
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
-    from memcli.types import Turn
+    from memcli.types import Lines, Turn
 
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
@@ -338,6 +338,13 @@ class Reader:
 
         with understood(self.path):
             return speakers.turns(self._connection, chunk_ids)
+
+    def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
+        """Give the lines of chunks in which somebody says how they want things."""
+        from memcli.store.sqlite import preferences
+
+        with understood(self.path):
+            return preferences.newest(self._connection, limit, reach)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""

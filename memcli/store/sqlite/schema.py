@@ -111,6 +111,12 @@ CREATE TABLE speakers (
 CREATE INDEX speakers_document ON speakers (document_id);
 """
 
+# In which lines somebody says how they want things. Documents are cut anew, which fills it.
+_V9 = """
+ALTER TABLE chunks ADD COLUMN preferences TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX chunks_preferences ON chunks (id) WHERE preferences <> '[]';
+"""
+
 
 def _v7(connection: apsw.Connection) -> None:
     """Fill the new table from the front matter that is kept, so that no file is read again."""
@@ -121,9 +127,16 @@ def _v7(connection: apsw.Connection) -> None:
         properties.put(connection, document_id, front_matter)
 
 
+def _v10(connection: apsw.Connection) -> None:
+    """Write words of Russian, Arabic and Japanese as `markdown.forms` has them; no file is read."""
+    from memcli.store.sqlite import documents
+
+    documents.reword(connection)
+
+
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "4accc09bd091e666140a26317272547a"
+SHAPE = "a39b8387e8391dd322d41650f5469c84"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
@@ -139,7 +152,7 @@ _META = {
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10,
 )  # fmt: skip
 
 

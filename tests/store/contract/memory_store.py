@@ -48,6 +48,7 @@ from memcli.types import (
     Document,
     Excerpt,
     Known,
+    Lines,
     Part,
     PartScore,
     Skip,
@@ -329,6 +330,12 @@ class MemorySnapshot:
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
         return {row.id: row.chunk.turns for row in self._rows(chunk_ids) if row.chunk.turns}
+
+    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
+        rows = [row for row in self._within(reach) if row.chunk.preferences]
+        rows.sort(key=lambda row: row.place)
+        rows.sort(key=lambda row: row.chunk.date or "9999-99-99", reverse=True)
+        return {row.id: row.chunk.preferences for row in rows[:limit]}
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         return {

@@ -1,0 +1,89 @@
+"""Bring up how somebody wants things, where the question touches the subject.
+
+A question seldom holds the words of such a line, and what was talked about at length ranks before
+it; but there are few of them, so each is held against the question by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memcli.context.parts import PREFERENCES, ContextPart, make_part
+from memcli.markdown.words import prepare
+from memcli.store.records import Legs, Reach
+from memcli.types import Filters, Wanted
+
+if TYPE_CHECKING:
+    from memcli.search.query import ParsedQuery
+    from memcli.store.port import Snapshot
+    from memcli.types import Candidate, Excerpt, Lines
+
+TRUSTED = Reach(Filters(trusts=("trusted",)))
+# Chunks that are looked at, the newest: a person says how they want things a few times a week.
+NEWEST = 300
+# From here on a line touches the subject. Over the 39 questions of ten BEAM conversations that ask
+# what an instruction or a preference is about, .2 brings up that line for 35, .25 for 34, .3 for
+# 31; the nearest line to another question is at .37 in the middle.
+LEAST_COSINE = 0.25
+LEAST_SHARE = 0.25  # of the question's words, where there are no vectors
+
+
+def touching(
+    snapshot: Snapshot, query: ParsedQuery, vector: bytes | None, shown: frozenset[int]
+) -> list[ContextPart]:
+    """Give the preferences near to a question, nearest first; none of the chunks in `shown`."""
+    lines = snapshot.preferences(NEWEST, TRUSTED)
+    wanted = [chunk for chunk in lines if chunk not in shown]
+    if not wanted:
+        return []
+    candidates = snapshot.candidates(wanted, Legs(Wanted(), (), vector, ()))
+    held = {} if vector else _shares(snapshot, query, candidates, lines)
+    least = LEAST_COSINE if vector else LEAST_SHARE
+    chunks = snapshot.excerpts(wanted)
+    found = [
+        _part(chunks[candidate.about.chunk_id], run, score)
+        for candidate in candidates
+        for run in lines[candidate.about.chunk_id]
+        if (score := _cosine(candidate, run) if vector else held[candidate.about.chunk_id, run])
+        >= least
+    ]
+    return sorted(found, key=lambda part: -(part.score or 0.0))
+
+
+def _cosine(candidate: Candidate, lines: Lines) -> float:
+    first, last = lines
+    parts = (p for p in candidate.parts if p.start_line <= last and first <= p.end_line)
+    return max((part.cosine or 0.0 for part in parts), default=0.0)
+
+
+def _shares(
+    snapshot: Snapshot,
+    query: ParsedQuery,
+    candidates: Sequence[Candidate],
+    lines: Mapping[int, Sequence[Lines]],
+) -> dict[tuple[int, Lines], float]:
+    """Give the share of the question's words that each run of lines holds."""
+    runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
+    texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
+    asked = [sought.text for term in query.sought if (sought := term.sought)]
+    cut = [frozenset(each) for each in snapshot.tokens([prepare(text) for text in texts])]
+    words = [frozenset(each) for each in snapshot.tokens(asked) if each]
+    return {
+        (candidate.about.chunk_id, run): sum(word <= tokens for word in words) / len(words)
+        if words
+        else 0.0
+        for (candidate, run), tokens in zip(runs, cut, strict=True)
+    }
+
+
+def _lines(candidate: Candidate, run: Lines) -> Iterator[str]:
+    first = candidate.about.start_line
+    yield from candidate.text.split("\n")[run[0] - first : run[1] - first + 1]
+
+
+def _part(chunk: Excerpt, run: Lines, score: float) -> ContextPart:
+    text, first = chunk.text.split("\n"), chunk.about.start_line
+    start = sum(len(line) + 1 for line in text[: run[0] - first])
+    length = len("\n".join(text[run[0] - first : run[1] - first + 1]))
+    return make_part(PREFERENCES, chunk, window=(start, start + length), score=score)

@@ -1,0 +1,169 @@
+"""Write the README's table of judged collections; not part of the suite.
+
+    python -m tests.benchmarks.quality_table ROOT [--stores FOLDER] [--readme README.md]
+
+ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
+`workspace/`. Every set is asked with the default settings and once more by words alone, as
+`bench quality` does; the questions of a collection count alike. `--stores` keeps the indexes, so
+that the next table embeds nothing anew. Prints the table and a line with the date, the commit and
+the settings; `--readme` puts both in the place of those that stand there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memcli.cli.main import run
+
+TITLES = {
+    "locomo": "LoCoMo, five long chats",
+    "realtalk": "REALTALK, four chats of messages",
+    "beam": "BEAM, ten chats with an assistant",
+    "qmsum": "QMSum, minutes of meetings",
+    "longmemeval-mini": "LongMemEval, chats with an assistant",
+    "madial-en": "MADial-Bench, English",
+    "chunking-eval": "chunking_evaluation, long documents",
+    "pubmedqa": "PubMedQA, abstracts",
+    "xquad/en": "XQuAD, English",
+    "xquad/es": "XQuAD, Spanish",
+    "memorybank-zh": "MemoryBank, Chinese chats",
+    "memdaily-zh": "MemDaily, Chinese",
+    "madial-zh": "MADial-Bench, Chinese",
+    "cmrc2018": "CMRC 2018, Chinese",
+}
+METRICS = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
+           "Recall@2000tok")  # fmt: skip
+HEAD = (
+    "| collection | questions | mode | Hit@1 | Hit@5 | Recall@10 | nDCG@10 | R@500t | R@1000t"
+    " | R@2000t | lines |\n|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+)
+SHOWN = 10  # passages whose lines are counted
+
+
+class Asked(NamedTuple):
+    """One question of a set: its scores and the lines of its passages."""
+
+    scores: Mapping[str, float]
+    lines: tuple[int, ...]
+
+
+class Record(NamedTuple):
+    """What one run over one set gave."""
+
+    asked: list[Asked]
+    settings: Mapping[str, Any]
+
+
+def sets(root: Path) -> dict[str, list[Path]]:
+    """Find the sets below a folder by the title of their collection, in the order of TITLES."""
+    found: dict[str, list[Path]] = {title: [] for title in TITLES.values()}
+    for file in sorted(root.glob("*/**/queries.jsonl")):
+        place = file.parent.relative_to(root).as_posix()
+        name = next((n for n in TITLES if f"{place}/".startswith(f"{n}/")), place.split("/")[0])
+        found.setdefault(TITLES.get(name, name), []).append(file.parent)
+    return {title: folders for title, folders in found.items() if folders}
+
+
+def ask(folder: Path, store: Path, *arguments: str) -> Record:
+    """Run `bench quality` over one set; its index is brought in step first."""
+    os.environ["MEMCLI_STORE"] = str(store)
+    workspace = ["-w", str(folder / "workspace"), "--now", "2026-01-01"]
+    out, passages = io.StringIO(), store.with_suffix(".run")
+    with contextlib.redirect_stdout(out):
+        if run(["index", "-q", *workspace]):
+            sys.exit(f"{folder} could not be indexed")
+        out.truncate(0)
+        run(["bench", "quality", str(folder / "queries.jsonl"), "--json", "--no-sync",
+             "--run", str(passages), *arguments, *workspace])  # fmt: skip
+    record = json.loads(out.getvalue().splitlines()[-1])
+    lines = {
+        told["id"]: tuple(r["end_line"] - r["start_line"] + 1 for r in told["results"][:SHOWN])
+        for told in map(json.loads, passages.read_text("utf-8").splitlines())
+    }
+    asked = [Asked(q["scores"], lines.get(q["id"], ())) for q in record["queries"]]
+    return Record(asked, record["settings"])
+
+
+def row(title: str, mode: str, asked: Sequence[Asked], *, first: bool) -> str:
+    """Write one row: means over questions, and the mean lines of a passage."""
+    lines = [n for each in asked for n in each.lines]
+    means = [sum(each.scores[name] for each in asked) / len(asked) for name in METRICS]
+    told = [share(mean) for mean in means] + [f"{sum(lines) / max(1, len(lines)):.1f}"]
+    head = f"| {title} | {len(asked)} | " if first else "| | | "
+    return f"{head}{mode} | {' | '.join(told)} |\n"
+
+
+def share(value: float) -> str:
+    """Write a share with three digits. Example: share(.5) -> ".500"."""
+    return f"{value:.3f}".removeprefix("0")
+
+
+def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[str, Record]]:
+    """Ask the sets of a collection in both modes; one row where meaning takes no part."""
+    both: list[list[Record]] = []
+    for arguments in ((), ("--mode", "lexical")):
+        records = [
+            ask(folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", *arguments)
+            for folder in folders
+        ]
+        both.append(records)
+    hybrid, words = ([each for record in records for each in record.asked] for records in both)
+    if hybrid == words:
+        yield row(title, "words", hybrid, first=True), both[0][0]
+    else:
+        yield row(title, "hybrid", hybrid, first=True), both[0][0]
+        yield row(title, "words", words, first=False), both[0][0]
+
+
+def measured(settings: Mapping[str, Any]) -> str:
+    """Say when, on which commit and with which settings it was measured."""
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    commit = subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
+    names = ("search.profile", "search.fusion", "search.limit", "search.vector_weight",
+             "search.text_weight", "chunk.tokens", "embedding.encoder")  # fmt: skip
+    told = ", ".join(f"{name} {settings[name]}" for name in names)
+    return f"Measured on {date.today().isoformat()} at commit {commit}: {told}.\n"
+
+
+def put(readme: str, table: str) -> str:
+    """Put a table with its line in the place of the one that stands in a text."""
+    start = readme.index("| collection | questions | mode |")
+    end = readme.index("\n\n", start) + 2
+    if readme.startswith("Measured on ", end):
+        end = readme.index("\n\n", end) + 2
+    return f"{readme[:start]}{table}\n{readme[end:]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--stores", type=Path)
+    parser.add_argument("--readme", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        stores = given.stores or Path(temporary)
+        stores.mkdir(parents=True, exist_ok=True)
+        table, settings = HEAD, dict[str, Any]()
+        for title, folders in sets(given.root.resolve()).items():
+            for line, record in rows(title, folders, stores.resolve()):
+                sys.stderr.write(line)
+                table, settings = table + line, dict(record.settings)
+    table += f"\n{measured(settings)}"
+    sys.stdout.write(table)
+    if given.readme:
+        given.readme.write_text(put(given.readme.read_text("utf-8"), table), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Which lines are instructions and preferences, and whose."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.markdown.parse import parse
+from memcli.markdown.preferences import begun_within, preferences_of
+from memcli.markdown.turns import turns_of
+
+CHAT = "User: {}\n\nAssistant: I prefer tea. Always ask.\n"
+
+
+def found(text: str) -> list[str]:
+    parsed = parse(text)
+    runs = preferences_of(parsed, turns_of(parsed))
+    return ["\n".join(parsed.lines[first - 1 : last]) for first, last in runs]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Always use bullet points when I ask about lists.",
+        "Thanks! Please never send me a table.",
+        "From now on, metric units.",
+        "I really prefer trains to planes, can you find me one?",
+        "I'd rather walk.",
+        "My preference is a window seat.",
+        "I hate cilantro.",
+        "I'm allergic to nuts, what should I cook?",
+        "Please call me Ilse.",
+        "I want you to always cite the source.",
+        "Keep in mind that I work mornings only.",
+        "Bitte immer auf Deutsch antworten.",
+        "Ich bevorzuge kurze Antworten.",
+        "Por favor, siempre responde en español.",
+        "Je préfère le train.",
+        "以后请用中文回答。",
+        "我更喜欢坐火车。",
+        "請務必附上出處。",
+        "これからは日本語でお願いします。",
+    ],
+)
+def test_a_user_says_how_things_are_wanted(said: str) -> None:
+    assert found(CHAT.format(said)) == [f"User: {said}"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Always wanted to see the sea.",
+        "Never been there!",
+        "We never met, did we?",
+        "Call me when the train is in.",
+        "What would you prefer?",
+        "The pool always runs dry in May.",
+        "Which one do you like more?",
+        "我昨天去了图书馆。",
+    ],
+)
+def test_what_only_looks_like_it(said: str) -> None:
+    assert found(CHAT.format(said)) == []
+
+
+def test_orders_in_notes_are_notes() -> None:
+    note = (
+        "# Notes\n\n- Always run the checks.\n- I prefer spaces.\n- The user wants short answers.\n"
+    )
+    assert found(note) == ["- I prefer spaces.\n- The user wants short answers."]
+
+
+def test_a_sentence_is_given_with_all_its_lines() -> None:
+    text = CHAT.format("It rains. I prefer\nto walk in the\nmorning. Then tea.")
+    assert found(text) == ["User: It rains. I prefer\nto walk in the\nmorning. Then tea."]
+
+
+def test_code_and_headings_are_passed_over() -> None:
+    assert found("# I prefer tea\n\n```text\nI prefer tea.\n```\n") == []
+
+
+def test_a_chunk_has_what_begins_in_it() -> None:
+    runs = ((2, 3), (5, 8), (9, 9))
+    assert begun_within(runs, 1, 6) == ((2, 3), (5, 6))
+    assert begun_within(runs, 7, 9) == ((9, 9),)

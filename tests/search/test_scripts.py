@@ -1,0 +1,80 @@
+"""Notes in other scripts than Latin are found by other forms of their words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from tests.support import write
+
+NOTES = {
+    "ru/settings.md": "Обновили настройки почтового сервера.\n",
+    "ru/contract.md": "Подписали договор с поставщиком окон.\n",
+    "ru/anna.md": "Анна живёт в Берлине и работает врачом.\n",
+    "ru/tree.md": "Ёлку купили на рынке.\n",
+    "ar/school.md": "ذهبت ليلى إلى المدرسة الجديدة.\n",
+    "ar/car.md": "السيارات في المرآب رقم ٣٠٥.\n",
+    "ar/ahmad.md": "وصل أحمد من المستشفى.\n",
+    "ja/apple.md": "りんごを三つ買った。\n",
+    "ja/coffee.md": "ｺｰﾋｰは苦い。\n",
+    "th/year.md": "นัดหมอฟัน ห้อง ๔๑๒\n",
+    "ko/house.md": "집은 서울에 있다.\n",
+    "el/road.md": "Η ΟΔΟΣ ΑΘΗΝΩΝ είναι κλειστή.\n",
+    "tr/place.md": "Iğdır'da kayısı topladık.\n",
+    "en/room.md": "The spare key of room 617 hangs in the hall.\n",
+}
+Ask = Callable[..., Sequence[str]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Search the notes by words and give the paths that are found."""
+    folder = str(tmp_path / "notes")
+    for path, text in NOTES.items():
+        write(tmp_path / "notes", path, text)
+    assert run(["index", "-q", "-w", folder]) == 0
+
+    def asked(*arguments: str) -> Sequence[str]:
+        capsys.readouterr()
+        run(["search", *arguments, "-w", folder, "--json", "--mode", "lexical"])
+        return [each["path"] for each in json.loads(capsys.readouterr().out)["results"]]
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        pytest.param("настройка серверов", "ru/settings.md", id="russian-plural"),
+        pytest.param("договоры", "ru/contract.md", id="russian-nominative"),
+        pytest.param("работавшая врачами", "ru/anna.md", id="russian-participle"),
+        pytest.param("елка", "ru/tree.md", id="russian-yo"),
+        pytest.param("договора*", "ru/contract.md", id="russian-beginning-beyond-the-stem"),
+        pytest.param("настр*", "ru/settings.md", id="russian-beginning"),
+        pytest.param('"живет в берлин"', "ru/anna.md", id="russian-phrase"),
+        pytest.param("настрйоки", "ru/settings.md", id="russian-misspelt"),
+        pytest.param("مدرسة", "ar/school.md", id="arabic-article"),
+        pytest.param("بالمدرسه", "ar/school.md", id="arabic-preposition-and-teh"),
+        pytest.param("سيارة", "ar/car.md", id="arabic-plural"),
+        pytest.param("احمد", "ar/ahmad.md", id="arabic-alef"),
+        pytest.param("مستشفي", "ar/ahmad.md", id="arabic-yeh"),
+        pytest.param("305", "ar/car.md", id="arabic-digits"),
+        pytest.param("٦١٧", "en/room.md", id="arabic-digits-asked"),
+        pytest.param("412", "th/year.md", id="thai-digits"),
+        pytest.param("リンゴ", "ja/apple.md", id="katakana-for-hiragana"),
+        pytest.param("コーヒー", "ja/coffee.md", id="half-width"),
+        pytest.param("οδός αθηνών", "el/road.md", id="greek-accents"),
+        pytest.param("ığdır", "tr/place.md", id="turkish-dotless"),
+    ],
+)
+def test_another_form_finds_the_note(ask: Ask, query: str, path: str) -> None:
+    assert ask(query)[:1] == [path]
+
+
+@pytest.mark.parametrize("query", ["стройка", "договорная", "مدير", "سائق", "りんか"])
+def test_what_only_begins_alike_is_not_taken_for_a_form(ask: Ask, query: str) -> None:
+    assert ask(f'"{query}"') == []
