@@ -219,7 +219,7 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
 
 def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
     """Say why the order is that of before, where passages were to be read once more."""
-    if told is not None and told.reason is not None:
+    if told is not None and told.reason is not None and told.reason.code != "sure":
         text = f"not ranked anew by {told.by}: {told.reason.text}"
         terminal.advise(told.reason._replace(text=text))
 

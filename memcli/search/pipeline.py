@@ -348,13 +348,15 @@ def _passages(
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return hits, None
+    from memcli.embedding.known import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):
         return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA)
-    hits, reranked = rerank(
-        hits, gathered.question, options.reranker, focused, has_vectors=gathered.dense.ran
-    )
+    text = gathered.question
+    if options.reranker.is_by_part:
+        text = readable(text, gathered.fingerprint)
+    hits, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
     observe("rerank", hits)
     return hits, reranked
 

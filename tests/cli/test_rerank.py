@@ -21,7 +21,7 @@ NOTES = {
     "memory/2025-06-13.md": "# Pump\n\nNo water was left in the basin: the pump had failed.\n",
     "memory/2025-06-14.md": "# Car\n\nThe car pool meets on Mondays.\n",
 }
-QUESTION = "why did the pool run dry"
+QUESTION = "is there water in the pool"
 Ask = Callable[..., tuple[dict[str, Any], str]]
 
 
@@ -38,9 +38,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
     """Search the notes; give the record of the JSON and what is said."""
 
-    def asked(*arguments: str) -> tuple[dict[str, Any], str]:
+    def asked(*arguments: str, question: str = QUESTION) -> tuple[dict[str, Any], str]:
         capsys.readouterr()
-        assert run(["search", QUESTION, *arguments, "--json", "--now", "2025-07-01"]) == 0
+        assert run(["search", question, *arguments, "--json", "--now", "2025-07-01"]) == 0
         out, err = capsys.readouterr()
         return checked("memcli.search", out), err
 
@@ -67,6 +67,15 @@ def test_parts_are_compared_by_their_tokens(ask: Ask) -> None:
         lift = next(s["lift"] for s in result["trace"] if s["stage"] == "rerank")
         if len(result["trace"]) and lift > 0.05:
             assert result["score"] > before[result["citation"]]
+
+
+def test_nothing_is_read_and_nothing_said_where_the_first_is_far_ahead(ask: Ask) -> None:
+    question = "when does the pool meet"
+    plain, _ = ask(question=question)
+    found, said = ask("--rerank", "tokens", question=question)
+    reason = "the first passage stands far before the next"
+    assert found.pop("rerank") == {"by": "tokens", "ran": False, "read": 0, "reason": reason}
+    assert (found, said) == (plain, "")
 
 
 @pytest.mark.parametrize(
@@ -102,16 +111,17 @@ def test_a_cross_encoder_gives_the_order(
 ) -> None:
     folder = make_cross_encoder(tmp_path / "cross")
     monkeypatch.setenv("MEMCLI_RERANK_FOLDER", str(folder))
-    plain, _ = ask()
+    question = "when does the pool meet"
+    plain, _ = ask(question=question)
     assert ask("--rerank", "onnx", "--mode", "lexical")[0]["rerank"]["ran"]
-    found, said = ask("--rerank", "onnx", "--explain")
+    found, said = ask("--rerank", "onnx", "--explain", question=question)
     assert "not ranked anew" not in said
     steps = [next(s for s in r["trace"] if s["stage"] == "rerank") for r in found["results"]]
     assert [step["read"] for step in steps] == sorted((s["read"] for s in steps), reverse=True)
     assert found["results"][0]["path"] == "memory/2025-06-13.md"
     assert plain["results"][0]["path"] != found["results"][0]["path"]
     (folder / "tokenizer.json").unlink()
-    again, said = ask("--rerank", "onnx")
+    again, said = ask("--rerank", "onnx", question=question)
     reason = f"{folder} holds no tokenizer.json"
     assert said == f"memcli: not ranked anew by onnx: {reason}. Try: set rerank.folder\n"
     assert again.pop("rerank") == {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memcli.errors import LegMissingError, Reason
 from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.hits import Hit
-from memcli.search.rerank import LIFT, TOP, Lifts, Reranked, rerank
+from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, Reranked, rerank
 from tests.search.makers import HALVES, candidate, fused
 
 
@@ -98,6 +98,17 @@ def test_parts_that_are_more_like_the_query_than_others_are_lifted() -> None:
     own = 0.625 * 0.1 + 0.4 * LIFT
     neighbour = 0.625 * 0.7 - 0.08 * LIFT
     assert dict(six.trace[-2].inputs)["part"] == pytest.approx(own + 0.3 * neighbour)
+
+
+def test_parts_are_not_read_where_the_first_passage_is_far_ahead() -> None:
+    hits = focused({})
+    hits[0] = hits[0]._replace(score=hits[1].score + SURE_LEAD)
+    parts, passages = Reader([0.5] * 6, by_part=True), Reader([1.0] * 6)
+    again, told = rerank(hits, "why", parts, focused, has_vectors=True)
+    assert (again, told, parts.asked) == (hits, Reranked("tokens", 0, SURE), [])
+    assert rerank(hits, "why", passages, focused, has_vectors=True)[1].ran
+    hits[0] = hits[0]._replace(score=hits[1].score + 0.99 * SURE_LEAD)
+    assert rerank(hits, "why", parts, focused, has_vectors=True)[1].ran
 
 
 def test_without_vectors_there_is_nothing_to_add_a_likeness_to() -> None:
