@@ -181,7 +181,8 @@ def curve(arguments: argparse.Namespace) -> None:
         began = time.perf_counter()
         grow(path, maker, wanted)
         built = time.perf_counter() - began
-        codes = coarse.bits(DIMENSION) // 8 if wanted > vectors.EXACT_LIMIT else 4 * DIMENSION
+        is_scanned = vectors.is_scanned(wanted, DIMENSION)
+        codes = 4 * DIMENSION if is_scanned else coarse.bits(DIMENSION) // 8
         for mode in ("hybrid", "lexical"):
             wall, cpu = measure(path, maker, mode)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -222,7 +223,9 @@ def recall(index: str, questions: str) -> None:
     for text in asked:
         query = encoder.encode_query(text)
         exact = np.sort(matrix @ np.frombuffer(query, "<f4"))[::-1]
-        near = vectors.nearest(connection, table, coarse.Asked(fingerprint, query, 200))
+        near = vectors.nearest(
+            connection, table, coarse.Asked(fingerprint, query, 200), has_vec=True
+        )
         for k, shares in found.items():
             # A tie is no loss: equal texts have equal vectors.
             shares.append(sum(cosine >= exact[k - 1] - 1e-6 for _, cosine in near[:k]) / k)

@@ -13,14 +13,14 @@ from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
-from memcli.store.sqlite.vectors import EXACT_LIMIT, create_table, nearest, refresh_slots
+from memcli.store.sqlite.vectors import SCANNED_BYTES, create_table, nearest, refresh_slots
 from memcli.store.sqlite.writer import Writer, open_migrated
 from memcli.types import Chunk, Document, FileStat, Part
 from tests.store_check import assert_sound, open_writer
 
 DIMENSION = 128
 FINGERPRINT = f"made-up;dim={DIMENSION}"
-BIG, SMALL = EXACT_LIMIT - 1000, 2000  # neither alone is too many to search exactly
+BIG, SMALL = SCANNED_BYTES // (4 * DIMENSION) - 1000, 2000  # neither alone has codes
 
 
 def units(count: int, seed: int) -> Any:
@@ -87,7 +87,9 @@ def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[st
     shared = 0
     for at in range(0, len(matrix), 1000):
         exact = matrix @ matrix[at]
-        found = nearest(connection, table, Asked(FINGERPRINT, matrix[at].tobytes(), 10))
+        found = nearest(
+            connection, table, Asked(FINGERPRINT, matrix[at].tobytes(), 10), has_vec=True
+        )
         rows_found = [place[hash_] for hash_, _ in found]
         assert rows_found[0] == at
         assert [cosine for _, cosine in found] == pytest.approx(exact[rows_found], abs=1e-5)
@@ -104,7 +106,9 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
     ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
     only = "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE d.path = ?"
     query = matrix[5]  # its nearest neighbours are all in the other document
-    found = nearest(connection, table, Asked(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])))
+    found = nearest(
+        connection, table, Asked(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])), has_vec=True
+    )
     connection.close()
     assert len(found) == 200
     assert {hash_[:1] for hash_, _ in found} == {b"s"}
@@ -142,9 +146,9 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
 
 
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
-    """Search a table of codes, and one of vectors, that were filled in an order."""
+    """Search a table of codes, and the vectors without one, that were filled in an order."""
     connection = open_migrated(path).connection
-    tables = [create_table(connection, at, DIMENSION, is_coarse=not at) for at in (0, 1)]
+    tables = [create_table(connection, 0, DIMENSION), None]
     connection.executemany(
         "INSERT INTO vectors (fingerprint, hash, vector) VALUES (?, ?, ?)",
         [(FINGERPRINT, hash_, made[hash_]) for hash_ in order],
@@ -155,7 +159,7 @@ def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> lis
         refresh_slots(connection, table, FINGERPRINT, gone=(), living=order, now=0)
         for query in [*made.values()][::500]:
             for limit in (1, 7, 60, 300):
-                near = nearest(connection, table, Asked(FINGERPRINT, query, limit))
+                near = nearest(connection, table, Asked(FINGERPRINT, query, limit), has_vec=True)
                 assert limit <= len(near)
                 found.append(sorted(near))
     connection.close()

@@ -85,10 +85,10 @@ SCHEMAS: dict[str, Attack] = {
     "other types": sql("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', 'CHECK (1)')"
                        " WHERE name = 'parts'"),
     "name of the vector table": sql(
-        f"UPDATE meta SET value = '{INJECTED.format('vec_1')}' WHERE key = 'vec_table'"
+        f"INSERT INTO meta VALUES ('vec_table', '{INJECTED.format('vec_1')}')"
     ),
     "name of another table": sql(
-        f"UPDATE meta SET value = '{INJECTED.format('meta')}' WHERE key = 'vec_table'",
+        f"INSERT INTO meta VALUES ('vec_table', '{INJECTED.format('meta')}')",
         "UPDATE meta SET value = '1' WHERE key = 'vec_behind'",
     ),
     "dimension": sql("UPDATE meta SET value = 'many' WHERE key = 'dimension'"),

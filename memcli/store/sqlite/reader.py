@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from memcli.store.run_records import SourceCounts, VectorSearch
     from memcli.types import Lines, Turn
 
+# Codes of so many vectors take some milliseconds to look through.
+MANY_VECTORS = 32_768
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
     "tokens": Column("c.tokens", WHOLE),
@@ -206,10 +208,10 @@ class Reader:
         asked = coarse.Asked(fingerprint, vector, limit, select_chunks(reach))
 
         def ask(connection: Any) -> vectors.Nearest:  # noqa: ANN401
-            return vectors.nearest(connection, table, asked)
+            return vectors.nearest(connection, table, asked, has_vec=not self.vec_problem)
 
         aside = None
-        if table is not None and coarse.is_coarse(table):
+        if table is not None and coarse.is_coarse(table) and self._has_many():
             from memcli.store.sqlite.aside import Aside
 
             aside = Aside(self.path, str(facts.revision), ask)
@@ -377,6 +379,10 @@ class Reader:
 
     def _has_speakers(self) -> bool:
         return bool(self._rows("SELECT 1 FROM speakers LIMIT 1"))
+
+    def _has_many(self) -> bool:
+        """Tell whether a look through the codes is worth a connection of its own."""
+        return bool(self._rows("SELECT 1 FROM slots WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
         with understood(self.path):

@@ -1,18 +1,17 @@
 """Vectors by hash of the embedded text: the cache, the vec0 rows and nearest neighbours.
 
-`vectors` keeps every vector ever made for a fingerprint until it is pruned; `slots` gives a
-living hash its row in the vec0 table. vec0 knows no upsert and never compacts after deletes,
-so a freed row is taken over by UPDATE before a new one is added. L2 distance d over unit
-vectors orders like the cosine: cos = 1 - d^2 / 2.
+`vectors` keeps every vector ever made for a fingerprint until it is pruned; `slots` lists the
+living hashes. L2 distance d over unit vectors orders like the cosine: cos = 1 - d^2 / 2.
 
-A small vec0 table holds the vectors and is searched exactly. A large one holds coarse codes, whose
-best are compared again by the vectors of the cache.
+Few vectors are all compared, as they lie in the cache. Of many a vec0 table holds coarse codes,
+the row of a slot each, whose best are compared again by the vectors. vec0 knows no upsert and
+never compacts after deletes, so a freed row is taken over by UPDATE before a new one is added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -28,28 +27,28 @@ Nearest = list[tuple[bytes, float]]  # hash and cosine of texts, best first
 
 MOST_BINDINGS = 10_000  # of a statement; SQLite takes 32,766
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
-EXACT_PREFIX = "vec_"
 CHURN_LIMIT = 1.5  # rebuild when vec0 holds this many times the room its rows need
-# An exact search of so many vectors of 384 components takes 30 ms, a coarse one 6. A coarse table
-# is given up below half of it.
-EXACT_LIMIT = 32_768
+# Up to so many bytes of vectors are compared: 2,048 of 384 components take 5 ms, as their codes do,
+# 305 take .7. A table of vectors in vec0 took longer, and two thirds of a small index.
+SCANNED_BYTES = 3 << 20
 
 
-def create_table(
-    connection: apsw.Connection, number: int, dimension: int, *, is_coarse: bool
-) -> str:
-    """Make an empty vec0 table for vectors of `dimension` float32 components; give its name."""
-    name = f"{coarse.PREFIX if is_coarse else EXACT_PREFIX}{number}"
-    column = f"bit[{coarse.bits(dimension)}]" if is_coarse else f"float[{dimension}]"
+def is_scanned(count: int, dimension: int) -> bool:
+    """Tell whether so many vectors of `dimension` float32 components need no codes, or have none.
+
+    A table of codes is given up below half of that.
+    """
+    return 4 * dimension * count <= SCANNED_BYTES or not coarse.can_code(dimension)
+
+
+def create_table(connection: apsw.Connection, number: int, dimension: int) -> str:
+    """Make an empty vec0 table for codes of vectors of `dimension` components; give its name."""
+    name = f"{coarse.PREFIX}{number}"
     connection.execute(
-        f"CREATE VIRTUAL TABLE {name} USING vec0(id INTEGER PRIMARY KEY, embedding {column})"
+        f"CREATE VIRTUAL TABLE {name}"
+        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(dimension)}])"
     )
     return name
-
-
-def _stored(table: str, vector: str, dimension: int) -> str:
-    """Give the SQL of what the table keeps of a vector."""
-    return coarse.encoded(vector, dimension) if coarse.is_coarse(table) else vector
 
 
 def refresh_slots(
@@ -63,8 +62,7 @@ def refresh_slots(
 ) -> None:
     """Give slots to living hashes that have a vector, first those of hashes that are gone.
 
-    `table` None means that vec0 is not at hand: slots are kept, and the caller marks the
-    table as behind. `now` is in seconds since 1970.
+    Without a table only the slots are kept. `now` is in seconds since 1970.
     """
     free: list[int] = []
     for hash_ in set(gone):
@@ -94,7 +92,7 @@ def refresh_slots(
             slot = free.pop()
             connection.execute("UPDATE slots SET hash = ? WHERE id = ?", (hash_, slot))
             if table:
-                stored = _stored(table, "?1", len(vector) // 4)
+                stored = coarse.encoded("?1", len(vector) // 4)
                 connection.execute(
                     f"UPDATE {table} SET embedding = {stored} WHERE id = ?2", (vector, slot)
                 )
@@ -102,7 +100,7 @@ def refresh_slots(
             connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
             slot = connection.last_insert_rowid()
             if table:
-                stored = _stored(table, "?1", len(vector) // 4)
+                stored = coarse.encoded("?1", len(vector) // 4)
                 connection.execute(
                     f"INSERT INTO {table} (id, embedding) VALUES (?2, {stored})", (vector, slot)
                 )
@@ -125,8 +123,10 @@ def switch_cache(connection: apsw.Connection, fingerprint: str, now: int) -> Non
     )
 
 
-def rebuild(connection: apsw.Connection, number: int, fingerprint: str, dimension: int) -> str:
-    """Fill a new vec0 table and the slots from the cache, for every hash that a part has.
+def rebuild(
+    connection: apsw.Connection, number: int, fingerprint: str, dimension: int
+) -> str | None:
+    """Fill the slots from the cache, and a new vec0 table where they are many, for every part.
 
     Gives the name of the table.
     """
@@ -136,10 +136,11 @@ def rebuild(connection: apsw.Connection, number: int, fingerprint: str, dimensio
         "JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? ORDER BY p.id",
         (fingerprint,),
     )
-    is_coarse = _count(connection) > EXACT_LIMIT and coarse.can_code(dimension)
-    table = create_table(connection, number, dimension, is_coarse=is_coarse)
+    if is_scanned(_count(connection), dimension):
+        return None
+    table = create_table(connection, number, dimension)
     connection.execute(
-        f"INSERT INTO {table} (id, embedding) SELECT s.id, {_stored(table, 'v.vector', dimension)}"
+        f"INSERT INTO {table} (id, embedding) SELECT s.id, {coarse.encoded('v.vector', dimension)}"
         # Not sorted but read in the order of slots: a sorter forgets that a blob is a code.
         " FROM slots s CROSS JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ?",
         (fingerprint,),
@@ -147,25 +148,28 @@ def rebuild(connection: apsw.Connection, number: int, fingerprint: str, dimensio
     return table
 
 
-def is_outgrown(connection: apsw.Connection, table: str, dimension: int) -> bool:
-    """Tell whether deletes have left the vec0 table bloated, or it is of the wrong kind by now."""
+def is_outgrown(connection: apsw.Connection, table: str | None, dimension: int) -> bool:
+    """Tell whether there are too many vectors for no table, too few for one, or it is bloated."""
     slots = _count(connection)
-    if coarse.is_coarse(table):
-        wrong = 2 * slots < EXACT_LIMIT
-    else:
-        wrong = slots > EXACT_LIMIT and coarse.can_code(dimension)
+    if table is None:
+        return not is_scanned(slots, dimension)
+    if not coarse.is_coarse(table) or is_scanned(2 * slots, dimension):
+        return True
     chunks = int(rows(connection, f"SELECT count(*) FROM {table}_chunks")[0][0])
-    return wrong or (chunks > 1 and chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS)
+    return chunks > 1 and chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS
 
 
 def _count(connection: apsw.Connection) -> int:
     return int(rows(connection, "SELECT count(*) FROM slots")[0][0])
 
 
-def nearest(connection: apsw.Connection, table: str | None, asked: Asked) -> Nearest:
+def nearest(
+    connection: apsw.Connection, table: str | None, asked: Asked, *, has_vec: bool
+) -> Nearest:
     """List the hashes nearest to a query, and behind these the ones that tie with the last.
 
-    What is asked is asked within chunks. Which of equals comes first, the caller decides.
+    What is asked is asked within chunks. Which of equals comes first, the caller decides. Without
+    sqlite-vec (`has_vec`) numpy compares.
     """
     if asked.within is not None:
         select, values = asked.within
@@ -174,48 +178,48 @@ def nearest(connection: apsw.Connection, table: str | None, asked: Asked) -> Nea
             f"WHERE p.chunk_id IN ({select})"
         )
         asked = asked._replace(within=(slots, values))
-    if table is None:
-        return _scan(connection, asked)
-    if coarse.is_coarse(table):
+    if not has_vec:
+        return _by_numpy(connection, asked)
+    if table is not None and coarse.is_coarse(table):
         near = coarse.nearest(connection, table, asked)
     else:
-        near = _by_table(connection, table, asked)
+        near = _by_sql(connection, asked)
     return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
-def _by_table(
-    connection: apsw.Connection, table: str, asked: Asked
-) -> Sequence[tuple[bytes, float]]:
-    """Search exactly, for more and more neighbours until all that tie with the last are there."""
+def _among(asked: Asked) -> tuple[str, tuple[Any, ...]]:
+    """Write what is compared with a query: vectors v of slots s."""
     select, values = asked.within or ("", ())
-    within = f" AND id IN ({select})" if select else ""
-    most = min(asked.limit + 1, coarse.MOST_NEIGHBOURS)
+    within = f" AND s.id IN ({select})" if select else ""
+    among = "FROM vectors v CROSS JOIN slots s ON s.hash = v.hash WHERE +v.fingerprint = ?"
+    if select:
+        among = "FROM slots s CROSS JOIN vectors v ON v.hash = s.hash WHERE v.fingerprint = ?"
+    return f"{among}{within}", (asked.fingerprint, *values)
+
+
+def _by_sql(connection: apsw.Connection, asked: Asked) -> Sequence[tuple[bytes, float]]:
+    """Compare with every vector, for more and more until all that tie with the last are there."""
+    among, values = _among(asked)
+    most = asked.limit + 1
     while True:
         found = rows(
             connection,
-            f"WITH n AS MATERIALIZED (SELECT id, distance FROM {table} "
-            f"WHERE embedding MATCH ? AND k = ?{within}) "
-            "SELECT s.hash, n.distance FROM n JOIN slots s ON s.id = n.id ORDER BY n.distance",
-            (asked.vector, most, *values),
+            f"SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance {among}"
+            " ORDER BY distance LIMIT ?",
+            (asked.vector, *values, most),
         )
         kept = coarse.with_ties(found, asked.limit)
-        if len(kept) < most or most == coarse.MOST_NEIGHBOURS:
+        if len(kept) < most:
             return kept
-        most = min(2 * most, coarse.MOST_NEIGHBOURS)
+        most *= 2
 
 
-def _scan(connection: apsw.Connection, asked: Asked) -> Nearest:
-    """Compare with every vector by numpy: the exact answer where vec0 cannot load."""
+def _by_numpy(connection: apsw.Connection, asked: Asked) -> Nearest:
+    """Compare with every vector where vec0 cannot load."""
     import numpy as np
 
-    select, values = asked.within or ("", ())
-    within = f" WHERE s.id IN ({select})" if select else ""
-    found = rows(
-        connection,
-        "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash "
-        f"AND v.fingerprint = ?{within} ORDER BY s.id",
-        (asked.fingerprint, *values),
-    )
+    among, values = _among(asked)
+    found = rows(connection, f"SELECT s.hash, v.vector {among} ORDER BY s.id", values)
     if not found:
         return []
     matrix = np.frombuffer(b"".join(r[1] for r in found), "<f4").reshape(len(found), -1)

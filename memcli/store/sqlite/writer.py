@@ -16,6 +16,7 @@ import apsw
 from memcli.errors import DamagedError, StoreError
 from memcli.store.sqlite import (
     beside,
+    coarse,
     documents,
     driver,
     integrity,
@@ -222,7 +223,7 @@ class Writer:
                 self.refresh((), [hash_ for hash_, _ in made])
 
     def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on: build their table, switch, drop the old.
+        """Search by this encoder's vectors from now on: switch, and build what they are many for.
 
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
         that the number of vectors no longer fits.
@@ -232,14 +233,13 @@ class Writer:
         if same and (
             self.vec_problem
             or (
-                table
-                and self.meta("vec_behind") != "1"
+                self.meta("vec_behind") != "1"
                 and not vector_rows.is_outgrown(self.connection, table, dimension)
             )
         ):
             return
         with self.transaction():
-            number = int((table or "vec_0").rsplit("_", 1)[1]) + 1
+            number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
                 vector_rows.switch_cache(self.connection, fingerprint, self.now)
             self.put_meta("fingerprint", fingerprint)
@@ -250,9 +250,10 @@ class Writer:
                 living = self._rows("SELECT DISTINCT hash FROM parts")
                 self.refresh((), [hash_ for (hash_,) in living])
                 return
-            self.put_meta(
-                "vec_table", vector_rows.rebuild(self.connection, number, fingerprint, dimension)
-            )
+            made = vector_rows.rebuild(self.connection, number, fingerprint, dimension)
+            self.connection.execute("DELETE FROM meta WHERE key = 'vec_table'")
+            if made:
+                self.put_meta("vec_table", made)
             self.put_meta("vec_behind", "0")
             if table:
                 self.connection.execute(f"DROP TABLE {table}")
@@ -371,8 +372,13 @@ class Writer:
         if fingerprint is None:
             return
         table = self.meta("vec_table")
-        usable = bool(table) and not self.vec_problem and self.meta("vec_behind") != "1"
-        if not usable:
+        usable = (
+            table is not None
+            and coarse.is_coarse(table)  # an older memcli kept vectors in a table
+            and not self.vec_problem
+            and self.meta("vec_behind") != "1"
+        )
+        if table and not usable:
             self.put_meta("vec_behind", "1")
         vector_rows.refresh_slots(
             self.connection,
