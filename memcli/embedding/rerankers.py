@@ -81,11 +81,18 @@ class KeptReranker:
             return self._scorer.scores(query, texts, is_over)
 
     def close(self) -> None:
-        """Free the model, which a process about to end need not; a later query opens it anew."""
-        with self._lock:
+        """Free the model, which a process about to end need not; a later query opens it anew.
+
+        One that is still at work though nobody waits for it is left to itself.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
             scorer, self._scorer = self._scorer, None
             if scorer is not None:
                 scorer.close()
+        finally:
+            self._lock.release()
 
 
 def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
