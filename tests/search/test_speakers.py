@@ -78,6 +78,13 @@ def test_lines_of_a_machine_count_for_less_where_nobody_else_speaks() -> None:
     assert weight_of((), 1, 3) == 1.0
 
 
+def test_what_is_pasted_behind_what_is_said_counts_for_less() -> None:
+    long, short = Turn(1, 13, "User"), Turn(1, 12, "User")
+    assert [weight_of([long], first, first + 1) for first in (1, 4, 5, 12)] == [1.0, 1.0, 0.5, 0.5]
+    assert weight_of([short], 11, 12) == 1.0
+    assert weight_of([long, Turn(14, 15, "Assistant")], 14, 15) == pytest.approx(0.6)
+
+
 def test_a_question_of_its_writer_puts_the_machine_lower() -> None:
     turns = {1: [Turn(1, 2, "Assistant")], 2: [Turn(1, 2, "User")]}
     was = fused(

@@ -1,0 +1,119 @@
+"""Time any command lines beside memcli on one folder; not part of the suite.
+
+    python -m tests.benchmarks.rivals FOLDER QUESTION [NAME=COMMAND ...] [--runs 11]
+
+A COMMAND is a template in which {folder} and {question} stand for what is asked, such as
+`"ripgrep=rg -n {question} {folder}"`; no shell reads it. `words` and `hybrid`, memcli's own, take
+part always, on an index that is in step, and `pass`, a bare Python. Commands run in turns,
+A B C A B C, so that what else the machine does falls on all alike. Prints wall and CPU time (least,
+median, most) and the greatest memory of each, the ratio to `words` turn by turn (median, and the
+middle half of them), and the load. One that fails is told and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
+OWN, FLOOR = "words", "pass"
+OUTLIER = 1.5  # times the median; said beside the figures
+
+
+class Turn(NamedTuple):
+    """What one run of a command took."""
+
+    wall: float  # seconds
+    cpu: float  # of it and its children
+    peak: float  # MB
+
+
+def timed(command: Sequence[str]) -> Turn:
+    """Run a command to its end; CalledProcessError where it fails."""
+    began = time.perf_counter()
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.perf_counter() - began
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, command)
+    return Turn(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def filled(template: str, folder: str, question: str) -> list[str]:
+    """Put folder and question into the words of a template."""
+    words = shlex.split(template)
+    return [word.replace("{folder}", folder).replace("{question}", question) for word in words]
+
+
+def in_turns(commands: dict[str, list[str]], runs: int) -> dict[str, list[Turn]]:
+    """Run all commands in turns; the first turn warms caches and does not count."""
+    found: dict[str, list[Turn]] = {name: [] for name in commands}
+    for turn in range(runs + 1):
+        for name in list(found):
+            try:
+                took = timed(commands[name])
+            except (OSError, subprocess.CalledProcessError) as error:
+                print(f"{name} is left out: {error}", file=sys.stderr)
+                del found[name]
+                continue
+            if turn:
+                found[name].append(took)
+    return found
+
+
+def spread(values: Sequence[float], digits: int) -> str:
+    """Write the least, the median and the greatest, and how many are far above the median."""
+    middle = statistics.median(values)
+    far = sum(value > OUTLIER * middle for value in values)
+    told = " / ".join(f"{v:.{digits}f}" for v in (min(values), middle, max(values)))
+    return f"{told}{f' ({far} far)' if far else ''}"
+
+
+def ratio(turns: Sequence[Turn], others: Sequence[Turn]) -> str:
+    """Write the median of the ratios turn by turn, and the middle half of them."""
+    low, middle, high = statistics.quantiles(
+        [a.wall / b.wall for a, b in zip(turns, others, strict=True)], n=4
+    )
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("question")
+    parser.add_argument("commands", nargs="*", metavar="NAME=COMMAND")
+    parser.add_argument("--runs", type=int, default=11)
+    given = parser.parse_args()
+    memcli = [sys.executable, "-c", ENTRY]
+    subprocess.run([*memcli, "index", "-q", "-w", given.folder], check=True)
+    search = [*memcli, "search", given.question, "-w", given.folder]
+    commands = {
+        FLOOR: [sys.executable, "-c", "pass"],
+        OWN: [*search, "--mode", "lexical"],
+        "hybrid": search,
+    }
+    for one in given.commands:
+        name, _, template = one.partition("=")
+        commands[name] = filled(template, given.folder, given.question)
+    found = in_turns(commands, max(2, given.runs))
+    print(f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}; least / median / most")
+    print(f"{'':<12}{'wall ms':>24}{'CPU ms':>24}{'MB':>7}  wall / {OWN}")
+    for name, turns in found.items():
+        wall = spread([1000 * turn.wall for turn in turns], 0)
+        cpu = spread([1000 * turn.cpu for turn in turns], 0)
+        peak = max(turn.peak for turn in turns)
+        print(f"{name:<12}{wall:>24}{cpu:>24}{peak:>7.0f}  {ratio(turns, found[OWN])}")
+
+
+if __name__ == "__main__":
+    main()
