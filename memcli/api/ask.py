@@ -66,6 +66,7 @@ def ask(
     With `expand` the raw lines behind summaries are added, within `expand.tokens`.
     """
     index = remembered(memory)
+    options = options._replace(reranker=memory.reranker(index))
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
@@ -176,7 +177,9 @@ def ask_as_it_is(
 ) -> Answer:
     """Answer from the index without a look at the files."""
     if vector is None:
-        vector = begin_vector(memory, question, options, remembered(memory))
+        index = remembered(memory)
+        options = options._replace(reranker=memory.reranker(index))
+        vector = begin_vector(memory, question, options, index)
     with memory.store.snapshot() as snapshot:
         return search(
             snapshot,

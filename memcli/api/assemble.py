@@ -81,8 +81,9 @@ def _of_a_question(
 ) -> Assembly:
     wanted = wanted._replace(is_asked=True)
     filters = Filters(view=memory.config("search.view"))
-    options = options_of(memory.config, filters=filters)
     index = remembered(memory)
+    options = options_of(memory.config, filters=filters)
+    options = options._replace(reranker=memory.reranker(index))
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):

@@ -83,6 +83,7 @@ class Memory(OpenedWorkspace):
             asked=answer.asked,
             apart=answer.apart,
             repaired=answer.repaired,
+            reranked=answer.reranked,
             nothing=found.nothing,
         )
 
@@ -180,6 +181,7 @@ class Memory(OpenedWorkspace):
             saved=assembled.saved,
             warnings=made.warnings,
             repaired=made.answer.repaired if made.answer else (),
+            reranked=made.answer.reranked if made.answer else None,
         )
 
     def get(

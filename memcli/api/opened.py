@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.opener import Opened
     from memcli.embedding.query import QueryEncoder
+    from memcli.embedding.rerankers import KeptReranker
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
@@ -35,6 +36,7 @@ PART_MAX = 256
 MOST_NS = (1 << 63) - 1  # from 1970, as an index holds times: from 1678 to 2261
 # Settings that an encoder is opened by.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
+RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
 class Clock(Record):
@@ -93,6 +95,7 @@ class OpenedWorkspace:
         self._environ = environ
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
+        self._reranker: KeptReranker | None = None
 
     @classmethod
     def open(
@@ -121,9 +124,15 @@ class OpenedWorkspace:
         made = type(self)(
             config or self.config, store or self.store, environ=self._environ, clock=self.clock
         )
-        names = [name for name in self.config.values if name.startswith(ENCODER_SETTINGS)]
-        if all(made.config(name) == self.config(name) for name in names):
+
+        def shares(settings: tuple[str, ...]) -> bool:
+            names = [name for name in self.config.values if name.startswith(settings)]
+            return all(made.config(name) == self.config(name) for name in names)
+
+        if shares(ENCODER_SETTINGS):
             made._query_encoder = self.query_encoder
+            if shares(RERANKER_SETTINGS):
+                made._reranker = self._reranker
         return made
 
     def __enter__(self) -> Self:
@@ -138,8 +147,11 @@ class OpenedWorkspace:
         """Let go of index and model; a later question opens them anew."""
         with self._guard:
             encoder, self._query_encoder = self._query_encoder, None
+            reranker, self._reranker = self._reranker, None
         if encoder is not None:
             encoder.close()
+        if reranker is not None:
+            reranker.close()
         self.store.close()
 
     @property
@@ -151,6 +163,27 @@ class OpenedWorkspace:
             if self._query_encoder is None:
                 self._query_encoder = QueryEncoder(self.encoders())
             return self._query_encoder
+
+    def reranker(self, index: Remembered) -> KeptReranker | None:
+        """Give what ranks the passages of an index anew, None where nothing is configured.
+
+        It is kept, and shared by threads, until the index is one of another model.
+        """
+        name = self.config("search.rerank")
+        if name == "none":
+            return None
+        from memcli.embedding.rerankers import KeptReranker, Reranking
+
+        environ, variable = self._environ, self.config("rerank.key_variable")
+        with self._guard:
+            kept = self._reranker
+            if kept is None or kept.index != index:
+                if kept is not None:
+                    kept.close()
+                table = self._table("rerank", Reranking._fields)
+                wanted = Reranking(name, key=lambda: environ.get(variable), **table)
+                kept = self._reranker = KeptReranker(wanted, self.encoders(), index)
+            return kept
 
     def index_settings(self) -> Settings:
         """Gather what the indexer needs."""
@@ -174,20 +207,21 @@ class OpenedWorkspace:
         """Gather which encoders are configured, and their settings."""
         from memcli.embedding.choice import Choice, Endpoint, LocalModel
 
-        def table(name: str, fields: tuple[str, ...]) -> dict[str, Any]:
-            known = (field for field in fields if f"{name}.{field}" in BY_NAME)
-            return {field: self.config(f"{name}.{field}") for field in known}
-
         config, environ = self.config, self._environ
         variable = config("openai.key_variable")
         return Choice(
             names=(config("embedding.encoder"), *config("embedding.fallback")),
             threads=config("embedding.threads"),
-            local=LocalModel(**table("onnx", LocalModel._fields)),
+            local=LocalModel(**self._table("onnx", LocalModel._fields)),
             endpoint=Endpoint(
-                key=lambda: environ.get(variable), **table("openai", Endpoint._fields)
+                key=lambda: environ.get(variable), **self._table("openai", Endpoint._fields)
             ),
         )
+
+    def _table(self, name: str, fields: tuple[str, ...]) -> dict[str, Any]:
+        """Read those fields of a record that are settings of a table."""
+        known = (field for field in fields if f"{name}.{field}" in BY_NAME)
+        return {field: self.config(f"{name}.{field}") for field in known}
 
     def open_encoder(
         self, sleep: Callable[[float], None] | None = None, *, threads: int | None = None

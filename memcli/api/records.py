@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memcli.search.legs import Leg
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
+    from memcli.search.rerank import Reranked
 
 
 class Fresh(Record):
@@ -47,6 +48,7 @@ class SearchResults(Record):
     asked: tuple[str, ...] = ()  # speakers that the question names
     apart: tuple[str, ...] = ()  # phrases that no passage holds together
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
+    reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
     nothing: Reason | None = None  # why nothing was found, where that was not the question
 
 
@@ -88,6 +90,7 @@ class ContextBlock(Record):
     saved: int  # tokens of what was found and is too far from the question to be worth them
     warnings: tuple[str, ...]
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
+    reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
 
 
 class DocumentEntry(Record):

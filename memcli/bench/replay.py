@@ -67,6 +67,9 @@ def changes(before: Receipt, after: Receipt) -> list[str]:
         if before["legs"][leg]["ran"] != after["legs"][leg]["ran"]:
             why = after["legs"][leg]["reason"] or "it runs now"
             found.append(f"{leg} leg: {why}")
+    was, now = before.get("rerank"), after.get("rerank")
+    if was and now and was["ran"] != now["ran"]:
+        found.append(f"rerank by {now['by']}: {now['reason'] or 'it runs now'}")
     return found
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memcli.api.read import get
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.render.text import NOTHING_AROUND, Around
 from memcli.types import shown

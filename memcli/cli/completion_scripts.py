@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SHELLS
 from memcli.cli.program import COMMANDS
 from memcli.cli.topics import topics

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.search_output import say_asked, say_dates, say_dense, say_freshness, say_repaired
+from memcli.cli.search_output import (
+    say_asked,
+    say_dates,
+    say_dense,
+    say_freshness,
+    say_repaired,
+    say_reranked,
+)
 from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, PREFERENCES, RECENT, SECTIONS, SOFT, ContextPart, markdown
 
@@ -45,7 +52,7 @@ WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
-    from memcli.render.jsonio import asked, dates_of, freshness_of, legs, repairs
+    from memcli.render.jsonio import asked, dates_of, freshness_of, legs, repairs, reranked
 
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
@@ -59,7 +66,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "freshness": freshness_of(found.freshness),
         "verdict": answer.verdict if answer else None,
         "legs": legs(answer) if answer else None,
-        **({**repairs(answer), **asked(answer)} if answer else {}),
+        **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
         "left_out": len(assembled.left_out) + found.more,
         "warnings": list(found.warnings),
@@ -135,6 +142,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         say_dense(found.answer.dense, skin)
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
+        say_reranked(found.answer.reranked, terminal)
         say_asked(found.answer, terminal)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:

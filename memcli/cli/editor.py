@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memcli import __version__
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.cli.command_tree import Command, Option

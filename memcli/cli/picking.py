@@ -9,8 +9,8 @@ import os
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.render.jsonio import RESULT_KEYS
 from memcli.render.sanitize import visible_line

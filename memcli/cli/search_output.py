@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memcli.search.passages import Passage
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
+    from memcli.search.rerank import Reranked
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
@@ -173,6 +174,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         return
     say_dense(answer.dense, skin)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
+    say_reranked(answer.reranked, terminal)
     say_dates(_dates(found, shape), terminal)
     if not answer.hits:
         terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
@@ -215,6 +217,13 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
     told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
     if told:
         terminal.say(terminal.safe_line(repaired(told)))
+
+
+def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
+    """Say why the order is that of before, where passages were to be read once more."""
+    if told is not None and told.reason is not None and told.reason.code != "sure":
+        text = f"not ranked anew by {told.by}: {told.reason.text}"
+        terminal.advise(told.reason._replace(text=text))
 
 
 def say_asked(answer: Answer, terminal: Terminal) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
 # Settings that an answer depends on.
-SETTINGS = ("search.", "embedding.", "chunk.")
+SETTINGS = ("search.", "embedding.", "chunk.", "rerank.")
 
 
 def read_text(path: str, hint: str) -> str:

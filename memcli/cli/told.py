@@ -6,8 +6,8 @@ It stands there and not in the index, which may be read by many and written by s
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import folder_of
 
 if TYPE_CHECKING:

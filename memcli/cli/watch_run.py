@@ -11,10 +11,10 @@ import queue
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
 
 from memcli.api.opened import ENCODER_SETTINGS
 from memcli.api.sync import Done, Job, Vectors, embed_next, sync
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import file_lists
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.compaction.keep import FACT, RULE, why_kept
 from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder

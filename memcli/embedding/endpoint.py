@@ -7,16 +7,16 @@ LegMissingError that says what to set. What was embedded before it is the caller
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 from memcli.embedding.deadline import within
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
-from memcli.embedding.wire import Reply, Wire
+from memcli.embedding.server import Reply, Server, message
+from memcli.embedding.wire import Wire
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
 
@@ -32,7 +32,6 @@ REQUESTS = 4  # at the same time, unless it is set: servers of one machine queue
 TEXTS_A_REQUEST = 32
 _BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
 _SLACK = 1 << 20
-_MESSAGE_CHARS = 200
 # What servers say with status 400 or 422 when a request holds too much.
 _TOO_LARGE = ("too large", "too long", "too many", "maximum", "context length", "exceed")
 
@@ -63,8 +62,9 @@ class EndpointEncoder:
             seconds = min(endpoint.timeout_seconds, IN_PASSING)
             endpoint = endpoint._replace(timeout_seconds=seconds)
         self._endpoint = endpoint
-        self._where = _address(endpoint)
-        self._key = _read_key(endpoint)
+        self._server = _server(endpoint)
+        self._where = _address(endpoint, self._server)
+        self._key = self._server.read_key()
         self._sleep = sleep
         self._most = 1 << 30  # texts a request, once the server has said
         self._idle: list[Wire] = []  # one for each thread that asks at the same time
@@ -151,13 +151,13 @@ class EndpointEncoder:
             reply = self._post(body, most)
             if reply.status == 200:
                 return self._read(reply.body, len(texts))
-            said = self._message(reply.body)
+            said = message(reply.body, self._key)
             if reply.status == 413 or (
                 reply.status in (400, 422) and any(words in said.lower() for words in _TOO_LARGE)
             ):
                 raise _TooLargeError(said or reply.status)
             if reply.status != 429 and reply.status < 500:
-                raise self._refused(reply, said)
+                raise self._server.refused(reply, said)
             self._wait(reply, attempt, said)
         raise AssertionError("the last attempt waits in vain")
 
@@ -166,7 +166,7 @@ class EndpointEncoder:
         try:
             wire = self._idle.pop()
         except IndexError:
-            wire = Wire(self._where, self._key, self._endpoint.timeout_seconds)
+            wire = Wire(self._server, self._key, self._endpoint.timeout_seconds)
         try:
             return wire.post(body, most)
         finally:
@@ -187,49 +187,6 @@ class EndpointEncoder:
             )
         self._sleep(seconds)
 
-    def _refused(self, reply: Reply, said: str) -> LegMissingError:
-        host, status = self._where.netloc, reply.status
-        if status in (401, 403):  # what the server says may repeat the key
-            variable = self._endpoint.key_variable
-            if not variable:
-                return LegMissingError(
-                    f"{host} wants a key (status {status})",
-                    hint="set openai.key_variable to the name of the variable that holds it",
-                )
-            return LegMissingError(
-                f"{host} refuses the key in {variable} (status {status})",
-                hint=f"export {variable}=... with a key that is valid there",
-            )
-        if 300 <= status < 400:
-            return LegMissingError(
-                f"{host} sends on to {_host(reply.location)}, and nothing is sent after it",
-                hint="set openai.url to the right place",
-            )
-        if status == 404:
-            return LegMissingError(
-                f"{self._endpoint.url} has no /embeddings or no model {self._endpoint.model}"
-                + (said and f": {said}"),
-                hint="look at openai.url and openai.model: memcli help environment",
-            )
-        return LegMissingError(
-            f"{host} refuses the request with status {status}" + (said and f": {said}"),
-            hint="memcli help environment",
-        )
-
-    def _message(self, body: bytes) -> str:
-        """Give what the server says of an error, in one line and without the key."""
-        try:
-            said = json.loads(body)
-            found = said.get("error", said.get("message", said.get("detail", "")))
-            if isinstance(found, dict):
-                found = found.get("message", "")
-        except (ValueError, AttributeError, RecursionError):
-            found = ""
-        text = " ".join(found.split()) if isinstance(found, str) else ""
-        if self._key:  # also with blanks in it
-            text = re.sub(r"\s*".join(map(re.escape, self._key)), "[key]", text)
-        return text[:_MESSAGE_CHARS]
-
     def _read(self, body: bytes, expected: int) -> list[bytes]:
         try:
             data = json.loads(body)["data"]
@@ -237,14 +194,14 @@ class EndpointEncoder:
             indices = [row["index"] for row in ordered]
             rows = [row["embedding"] for row in ordered]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._broken("is no list of embeddings") from error
+            raise self._server.broken("is no list of embeddings") from error
         if indices != list(range(expected)):
-            raise self._broken(f"holds {len(rows)} embeddings, not the {expected} asked for")
+            raise self._server.broken(f"holds {len(rows)} embeddings, not the {expected} asked for")
         return [self._vector(row) for row in rows]
 
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401
         if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):
-            raise self._broken("holds an embedding that is no list of numbers")
+            raise self._server.broken("holds an embedding that is no list of numbers")
         wanted = self._endpoint.dimension
         if len(row) != wanted:
             told = f"not the {wanted} of openai.dimension"
@@ -256,62 +213,32 @@ class EndpointEncoder:
             )
         packed = unit(row[: self._endpoint.matryoshka or wanted])
         if packed is None:
-            raise self._broken("holds an embedding without a direction")
+            raise self._server.broken("holds an embedding without a direction")
         return packed
 
-    def _broken(self, what: str) -> LegMissingError:
-        return LegMissingError(
-            f"the answer of {self._where.netloc} {what}",
-            hint="look at openai.url and openai.model: memcli help environment",
-        )
+
+def _server(endpoint: Endpoint) -> Server:
+    return Server(
+        table="openai",
+        verb="embeddings",
+        topic="environment",
+        again="memcli index",
+        url=endpoint.url,
+        model=endpoint.model,
+        key=endpoint.key,
+        key_variable=endpoint.key_variable,
+    )
 
 
-def _host(location: str) -> str:
-    """Name the host of a redirect."""
-    try:
-        return urlsplit(location).netloc[:_MESSAGE_CHARS] or "another place"
-    except ValueError:
-        return "another place"
-
-
-def _address(endpoint: Endpoint) -> SplitResult:
-    """Read the address; LegMissingError says what is wrong with it."""
+def _address(endpoint: Endpoint, server: Server) -> SplitResult:
+    """Read the address; LegMissingError says what is wrong with the settings."""
     hint = "memcli help environment"
-    for name, value in (("openai.url", endpoint.url), ("openai.model", endpoint.model)):
-        if not value:
-            raise LegMissingError(f"{name} is not set in your own configuration", hint=hint)
-    try:
-        where = urlsplit(endpoint.url)
-        _ = where.port
-    except ValueError as error:
-        raise LegMissingError(f"openai.url is no address: {error}", hint=hint) from error
-    if where.scheme not in ("http", "https") or not where.hostname:
-        raise LegMissingError("openai.url must begin with https:// or http://", hint=hint)
-    if where.username is not None:
-        raise LegMissingError(
-            "openai.url holds a name or a password",
-            hint="put the key into a variable and its name into openai.key_variable",
-        )
+    if endpoint.url and not endpoint.model:
+        raise LegMissingError("openai.model is not set in your own configuration", hint=hint)
+    where = server.address()
     if endpoint.matryoshka > endpoint.dimension > 0:
         raise LegMissingError("openai.matryoshka is larger than openai.dimension", hint=hint)
     return where
-
-
-def _read_key(endpoint: Endpoint) -> str:
-    if not endpoint.key_variable:
-        return ""
-    key = (endpoint.key() or "").strip()
-    if not key:
-        raise LegMissingError(
-            f"the variable {endpoint.key_variable} that openai.key_variable names is not set",
-            hint=f"export {endpoint.key_variable}=...",
-        )
-    if not (key.isascii() and key.isprintable()):
-        raise LegMissingError(
-            f"the key in {endpoint.key_variable} has characters that no key has",
-            hint=f"export {endpoint.key_variable}=... once more",
-        )
-    return key
 
 
 def _fingerprint(choice: Choice, _remembered: Remembered, _folders: Folders) -> str | None:

@@ -6,12 +6,18 @@ A graph holds the arithmetic of all-MiniLM-L6-v2 and, for each weight, the file 
 byte range where an installed package keeps it. Inputs are `ids` and `mask` (int64, texts
 by tokens), the output `emb` is the mean over a text's tokens at unit length. Running the
 graphs is left to the encoders.
+
+Beside each graph stands what is put behind it for `tokens`, half a kilobyte: messages of protobuf
+that follow one another are one message, so that the two make a graph with two more outputs.
+`states` are a text's tokens without the special ones, each at unit length; `likeness` is the mean
+over the rows of `query`, states of another text, of the greatest cosine to one of these.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +244,33 @@ def build_graph(model: Model, layout: dict[str, Weight]) -> bytes:
     return bytes(proto.SerializeToString(deterministic=True))
 
 
+def build_states(model: Model, graph: bytes) -> bytes:
+    """Write what is put behind the graph of a model, so that its tokens can be compared."""
+    from onnx import ModelProto, TensorProto, helper, load_from_string
+
+    made = {node.output[0]: node for node in load_from_string(graph).graph.node}
+    total = next(node for node in made.values() if node.op_type == "ReduceSum")
+    last_layer = made[total.input[0]].input[0]
+    build = _Builder(model, {})
+    for name, at in (("second", 1), ("end", -1), ("text", 0)):
+        build.integers(name, at)
+    words = build.op("Slice", [last_layer, "second", "end", "tokens"], output="words")
+    rows = build.op("Squeeze", [words, "text"], output="rows_of_words")
+    states = build.op("LpNormalization", [rows], axis=-1, p=2, output="states")
+    across = build.op("Transpose", [states], perm=[1, 0], output="across")
+    cosines = build.op("MatMul", ["query", across], output="cosines")
+    nearest = build.op("ReduceMax", [cosines, "last"], keepdims=0, output="nearest")
+    build.op("ReduceMean", [nearest, "text"], keepdims=1, output="likeness")
+    value = partial(helper.make_tensor_value_info, elem_type=TensorProto.FLOAT)
+    proto = ModelProto()
+    proto.graph.node.extend(build.nodes)
+    proto.graph.initializer.extend(build.initializers)
+    proto.graph.input.append(value("query", shape=["asked", WIDTH]))
+    proto.graph.output.append(value("states", shape=["words", WIDTH]))
+    proto.graph.output.append(value("likeness", shape=[1]))
+    return bytes(proto.SerializeToString(deterministic=True))
+
+
 def graph_of(model: Model) -> bytes:
     """Generate the shipped graph of a model; the int8 one needs its package installed."""
     if model == FP32:
@@ -252,7 +285,9 @@ def main(arguments: Sequence[str]) -> None:
     """Write all graphs to the folder named, else where they are shipped."""
     folder = Path(arguments[0]) if arguments else Path(DATA)
     for model in MODELS:
-        (folder / model.graph).write_bytes(graph_of(model))
+        graph = graph_of(model)
+        (folder / model.graph).write_bytes(graph)
+        (folder / model.states).write_bytes(build_states(model, graph))
 
 
 if __name__ == "__main__":

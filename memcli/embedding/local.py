@@ -35,21 +35,21 @@ class Files(Record):
     paths: tuple[str, ...]
 
 
-def find_files(local: LocalModel) -> Files:
-    """Find the files of a model; LegMissingError names what is missing."""
+def find_files(named: str, setting: str = "onnx.folder") -> Files:
+    """Find the files of a model in the folder of a setting; LegMissingError names what is not."""
     hint = "memcli help environment"
-    if not local.folder:
-        raise LegMissingError("onnx.folder is not set in your own configuration", hint=hint)
-    folder = os.path.expanduser(local.folder)
+    if not named:
+        raise LegMissingError(f"{setting} is not set in your own configuration", hint=hint)
+    folder = os.path.expanduser(named)
     if not os.path.isabs(folder):
-        raise LegMissingError(f"onnx.folder must be a whole path, not {local.folder}", hint=hint)
+        raise LegMissingError(f"{setting} must be a whole path, not {named}", hint=hint)
     models = (os.path.join(folder, place) for place in _MODELS)
     model = next((path for path in models if os.path.isfile(path)), None)
     tokenizer = os.path.join(folder, _TOKENIZER)
     if model is None:
-        raise LegMissingError(f"{folder} holds no model.onnx", hint="set onnx.folder")
+        raise LegMissingError(f"{folder} holds no model.onnx", hint=f"set {setting}")
     if not os.path.isfile(tokenizer):
-        raise LegMissingError(f"{folder} holds no {_TOKENIZER}", hint="set onnx.folder")
+        raise LegMissingError(f"{folder} holds no {_TOKENIZER}", hint=f"set {setting}")
     beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
     return Files((model, *beside, tokenizer))
 
@@ -57,7 +57,7 @@ def find_files(local: LocalModel) -> Files:
 def local_identity(local: LocalModel) -> str:
     """Name places, sizes and times of the files: while these stay, they need not be hashed."""
     try:
-        found = [(path, os.stat(path)) for path in find_files(local).paths]
+        found = [(path, os.stat(path)) for path in find_files(local.folder).paths]
     except (LegMissingError, OSError):
         return ""
     return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in found)
@@ -67,7 +67,7 @@ def local_fingerprint(local: LocalModel) -> str:
     """Hash the files (half a second a gigabyte) and name what the vectors depend on."""
     import hashlib
 
-    files = find_files(local)
+    files = find_files(local.folder)
     hashes = []
     for path in files.paths:
         try:
@@ -107,17 +107,11 @@ class LocalEncoder:
         """
         self._local = local
         self._fingerprint = fingerprint or local_fingerprint(local)
-        model, *_, tokenizer = find_files(local).paths
-        self._tokenizer = _open_tokenizer(tokenizer)
-        self._session = _open_model(model)
-        self._faults = _runtime_faults()
-        inputs = {entry.name for entry in self._session.get_inputs()}
-        if "input_ids" not in inputs or not inputs <= _INPUTS:
-            raise LegMissingError(
-                f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
-                hint="memcli help environment",
-            )
-        self._inputs = inputs
+        model, *_, tokenizer = find_files(local.folder).paths
+        self._tokenizer = open_tokenizer(tokenizer)
+        self._session = open_model(model, 1)
+        self._faults = runtime_faults()
+        self._inputs = inputs_of(self._session, model)
         self._output = self._choose_output(model)
         self._dimension = len(self._run(self._ids("memory", local.passage_prefix))) // 4
 
@@ -210,7 +204,8 @@ class LocalEncoder:
         return bytes((rows / length).astype("<f4").tobytes())
 
 
-def _open_tokenizer(path: str) -> Tokenizer:
+def open_tokenizer(path: str) -> Tokenizer:
+    """Open a tokenizer that neither cuts nor pads; raises LegMissingError."""
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -228,7 +223,8 @@ def _open_tokenizer(path: str) -> Tokenizer:
     return tokenizer
 
 
-def _open_model(path: str) -> InferenceSession:
+def open_model(path: str, threads: int) -> InferenceSession:
+    """Open a model that runs on so many threads; raises LegMissingError."""
     require_room(os.path.getsize(path))
     silence()
     try:
@@ -238,17 +234,28 @@ def _open_model(path: str) -> InferenceSession:
             f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
         ) from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     options.log_severity_level = 4
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except _runtime_faults() as error:
+    except runtime_faults() as error:
         why = f"{path} cannot be opened: {error}"
         raise LegMissingError(why, hint="memcli help environment") from error
 
 
-def _runtime_faults() -> tuple[type[Exception], ...]:
+def inputs_of(session: InferenceSession, model: str) -> set[str]:
+    """Name the inputs of a model; LegMissingError where they are not those of a text."""
+    inputs = {str(entry.name) for entry in session.get_inputs()}
+    if "input_ids" not in inputs or not inputs <= _INPUTS:
+        raise LegMissingError(
+            f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
+            hint="memcli help environment",
+        )
+    return inputs
+
+
+def runtime_faults() -> tuple[type[Exception], ...]:
     """List the runtime's own errors, which share no base but Exception, and the usual ones."""
     from onnxruntime.capi import (  # type: ignore[import-untyped]
         onnxruntime_pybind11_state as state,

@@ -26,6 +26,7 @@ class Model(Record):
     graph_sha256: str
     max_tokens: int  # what the model was trained for; its positions would reach 512
     dimension: int = 384
+    states: str = ""  # file in DATA that, put behind the graph, gives the states of tokens
 
 
 class Located(Record):
@@ -50,6 +51,7 @@ INT8 = Model(
     graph="minilm-int8.onnx",
     graph_sha256="b4ddaec31a6d63962e309ade35960282e63a38942f2fb4a65198b45087e4ad16",
     max_tokens=256,
+    states="minilm-int8-states.onnx",
 )
 
 # The official file, as these packages carry it unchanged.
@@ -66,6 +68,7 @@ FP32 = Model(
     graph="minilm-fp32.onnx",
     graph_sha256="12b9afc1e97f8882bb2202c0daedbbf8e3941fce572f4b90352a3ec05d1abf75",
     max_tokens=256,
+    states="minilm-fp32-states.onnx",
 )
 
 MODELS = (INT8, FP32)  # of the bundled encoder, in order of preference
@@ -142,5 +145,14 @@ def verify(located: Located) -> bool:
 
 def read_graph(model: Model) -> bytes:
     """Read the shipped graph of a model."""
-    with open(os.path.join(DATA, model.graph), "rb") as file:
+    return _read(model.graph)
+
+
+def read_token_graph(model: Model) -> bytes:
+    """Read the graph of a model that also compares tokens; see `graph`."""
+    return _read(model.graph) + _read(model.states)
+
+
+def _read(name: str) -> bytes:
+    with open(os.path.join(DATA, name), "rb") as file:
         return file.read()

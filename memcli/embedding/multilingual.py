@@ -10,8 +10,8 @@ import ctypes
 import os
 from collections.abc import Iterable, Sequence
 from glob import escape, glob
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
 from memcli.embedding.models import E5, Located, locate, verify
 from memcli.embedding.opener import Folders, Opened, Opener, Opening

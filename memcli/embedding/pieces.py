@@ -9,7 +9,8 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from operator import mul
-from typing import TYPE_CHECKING
+
+from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.types import Encoder

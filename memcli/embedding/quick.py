@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache
@@ -25,6 +25,11 @@ from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.embedding.session import SessionSettings
+
+    # Of an input: name, type, shape, ctypes array.
+    Tensor = tuple[bytes, int, tuple[int, ...], Any]
+
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 
 # The table of functions only grows: `OrtApi` in onnxruntime_c_api.h, version 14 and later.
@@ -37,10 +42,10 @@ _CREATE_TENSOR, _GET_TENSOR_DATA = 49, 51
 _CREATE_CPU_MEMORY_INFO = 69
 _RELEASE_STATUS, _RELEASE_MEMORY_INFO, _RELEASE_SESSION, _RELEASE_VALUE = 93, 94, 95, 96
 _RELEASE_OPTIONS, _ADD_ENTRY = 100, 130
-_INT64 = 7  # ONNXTensorElementDataType
+_FLOAT, _INT64 = 1, 7  # ONNXTensorElementDataType
 _DEVICE_ALLOCATOR, _DEFAULT_MEMORY = 0, 0
 
-# Laying weights out anew pays from some ten runs on, and most processes make one.
+# Laying weights out anew takes 60 ms and pays from some ten runs on: most processes make one.
 _ONE_RUN = (("session.disable_prepacking", "1"),)
 
 
@@ -112,12 +117,131 @@ def find_library(folders: Iterable[str] | None = None) -> str | None:
 
 
 @contextmanager
-def _as_quick_error() -> Iterator[None]:
+def as_quick_error() -> Iterator[None]:
     """Turn what a missing or foreign library raises into QuickError."""
     try:
         yield
     except (OSError, AttributeError, ValueError, ctypes.ArgumentError) as error:
         raise QuickError(f"{type(error).__name__}: {error}") from error
+
+
+class QuickSession:
+    """A graph over the weights of a model. Threads may run it at once; `close` waits for none."""
+
+    def __init__(
+        self,
+        located: Located,
+        graph: bytes,
+        *,
+        is_for_one_run: bool,
+        library: str | None = None,
+        exact: bool | None = None,
+    ) -> None:
+        """Open a graph on a file known to be the pinned one; raises QuickError.
+
+        `exact` overrides what is known of the CPU's 8-bit arithmetic.
+        """
+        path = library or find_library()
+        if path is None:
+            raise QuickError("the library of onnxruntime was not found")
+        if why := lacking(QUICK_ROOM + located.size):
+            raise QuickError(why)
+        wanted = settings(located, exact=exact)
+        entries = (*wanted.entries, *(_ONE_RUN if is_for_one_run else ()))
+        self._session: c_void_p | None = None
+        with as_quick_error():
+            self._runtime = _runtime(path)
+            self._session = self._open(graph, wanted._replace(entries=entries))
+
+    def _open(self, graph: bytes, wanted: SessionSettings) -> c_void_p:
+        runtime = self._runtime
+        options = runtime.make(_CREATE_OPTIONS)
+        try:
+            for index, number in (
+                (_SET_SEVERITY, wanted.severity),
+                (_SET_LEVEL, wanted.level),
+                (_SET_THREADS, 1),
+            ):
+                runtime.call(index, (c_void_p, options), (c_int, number))
+            for index in (_NO_MEMORY_PATTERN, _NO_ARENA):
+                runtime.call(index, (c_void_p, options))
+            for key, value in wanted.entries:
+                words = ((c_char_p, key.encode()), (c_char_p, os.fsencode(value)))
+                runtime.call(_ADD_ENTRY, (c_void_p, options), *words)
+            return runtime.make(
+                _CREATE_SESSION_FROM_ARRAY,
+                (c_void_p, runtime.environment),
+                (c_char_p, graph),
+                (c_size_t, len(graph)),
+                (c_void_p, options),
+            )
+        finally:
+            runtime.release(_RELEASE_OPTIONS, options)
+
+    def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
+        """Give so many numbers of an output as float32; raises QuickError."""
+        if self._session is None:
+            raise QuickError("the model is closed")
+        with as_quick_error():
+            return self._run(inputs, output, 4 * floats)
+
+    def _run(self, inputs: Sequence[Tensor], output: bytes, size: int) -> bytes:
+        runtime, count = self._runtime, len(inputs)
+        owned: list[tuple[int, c_void_p]] = []
+        try:
+            memory = runtime.make(
+                _CREATE_CPU_MEMORY_INFO, (c_int, _DEVICE_ALLOCATOR), (c_int, _DEFAULT_MEMORY)
+            )
+            owned.append((_RELEASE_MEMORY_INFO, memory))
+            for _, kind, shape, data in inputs:
+                tensor = runtime.make(
+                    _CREATE_TENSOR,
+                    (c_void_p, memory),
+                    (c_void_p, byref(data)),
+                    (c_size_t, ctypes.sizeof(data)),
+                    (c_void_p, byref((c_int64 * len(shape))(*shape))),
+                    (c_size_t, len(shape)),
+                    (c_int, kind),
+                )
+                owned.append((_RELEASE_VALUE, tensor))
+            result = runtime.make(
+                _RUN,
+                (c_void_p, self._session),
+                (c_void_p, None),
+                (c_void_p, (c_char_p * count)(*(name for name, *_ in inputs))),
+                (c_void_p, (c_void_p * count)(*(tensor.value for _, tensor in owned[1:]))),
+                (c_size_t, count),
+                (c_void_p, (c_char_p * 1)(output)),
+                (c_size_t, 1),
+            )
+            owned.append((_RELEASE_VALUE, result))
+            return ctypes.string_at(runtime.make(_GET_TENSOR_DATA, (c_void_p, result)), size)
+        finally:
+            for release, handle in reversed(owned):
+                runtime.release(release, handle)
+
+    def close(self) -> None:
+        """Free the session; not needed by a process about to end."""
+        session, self._session = self._session, None
+        if session is not None:
+            self._runtime.release(_RELEASE_SESSION, session)
+
+
+def of_tokens(ids: list[int]) -> list[Tensor]:
+    """Give the inputs of one text, special tokens included."""
+    row, shape = c_int64 * len(ids), (1, len(ids))
+    return [(b"ids", _INT64, shape, row(*ids)), (b"mask", _INT64, shape, row(*[1] * len(ids)))]
+
+
+def of_floats(name: bytes, packed: bytes, width: int) -> Tensor:
+    """Give an input of rows of float32 numbers."""
+    count = len(packed) // 4
+    return (
+        name,
+        _FLOAT,
+        (count // width, width),
+        (ctypes.c_float * count).from_buffer_copy(packed),
+    )
 
 
 class QuickModel:
@@ -130,43 +254,12 @@ class QuickModel:
         self, located: Located, *, library: str | None = None, exact: bool | None = None
     ) -> None:
         """Open a model whose file is known to be the pinned one; raises QuickError."""
-        path = library or find_library()
-        if path is None:
-            raise QuickError("the library of onnxruntime was not found")
-        if why := lacking(QUICK_ROOM + located.size):
-            raise QuickError(why)
+        graph = read_graph(located.model)
+        self._session = QuickSession(
+            located, graph, is_for_one_run=True, library=library, exact=exact
+        )
         self._model = located.model
         self._words = QueryWords()
-        self._session: c_void_p | None = None
-        with _as_quick_error():
-            self._runtime = _runtime(path)
-            self._session = self._open(located, exact)
-
-    def _open(self, located: Located, exact: bool | None) -> c_void_p:
-        runtime, wanted = self._runtime, settings(located, exact=exact)
-        options = runtime.make(_CREATE_OPTIONS)
-        try:
-            for index, number in (
-                (_SET_SEVERITY, wanted.severity),
-                (_SET_LEVEL, wanted.level),
-                (_SET_THREADS, 1),
-            ):
-                runtime.call(index, (c_void_p, options), (c_int, number))
-            for index in (_NO_MEMORY_PATTERN, _NO_ARENA):
-                runtime.call(index, (c_void_p, options))
-            for key, value in (*wanted.entries, *_ONE_RUN):
-                words = ((c_char_p, key.encode()), (c_char_p, os.fsencode(value)))
-                runtime.call(_ADD_ENTRY, (c_void_p, options), *words)
-            graph = read_graph(located.model)
-            return runtime.make(
-                _CREATE_SESSION_FROM_ARRAY,
-                (c_void_p, runtime.environment),
-                (c_char_p, graph),
-                (c_size_t, len(graph)),
-                (c_void_p, options),
-            )
-        finally:
-            runtime.release(_RELEASE_OPTIONS, options)
 
     @property
     def fingerprint(self) -> str:
@@ -179,51 +272,9 @@ class QuickModel:
         Words beyond the model's maximum are left out. Raises QuickError.
         """
         ids = self._words.ids(text, self._model.max_tokens)
-        with _as_quick_error():
-            return self._run(ids), len(ids) - SPECIAL_TOKENS
-
-    def _run(self, ids: list[int]) -> bytes:
-        if self._session is None:
-            raise QuickError("the model is closed")
-        runtime, length = self._runtime, len(ids)
-        shape = (c_int64 * 2)(1, length)
-        rows = ((c_int64 * length)(*ids), (c_int64 * length)(*[1] * length))
-        owned: list[tuple[int, c_void_p]] = []
-        try:
-            memory = runtime.make(
-                _CREATE_CPU_MEMORY_INFO, (c_int, _DEVICE_ALLOCATOR), (c_int, _DEFAULT_MEMORY)
-            )
-            owned.append((_RELEASE_MEMORY_INFO, memory))
-            for row in rows:
-                tensor = runtime.make(
-                    _CREATE_TENSOR,
-                    (c_void_p, memory),
-                    (c_void_p, byref(row)),
-                    (c_size_t, ctypes.sizeof(row)),
-                    (c_void_p, byref(shape)),
-                    (c_size_t, len(shape)),
-                    (c_int, _INT64),
-                )
-                owned.append((_RELEASE_VALUE, tensor))
-            result = runtime.make(
-                _RUN,
-                (c_void_p, self._session),
-                (c_void_p, None),
-                (c_void_p, (c_char_p * 2)(b"ids", b"mask")),
-                (c_void_p, (c_void_p * 2)(owned[1][1].value, owned[2][1].value)),
-                (c_size_t, 2),
-                (c_void_p, (c_char_p * 1)(b"emb")),
-                (c_size_t, 1),
-            )
-            owned.append((_RELEASE_VALUE, result))
-            floats = runtime.make(_GET_TENSOR_DATA, (c_void_p, result))
-            return ctypes.string_at(floats, 4 * self._model.dimension)
-        finally:
-            for release, handle in reversed(owned):
-                runtime.release(release, handle)
+        vector = self._session.run(of_tokens(ids), b"emb", self._model.dimension)
+        return vector, len(ids) - SPECIAL_TOKENS
 
     def close(self) -> None:
         """Free the model; not needed by a process about to end."""
-        session, self._session = self._session, None
-        if session is not None:
-            self._runtime.release(_RELEASE_SESSION, session)
+        self._session.close()

@@ -1,6 +1,6 @@
 """One connection to one server: requests by POST, within a time and a size, nothing followed.
 
-What an answer means is left to `endpoint`.
+What an answer means is left to who asks.
 """
 
 from __future__ import annotations
@@ -10,32 +10,23 @@ from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from threading import Event
-from urllib.parse import SplitResult
 
 from memcli.embedding.deadline import within
+from memcli.embedding.server import Reply, Server
 from memcli.errors import LegMissingError
-from memcli.record import Record
-
-
-class Reply(Record):
-    """What a server answers."""
-
-    status: int
-    retry_after: str
-    location: str
-    body: bytes
 
 
 class Wire:
     """Keeps a connection open between requests."""
 
-    def __init__(self, where: SplitResult, key: str, timeout_seconds: float) -> None:
-        """Take address and key of an endpoint; `key` may be empty. No connection is made."""
-        self._where, self._timeout = where, timeout_seconds
+    def __init__(self, server: Server, key: str, timeout_seconds: float) -> None:
+        """Take a server and its key, which may be empty. No connection is made."""
+        self._connection: HTTPConnection | None = None
+        self._server, self._where = server, server.address()
+        self._timeout = timeout_seconds
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
-        self._connection: HTTPConnection | None = None
 
     def __del__(self) -> None:
         if self._connection is not None:
@@ -87,12 +78,12 @@ class Wire:
 
     def _exchange(self, connection: HTTPConnection, body: bytes, most: int) -> Reply:
         query = f"?{self._where.query}" if self._where.query else ""
-        path = f"{self._where.path.rstrip('/')}/embeddings{query}"
+        path = f"{self._where.path.rstrip('/')}/{self._server.verb}{query}"
         connection.request("POST", path, body, self._headers)
         response = connection.getresponse()
         read = response.read(most + 1)
         if len(read) > most:
-            raise OSError("the answer is far larger than the vectors asked for")
+            raise OSError("the answer is far larger than what was asked for")
         headers = response.headers
         retry_after, location = headers.get("Retry-After", ""), headers.get("Location", "")
         return Reply(response.status, retry_after, location, bytes(read))
@@ -106,7 +97,7 @@ class Wire:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return LegMissingError(
             f"{self._where.netloc} cannot be reached: {why}",
-            hint="look at openai.url, or try again: memcli index",
+            hint=f"look at {self._server.table}.url, or try again: {self._server.again}",
         )
 
 

@@ -107,6 +107,7 @@ def search_envelope(
         **({"absent": list(answer.absent)} if answer.absent else {}),
         **({"apart": list(answer.apart)} if answer.apart else {}),
         **repairs(answer),
+        **reranked(answer),
         **asked(answer),
         "results": results,
         "dropped": answer.dropped,
@@ -124,6 +125,14 @@ def asked(answer: Answer) -> dict[str, Any]:
 def repairs(answer: Answer) -> dict[str, Any]:
     """Describe which words were looked for in place of others, where there are any."""
     return {"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
+
+
+def reranked(answer: Answer) -> dict[str, Any]:
+    """Describe what read the best passages once more, or why not, where that is wanted."""
+    told = answer.reranked
+    if told is None:
+        return {}
+    return {"rerank": {"by": told.by, "ran": told.ran, "read": told.read, **_reason(told.reason)}}
 
 
 def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:

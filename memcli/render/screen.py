@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, not_asked
 from memcli.render.width import columns, shortened, wrap

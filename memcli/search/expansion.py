@@ -8,8 +8,8 @@ summaries: a summary cannot hold every word of its lines. No score of the first 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.tokens import estimate
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
@@ -73,6 +73,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
+            reranker=None,
             inner=Inner(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()

@@ -51,6 +51,16 @@ class Width(Record):
 WIDTH = Width()
 
 
+class Adjustments(Record):
+    """What changes the scores of parts beside the query's words and vector, by chunk id."""
+
+    factors: Mapping[int, Sequence[float]] = MappingProxyType({})
+    lifts: Mapping[int, Sequence[float]] = MappingProxyType({})  # added, before a factor counts
+
+
+AS_THEY_ARE = Adjustments()
+
+
 class SoughtTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
@@ -70,13 +80,13 @@ def focus(
     text_share: float,
     whole: bool,
     width: Width = WIDTH,
-    believed: Mapping[int, Sequence[float]] = MappingProxyType({}),
+    adjusted: Adjustments = AS_THEY_ARE,
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
     its best part up to `width.lines`, by neighbours that reach `width.share` of the best part of
-    all. `believed` multiplies the scores of the parts of some chunks.
+    all.
     Windows without a term that is demanded are left out where others of their chunk hold one.
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
@@ -88,7 +98,7 @@ def focus(
     leaning = min(1.0, PART_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
-        hit.about.chunk_id: _own_scores(hit, texts[hit.about.chunk_id], leaning, per_text, believed)
+        hit.about.chunk_id: _own_scores(hit, texts[hit.about.chunk_id], leaning, per_text, adjusted)
         for hit in hits
         if texts.get(hit.about.chunk_id)
     }
@@ -157,15 +167,18 @@ def _own_scores(
     texts: Sequence[float],
     leaning: float,
     per_text: float,
-    believed: Mapping[int, Sequence[float]],
+    adjusted: Adjustments,
 ) -> list[float]:
     """Score every part by itself."""
     own = []
     for part, text in zip(hit.candidate.parts, texts, strict=True):
         cosine = hit.cosine if part.cosine is None else part.cosine
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
-    weights = believed.get(hit.about.chunk_id)
-    return [s * w for s, w in zip(own, weights, strict=True)] if weights else own
+    if lifts := adjusted.lifts.get(hit.about.chunk_id):
+        own = [score + lift for score, lift in zip(own, lifts, strict=True)]
+    if factors := adjusted.factors.get(hit.about.chunk_id):
+        own = [score * factor for score, factor in zip(own, factors, strict=True)]
+    return own
 
 
 def _best_cosine(hit: Hit, first: int, last: int) -> float | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parse import visible
 from memcli.record import Record
 from memcli.search.snippet import marked

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.store.records import Reach
 from memcli.types import Filters, Where

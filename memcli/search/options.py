@@ -14,6 +14,7 @@ from memcli.search.stages import switch_of
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.search.rerank import Reranker
     from memcli.types import Filters
 
 
@@ -52,6 +53,7 @@ class SearchOptions(Record):
     filters: Filters
     repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
+    reranker: Reranker | None = None  # reads the best passages once more
     inner: Inner = Inner()
 
     def has(self, name: str) -> bool:

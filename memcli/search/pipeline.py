@@ -16,7 +16,7 @@ from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.decay import apply_decay
 from memcli.search.floor import apply_floor, calibration, judge, sure_of_its_day, verdict
-from memcli.search.focus import Tokens, focus
+from memcli.search.focus import Adjustments, Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
 from memcli.search.legs import MODE_IS_DENSE, Leg, Vector, dense_leg, leg_weights
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
+    from memcli.search.rerank import Lifts, Reranked
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
 
@@ -73,6 +74,7 @@ class Answer(Record):
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
+    reranked: Reranked | None = None  # where a reranker is configured
     asked: tuple[str, ...] = ()  # speakers that the query names
     asked_lead: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
@@ -270,7 +272,8 @@ def _rank(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
-    judged = _through(_judging(gathered, options, age_days), gathered.hits, options, observe)
+    passages, reranked = _passages(gathered, options, observe)
+    judged = _through(_judging(gathered, options, age_days), passages, options, observe)
     options = _timed(options) if gathered.order else options
     steps = _ordering(options, gathered.question, age_days)
     if gathered.dates_alone:
@@ -296,6 +299,7 @@ def _rank(
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
+        reranked=reranked,
         asked=gathered.voices.names if gathered.voices and not gathered.voices.only else (),
         asked_lead=lead,
         is_of_others=is_doubted,
@@ -323,23 +327,46 @@ def _through(
     return hits
 
 
+def _passages(
+    gathered: Gathered, options: SearchOptions, observe: Observer
+) -> tuple[Sequence[Hit], Reranked | None]:
+    """Cut chunks down to passages, and have a reranker read the best of them, if there is one."""
+
+    def focused(lifts: Lifts) -> list[Hit]:
+        return focus(
+            gathered.hits,
+            gathered.tokens,
+            gathered.found.terms,
+            weights=gathered.weights,
+            text_share=gathered.text_share,
+            whole=options.whole or gathered.dates_alone,
+            width=options.inner.width,
+            adjusted=Adjustments(gathered.believed, lifts),
+        )
+
+    hits = _through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
+    is_off = "rerank" in options.inner.without or gathered.dates_alone
+    if options.reranker is None or is_off:
+        return hits, None
+    from memcli.embedding.known import readable
+    from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
+
+    if not options.has("rerank"):
+        return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA)
+    text = gathered.question
+    if options.reranker.is_by_part:
+        text = readable(text, gathered.fingerprint)
+    hits, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
+    observe("rerank", hits)
+    return hits, reranked
+
+
 def _judging(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int]
 ) -> list[_Step]:
     """List the stages that score passages and tell how sure they are."""
-    passages = partial(
-        focus,
-        tokens=gathered.tokens,
-        terms=gathered.found.terms,
-        weights=gathered.weights,
-        text_share=gathered.text_share,
-        whole=options.whole or gathered.dates_alone,
-        width=options.inner.width,
-        believed=gathered.believed,
-    )
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
-        ("focus", passages),
         *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),

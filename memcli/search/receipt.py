@@ -19,6 +19,7 @@ from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
+    from memcli.search.rerank import Reranked
 
 SCHEMA = "memcli.search-receipt/1"
 TEXT_CHARS = 700  # as much as a snippet shows
@@ -73,6 +74,7 @@ def grounds(
             "dates": [span._asdict() for span in dates],
         },
         **({"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}),
+        **({"rerank": _reranked(answer.reranked)} if answer.reranked else {}),
         "index": {"revision": int(answer.revision), "fingerprint": answer.fingerprint or None},
         "verdict": answer.verdict,
         "legs": {
@@ -112,6 +114,11 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     ]
     reason = leg.reason.text if leg.reason else ""
     return {"ran": leg.ran, "reason": reason, "found": len(found), "top": top}
+
+
+def _reranked(told: Reranked) -> dict[str, Any]:
+    reason = told.reason.text if told.reason else ""
+    return {"by": told.by, "ran": told.ran, "reason": reason, "read": told.read}
 
 
 def _candidate(hit: Hit) -> dict[str, Any]:

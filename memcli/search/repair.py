@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 from operator import eq
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.wordpiece import whole_words
 from memcli.markdown.comments import visible
 from memcli.markdown.words import fold, prepare, sought

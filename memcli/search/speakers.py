@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
 from memcli.markdown.words import prepare
 from memcli.record import Record

@@ -65,6 +65,12 @@ TABLE = (
         switch="focus",
     ),
     Stage(
+        "rerank",
+        "has the 20 best passages read once more, each together with the query, where "
+        "`search.rerank` names what reads them",
+        switch="rerank",
+    ),
+    Stage(
         "speaker",
         "trims off lines of others where the question names who speaks, and keeps to `--by`",
         "nobody of `--by` says a line of its passage",

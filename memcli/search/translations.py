@@ -8,8 +8,8 @@ original. What a text says is not looked at: notes of a person are in whatever l
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from memcli.checking import TYPE_CHECKING
 from memcli.search.stopwords import ENGLISH, GERMAN_SIGNS
 
 if TYPE_CHECKING:

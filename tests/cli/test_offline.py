@@ -66,7 +66,7 @@ def test_no_command_connects_to_anything(notes: str) -> None:
     [
         "memory.query_encoder.encode_query('pool', Remembered(None, None))",
         "memory.open_encoder()",
-        "_open_model(locate()[0].path, 1)",
+        "open_model(locate()[0].path, 1)",
     ],
 )
 def test_the_model_runtime_reports_nothing(
@@ -77,7 +77,7 @@ def test_the_model_runtime_reports_nothing(
     program = (
         "import contextlib, memcli\n"
         "from memcli.embedding.choice import Remembered\n"
-        "from memcli.embedding.local import _open_model\n"
+        "from memcli.embedding.local import open_model\n"
         "from memcli.embedding.models import locate\n"
         f"memory = memcli.Memory.open({notes!r})\n"
         "with contextlib.suppress(memcli.errors.LegMissingError):\n"

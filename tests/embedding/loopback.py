@@ -1,4 +1,4 @@
-"""A real HTTP server on the loopback interface that embeds hashed words, or misbehaves as told."""
+"""A real HTTP server on the loopback interface: embeds hashed words, ranks, misbehaves as told."""
 
 from __future__ import annotations
 
@@ -42,6 +42,14 @@ def embedded(texts: list[str], dimension: int = DIMENSION) -> Reply:
     return Reply(body={"object": "list", "data": rows[::-1]})
 
 
+def ranked(texts: list[str], *, as_tei: bool = False) -> Reply:
+    """Answer with the number of words of each text as its score, the best first."""
+    name = "score" if as_tei else "relevance_score"
+    rows = [{"index": at, name: float(len(text.split()))} for at, text in enumerate(texts)]
+    rows.sort(key=lambda row: -row[name])
+    return Reply(body=rows if as_tei else {"model": "words", "results": rows})
+
+
 class Loopback:
     """The server, what it was sent, and how it behaves."""
 
@@ -68,11 +76,12 @@ class Loopback:
             def do_POST(self) -> None:
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 number = len(outer.batches)
-                outer.batches.append(asked["input"])
+                texts = next(asked[key] for key in ("input", "documents", "texts") if key in asked)
+                outer.batches.append(texts)
                 outer.asked.append(asked)
                 outer.headers.append(dict(self.headers))
                 outer.paths.append(self.path)
-                reply = outer.behave(number, asked["input"])
+                reply = outer.behave(number, texts)
                 body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body)
                 content = body if isinstance(body, bytes) else body.encode()
                 self.send_response(reply.status)

@@ -18,6 +18,16 @@ def test_graph_is_regenerated_byte_for_byte(model: Model) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
+def test_what_is_put_behind_a_graph_adds_two_outputs_and_no_weight(model: Model) -> None:
+    graph_alone, both = models.read_graph(model), models.read_token_graph(model)
+    assert both == graph_alone + graph.build_states(model, graph_alone)
+    assert len(both) - len(graph_alone) < 600
+    proto = onnx.load_from_string(both)
+    assert [entry.name for entry in proto.graph.output] == ["emb", "states", "likeness"]
+    assert [entry.name for entry in proto.graph.input] == ["ids", "mask", "query"]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
 def test_graph_is_the_pinned_one(model: Model) -> None:
     digest = hashlib.sha256(models.read_graph(model)).hexdigest()
     assert digest == model.graph_sha256
@@ -60,4 +70,5 @@ def test_fp32_layout_fills_the_file() -> None:
 
 def test_the_command_writes_every_graph(tmp_path: Path) -> None:
     graph.main([str(tmp_path)])
-    assert {path.name for path in tmp_path.iterdir()} == {model.graph for model in MODELS}
+    written = {file for model in MODELS for file in (model.graph, model.states)}
+    assert {path.name for path in tmp_path.iterdir()} == written

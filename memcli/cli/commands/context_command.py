@@ -37,6 +37,12 @@ def command(
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", help="default, two-pass, classic or convex.")
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BY", help="Have the best read once more: none, tokens, onnx, endpoint."
+        ),
+    ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     sync: Annotated[bool, typer.Option("--sync", help="Index every change first.")] = False,
     receipt: Annotated[
@@ -63,6 +69,7 @@ def command(
         "context.tail": tail,
         "search.mode": mode,
         "search.profile": profile,
+        "search.rerank": rerank,
     }
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
 

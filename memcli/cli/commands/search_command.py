@@ -119,6 +119,14 @@ def command(
             rich_help_panel=options.RANKING,
         ),
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BY",
+            help="Have the best read once more: none, tokens, onnx, endpoint.",
+            rich_help_panel=options.RANKING,
+        ),
+    ] = None,
     view: Annotated[
         str | None,
         typer.Option(
@@ -194,6 +202,7 @@ def command(
         "search.mode": mode,
         "search.fusion": fusion,
         "search.profile": profile,
+        "search.rerank": rerank,
         "search.min_score": min_score,
         "search.view": view,
     }
@@ -231,8 +240,7 @@ def command(
     question = Question.read(text, skin.today, day_first=skin.has_day_first)
     if why_not is not None:
         return _why_not(why_not, question, asked, as_json=as_json)
-    found = asked.answer(question)
-    _deliver(found, asked, receipt=receipt, require_dense=require_dense)
+    found = _deliver(question, asked, receipt=receipt, require_dense=require_dense)
     return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
 
 
@@ -300,8 +308,11 @@ def _keys() -> Sequence[str]:
     return RESULT_KEYS
 
 
-def _deliver(found: Answered, asked: Asking, *, receipt: str | None, require_dense: bool) -> None:
+def _deliver(
+    question: Question, asked: Asking, *, receipt: str | None, require_dense: bool
+) -> Answered:
     """Write the receipt, then the answer; LegMissingError where vectors had to take part."""
+    found = asked.answer(question)
     if receipt is not None:
         from memcli.cli import search_receipt
 
@@ -310,6 +321,7 @@ def _deliver(found: Answered, asked: Asking, *, receipt: str | None, require_den
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     asked.write(found)
+    return found
 
 
 def _check_values(sort: str, budget: int | None, query: list[str] | None) -> None:

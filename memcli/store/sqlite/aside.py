@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.store.sqlite.driver import connect, rows, understood
 

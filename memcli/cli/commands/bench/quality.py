@@ -66,6 +66,12 @@ def command(
     fusion: Annotated[
         str | None, typer.Option(metavar="HOW", help="scaled, weighted or rrf.")
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BY", help="Have the best read once more: none, tokens, onnx, endpoint."
+        ),
+    ] = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
@@ -90,7 +96,8 @@ def command(
         raise UsageError("--max-drop needs --baseline FILE", hint="memcli bench quality --help")
     gates = Gates(tuple(map(parse_gate, fail_under or ())), max_drop, max_p95_ms)
     shared = Shared(workspace, quiet, verbose, color, now)
-    flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion}
+    flags = {"search.profile": profile, "search.mode": mode, "search.fusion": fusion,
+             "search.rerank": rerank}  # fmt: skip
     files = queries or []
     if len(files) > 1 or against is not None:
         _check_sets(files, against, {"--baseline": baseline, "--run": run_file,

@@ -79,7 +79,7 @@ class Searcher:
         from memcli.search.options import Inner, options_of
 
         self._skin = skin
-        self._has_told = False
+        self._has_told = self._has_told_order = False
         wanted = options_of(skin.config, filters=Filters())
         self.options = wanted._replace(limit=limit, inner=Inner(without=without))
 
@@ -101,10 +101,13 @@ class Searcher:
         return answer
 
     def _tell(self, answer: Answer) -> None:
-        """Say once why vectors took no part, where they were asked for."""
-        from memcli.cli.search_output import by_keywords
+        """Say once why vectors or a reranker took no part, where they were asked for."""
+        from memcli.cli.search_output import by_keywords, say_reranked
         from memcli.search.legs import MODE_IS_LEXICAL
 
+        if answer.reranked is not None and not (answer.reranked.ran or self._has_told_order):
+            self._has_told_order = True
+            say_reranked(answer.reranked, self._skin.terminal)
         reason = answer.dense.reason
         if self._has_told or reason is None or reason.code in (MODE_IS_LEXICAL.code, "script"):
             return

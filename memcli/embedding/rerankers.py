@@ -1,0 +1,138 @@
+"""The rerankers that a configuration may name, each opened for its first texts and then kept.
+
+A reranker reads a query and a text together, which an encoder never does. Each is asked within
+`rerank.seconds`, and every failure is a LegMissingError: the order of before stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Event, Lock
+from typing import Protocol
+
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.deadline import within
+from memcli.errors import LegMissingError
+from memcli.record import Record
+
+TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
+
+
+class Scorer(Protocol):
+    """Reads texts with a query; what the module of a reranker gives."""
+
+    def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
+        """Give a score a text, the greater the better; raises LegMissingError.
+
+        Once `is_over` is set nobody waits any more, and whatever is given is not heeded.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free the model."""
+        ...
+
+
+class Reranking(Record):
+    """Which reranker is configured, and its settings."""
+
+    name: str  # of RERANKERS
+    seconds: float  # most that a search waits for it
+    folder: str = ""  # of a cross-encoder
+    max_tokens: int = 512  # of a pair, special ones included
+    url: str = ""  # of a server, up to and without /rerank
+    model: str = ""  # its name there; a server of one model needs none
+    # Reads the key when it is needed, so that no record that may be printed holds it.
+    key: Callable[[], str | None] = lambda: None
+    key_variable: str = ""  # the environment variable that holds the key; empty: no key
+
+
+class KeptReranker:
+    """The configured reranker for the texts of one index. Threads may share one."""
+
+    def __init__(self, wanted: Reranking, choice: Choice, index: Remembered) -> None:
+        """Take the settings; opens nothing."""
+        self.name, self.index = wanted.name, index
+        self._wanted, self._choice = wanted, choice
+        self._lock = Lock()
+        self._scorer: Scorer | None = None
+
+    @property
+    def is_by_part(self) -> bool:
+        """Tell that scores are likenesses of single parts, which add to what is known of them."""
+        return self.name == TOKENS
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Give a score a text, the greater the better; raises LegMissingError."""
+        is_over = Event()
+        try:
+            return within(self._wanted.seconds, partial(self._work, query, texts, is_over))
+        except TimeoutError as error:
+            text = f"{error} (rerank.seconds)"
+            raise LegMissingError(text, hint="memcli help ranking") from None
+        finally:
+            is_over.set()
+
+    def _work(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
+        with self._lock:
+            if self._scorer is None:
+                self._scorer = RERANKERS[self.name](self._wanted, self._choice, self.index)
+            return self._scorer.scores(query, texts, is_over)
+
+    def close(self) -> None:
+        """Free the model, which a process about to end need not; a later query opens it anew.
+
+        One that is still at work though nobody waits for it is left to itself.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            scorer, self._scorer = self._scorer, None
+            if scorer is not None:
+                scorer.close()
+        finally:
+            self._lock.release()
+
+
+def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
+    from memcli.embedding.late import TokenReranker
+    from memcli.embedding.models import fingerprint, locate, verify
+    from memcli.embedding.registry import is_verified
+
+    found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
+    if found is None:
+        raise LegMissingError("the index holds no vectors of the bundled model")
+    if not is_verified("bundled", choice, index) and not verify(found):
+        raise LegMissingError(f"{found.path} is not the pinned {found.model.name}")
+    return TokenReranker(found)
+
+
+def _onnx(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+    from memcli.embedding.cross import CrossEncoder
+
+    return CrossEncoder(wanted.folder, max_tokens=wanted.max_tokens)
+
+
+def _endpoint(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+    from memcli.embedding.distant import ServerReranker
+    from memcli.embedding.server import Server
+
+    server = Server(
+        table="rerank",
+        verb="rerank",
+        topic="ranking",
+        again="the same command",
+        url=wanted.url,
+        model=wanted.model,
+        key=wanted.key,
+        key_variable=wanted.key_variable,
+    )
+    return ServerReranker(server, wanted.seconds)
+
+
+RERANKERS: dict[str, Callable[[Reranking, Choice, Remembered], Scorer]] = {
+    TOKENS: _tokens,
+    ONNX: _onnx,
+    ENDPOINT: _endpoint,
+}

@@ -1,0 +1,138 @@
+"""A server of models as a table of settings names it: its address, its key, and its refusals.
+
+No key is ever shown, and nothing is followed to another host. What is asked of a server, and what
+its answers mean, is left to `endpoint` and `distant`; how it is asked, to `wire`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import SplitResult, urlsplit
+
+from memcli.errors import LegMissingError
+from memcli.record import Record
+
+_MESSAGE_CHARS = 200
+
+
+class Reply(Record):
+    """What a server answers."""
+
+    status: int
+    retry_after: str
+    location: str
+    body: bytes
+
+
+class Server(Record):
+    """What the user has set of a server."""
+
+    table: str  # of settings: openai | rerank
+    verb: str  # what stands behind the url
+    topic: str  # of the help
+    again: str  # the command that asks once more
+    url: str
+    model: str
+    key: Callable[[], str | None]
+    key_variable: str
+
+    def address(self) -> SplitResult:
+        """Read the address; LegMissingError says what is wrong with it."""
+        hint = f"memcli help {self.topic}"
+        if not self.url:
+            raise LegMissingError(
+                f"{self.table}.url is not set in your own configuration", hint=hint
+            )
+        try:
+            where = urlsplit(self.url)
+            _ = where.port
+        except ValueError as error:
+            raise LegMissingError(f"{self.table}.url is no address: {error}", hint=hint) from error
+        if where.scheme not in ("http", "https") or not where.hostname:
+            raise LegMissingError(
+                f"{self.table}.url must begin with https:// or http://", hint=hint
+            )
+        if where.username is not None:
+            raise LegMissingError(
+                f"{self.table}.url holds a name or a password",
+                hint=f"put the key into a variable and its name into {self.table}.key_variable",
+            )
+        return where
+
+    def read_key(self) -> str:
+        """Read the key from its variable; empty where none is named. Raises LegMissingError."""
+        if not self.key_variable:
+            return ""
+        key = (self.key() or "").strip()
+        if not key:
+            raise LegMissingError(
+                f"the variable {self.key_variable} that {self.table}.key_variable names is not set",
+                hint=f"export {self.key_variable}=...",
+            )
+        if not (key.isascii() and key.isprintable()):
+            raise LegMissingError(
+                f"the key in {self.key_variable} has characters that no key has",
+                hint=f"export {self.key_variable}=... once more",
+            )
+        return key
+
+    def refused(self, reply: Reply, said: str) -> LegMissingError:
+        """Say why a server gives nothing, with what it says of that."""
+        host, status = urlsplit(self.url).netloc, reply.status
+        if status in (401, 403):  # what the server says may repeat the key
+            if not self.key_variable:
+                return LegMissingError(
+                    f"{host} wants a key (status {status})",
+                    hint=f"set {self.table}.key_variable to the name of the variable that holds it",
+                )
+            return LegMissingError(
+                f"{host} refuses the key in {self.key_variable} (status {status})",
+                hint=f"export {self.key_variable}=... with a key that is valid there",
+            )
+        if 300 <= status < 400:
+            return LegMissingError(
+                f"{host} sends on to {_host(reply.location)}, and nothing is sent after it",
+                hint=f"set {self.table}.url to the right place",
+            )
+        if status == 404:
+            model = f" or no model {self.model}" if self.model else ""
+            return LegMissingError(
+                f"{self.url} has no /{self.verb}{model}" + (said and f": {said}"),
+                hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
+            )
+        return LegMissingError(
+            f"{host} refuses the request with status {status}" + (said and f": {said}"),
+            hint=f"memcli help {self.topic}",
+        )
+
+    def broken(self, what: str) -> LegMissingError:
+        """Say what is wrong with an answer."""
+        return LegMissingError(
+            f"the answer of {urlsplit(self.url).netloc} {what}",
+            hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
+        )
+
+
+def message(body: bytes, key: str) -> str:
+    """Give what a server says of an error, in one line and without the key."""
+    try:
+        said = json.loads(body)
+        found = said.get("error", said.get("message", said.get("detail", "")))
+        if isinstance(found, dict):
+            found = found.get("message", "")
+    except (ValueError, AttributeError, RecursionError):
+        found = ""
+    text = " ".join(found.split()) if isinstance(found, str) else ""
+    if key:  # also with blanks in it
+        text = re.sub(r"\s*".join(map(re.escape, key)), "[key]", text)
+    return text[:_MESSAGE_CHARS]
+
+
+def _host(location: str) -> str:
+    """Name the host of a redirect."""
+    try:
+        return urlsplit(location).netloc[:_MESSAGE_CHARS] or "another place"
+    except ValueError:
+        return "another place"

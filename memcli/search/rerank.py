@@ -1,0 +1,148 @@
+"""Read the best passages once more, together with the query; pure but for the reranker itself.
+
+What compares tokens says how like the query each part is, m, and the parts are scored anew:
+
+    own = own of `focus` + LIFT * (m - mean m)
+
+so that passages grow from other parts too; where the first passage stands far before the next,
+nothing is read. What reads whole passages gives them their order, in
+whatever unit it scores: the best takes the best score that there was, the next the next, so that
+later stages find scores as they know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Protocol
+
+from memcli.errors import LegMissingError, Reason
+from memcli.markdown.comments import visible
+from memcli.record import Record
+from memcli.search.hits import Hit
+
+TOP = 20  # passages that are read once more
+MOST_PARTS = 100  # that are read one by one; of so many passages, 50 is usual
+LIFT = 0.8
+# From this lead of the first passage on, likenesses of parts are not asked for: that spares 4 of 10
+# questions. Chosen on three LoCoMo conversations (458 questions), where they gave those questions
+# nothing; on a fourth, a chat of friends and MADial the rest keeps all that there was to gain.
+SURE_LEAD = 0.1
+
+OTHER_FORMULA = Reason("profile", "the profile ranks by a formula of its own")
+SURE = Reason("sure", "the first passage stands far before the next")
+NO_VECTORS = Reason("rerank", "it adds to cosines, and vectors take no part")
+
+Lifts = Mapping[int, Sequence[float]]  # by chunk id, of each of its parts
+
+
+class Reranker(Protocol):
+    """Reads texts together with a query."""
+
+    @property
+    def name(self) -> str:
+        """Name it as `search.rerank` does."""
+        ...
+
+    @property
+    def is_by_part(self) -> bool:
+        """Tell that scores are likenesses of single parts, which add to what is known of them."""
+        ...
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Give a score a text, the greater the better; raises LegMissingError."""
+        ...
+
+
+class Reranked(Record):
+    """What a reranker did, or why the order is that of before."""
+
+    by: str  # tokens | onnx | endpoint
+    read: int  # texts
+    reason: Reason | None = None
+
+    @property
+    def ran(self) -> bool:
+        """Tell whether its scores took part."""
+        return self.reason is None
+
+
+def rerank(
+    hits: Sequence[Hit],
+    query: str,
+    reranker: Reranker,
+    focused: Callable[[Lifts], Sequence[Hit]],
+    *,
+    has_vectors: bool,
+) -> tuple[Sequence[Hit], Reranked]:
+    """Rank the first TOP passages anew; `focused` makes passages of parts that are lifted.
+
+    Where the reranker fails, for whatever reason, the passages stay as they are. `has_vectors`
+    tells whether cosines took part in their scores.
+    """
+    top = hits[:TOP]
+    if reranker.is_by_part and not has_vectors:
+        return hits, Reranked(reranker.name, 0, NO_VECTORS)
+    if reranker.is_by_part and len(top) > 1 and top[0].score - top[1].score >= SURE_LEAD:
+        return hits, Reranked(reranker.name, 0, SURE)
+    if reranker.is_by_part:
+        parts = _parts(top)
+        texts = [_part(hit, part) for hit, part in parts]
+    else:
+        texts = [visible(hit.text).strip() for hit in top]
+    told = Reranked(reranker.name, len(texts))
+    if not texts:
+        return hits, told
+    try:
+        scores = reranker.scores(query, texts)
+    except LegMissingError as error:
+        return hits, told._replace(read=0, reason=error.reason)
+    if len(scores) != len(texts) or not all(map(isfinite, scores)):
+        reason = Reason("rerank", "the reranker gives no score for some texts")
+        return hits, told._replace(read=0, reason=reason)
+    if reranker.is_by_part:
+        lifts = _lifts(parts, scores)
+        read = {(hit.about.chunk_id, part): s for (hit, part), s in zip(parts, scores, strict=True)}
+        return [_traced(hit, reranker.name, lifts, read) for hit in focused(lifts)], told
+    return [*_reordered(top, scores, reranker.name), *hits[TOP:]], told
+
+
+def _parts(top: Sequence[Hit]) -> list[tuple[Hit, int]]:
+    """List the parts of passages, those of the best first."""
+    parts = [
+        (hit, part) for hit in top if hit.candidate.parts for part in range(hit.first, hit.last + 1)
+    ]
+    return parts[:MOST_PARTS]
+
+
+def _part(hit: Hit, number: int) -> str:
+    part = hit.candidate.parts[number]
+    return visible(hit.candidate.text[part.start : part.end]).strip()
+
+
+def _lifts(parts: Sequence[tuple[Hit, int]], likenesses: Sequence[float]) -> Lifts:
+    """Say by how much each part is more like the query than the others that were read."""
+    mean = sum(likenesses) / len(likenesses)
+    lifts: dict[int, list[float]] = {}
+    for (hit, part), likeness in zip(parts, likenesses, strict=True):
+        of_chunk = lifts.setdefault(hit.about.chunk_id, [0.0] * len(hit.candidate.parts))
+        of_chunk[part] = LIFT * (likeness - mean)
+    return lifts
+
+
+def _traced(hit: Hit, by: str, lifts: Lifts, read: Mapping[tuple[int, int], float]) -> Hit:
+    """Say of a passage what its best part was given, if that was read."""
+    chunk, part = hit.about.chunk_id, hit.best
+    if (chunk, part) not in read:
+        return hit
+    return hit.moved(hit.score, "rerank", by=by, read=read[chunk, part], lift=lifts[chunk][part])
+
+
+def _reordered(top: Sequence[Hit], scores: Sequence[float], by: str) -> list[Hit]:
+    """Give the hits in the order of their scores; ties keep the order of before."""
+    order = sorted(range(len(top)), key=lambda at: (-scores[at], at))
+    places = sorted((hit.score for hit in top), reverse=True)
+    return [
+        top[at].moved(place, "rerank", by=by, read=scores[at])
+        for at, place in zip(order, places, strict=True)
+    ]

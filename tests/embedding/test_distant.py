@@ -1,0 +1,158 @@
+"""Rerankers behind a real server: both shapes, every fault, and no key in what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.rerankers import KeptReranker, Reranking
+from memcli.errors import LegMissingError
+from tests.embedding.loopback import Loopback, Reply, loopback, ranked
+
+KEY = "sk-0123456789abcdef"
+TEXTS = ["one", "one two three", "one two"]
+SCORES = [1.0, 3.0, 2.0]
+TEI_ERROR = b"Failed to deserialize the JSON body into the target type: missing field `texts`"
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with loopback(lambda _, texts: ranked(texts)) as found:
+        yield found
+
+
+def kept(server: Loopback, **changes: Any) -> KeptReranker:
+    wanted = Reranking("endpoint", 30.0, url=server.url, model="words")._replace(**changes)
+    return KeptReranker(wanted, Choice(), Remembered(None, None))
+
+
+def fault(server: Loopback, **changes: Any) -> LegMissingError:
+    with pytest.raises(LegMissingError) as caught:
+        kept(server, **changes).scores("why", TEXTS)
+    return caught.value
+
+
+def answering(body: object, status: int = 200) -> Callable[[int, list[str]], Reply]:
+    return lambda _, texts: Reply(status, body)
+
+
+def rows(*pairs: tuple[Any, Any]) -> dict[str, Any]:
+    return {"results": [{"index": at, "relevance_score": score} for at, score in pairs]}
+
+
+def test_scores_come_back_in_the_order_of_the_texts(server: Loopback) -> None:
+    reranker = kept(server)
+    assert reranker.scores("why \ud800", TEXTS) == SCORES
+    assert server.paths == ["/v1/rerank"]
+    assert server.asked == [{"model": "words", "query": "why ?", "documents": TEXTS, "top_n": 3}]
+    assert "Authorization" not in server.headers[0]
+    assert reranker.scores("why", TEXTS[:1]) == [1.0]
+    assert len(server.connections) == 1  # it is kept
+    reranker.close()
+
+
+def test_a_server_of_one_model_need_not_be_told_its_name(server: Loopback) -> None:
+    assert kept(server, model="").scores("why", TEXTS) == SCORES
+    assert "model" not in server.asked[0]
+
+
+def test_the_shape_of_tei_is_found_out_once(server: Loopback) -> None:
+    def tei(number: int, texts: list[str]) -> Reply:
+        if "texts" not in server.asked[number]:
+            return Reply(422, TEI_ERROR)
+        return ranked(texts, as_tei=True)
+
+    server.behave = tei
+    reranker = kept(server, url=server.url.removesuffix("/v1"))
+    assert reranker.scores("why", TEXTS) == SCORES
+    assert reranker.scores("why", TEXTS) == SCORES
+    assert server.paths == ["/rerank"] * 3
+    assert [sorted(asked) for asked in server.asked] == [
+        ["documents", "model", "query", "top_n"],
+        ["query", "texts", "truncate"],
+        ["query", "texts", "truncate"],
+    ]
+
+
+def test_a_key_is_sent_and_never_shown(server: Loopback) -> None:
+    with_key = {"key": lambda: KEY, "key_variable": "RERANK_KEY"}
+    assert kept(server, **with_key).scores("why", TEXTS) == SCORES
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    server.behave = answering({"error": {"message": f"no such key: {KEY}"}}, 500)
+    assert "[key]" in fault(server, **with_key).message
+    server.behave = answering({"error": f"no such key: {KEY}"}, 401)
+    found = fault(server, **with_key)
+    assert "refuses the key in RERANK_KEY (status 401)" in found.message
+    assert KEY not in found.message + found.hint + repr(kept(server, **with_key)._wanted)
+    assert fault(server).hint.startswith("set rerank.key_variable")
+    found = fault(server, key_variable="RERANK_KEY")
+    assert "the variable RERANK_KEY that rerank.key_variable names is not set" in found.message
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html>", "is no list of scores"),
+        ([1, 2, 3], "is no list of scores"),
+        ({"data": []}, "is no list of scores"),
+        ({"results": [{"index": 0, "logit": 1.0}]}, "is no list of scores"),
+        (rows((0, 1.0), (1, 2.0)), "holds scores of 2 passages, not of the 3 asked for"),
+        (rows((0, 1.0), (1, 2.0), (1, 3.0)), "holds scores of 2 passages"),
+        (rows((0, 1.0), (1, 2.0), (3, 3.0)), "holds scores of 3 passages, not of the 3"),
+        (rows((0, 1.0), (1, 2.0), (2, float("nan"))), "holds a score that is no number"),
+        (rows((0, 1.0), (1, 2.0), (2, "3")), "holds a score that is no number"),
+        (rows((0, 1.0), (1, 2.0), (2, None)), "holds a score that is no number"),
+        (rows((0, 1.0), ([], 2.0), (2, 1.0)), "is no list of scores"),
+    ],
+)
+def test_an_answer_of_another_shape_is_named(server: Loopback, body: object, said: str) -> None:
+    server.behave = answering(body)
+    assert said in fault(server).message
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(404, {"error": "not found"}), "has no /rerank or no model words: not found"),
+        (Reply(400, {"message": "no rank pooling"}), "with status 400: no rank pooling"),
+        (Reply(422, TEI_ERROR), "refuses the request with status 422"),
+        (Reply(503, {}), "refuses the request with status 503"),
+        (Reply(302, b"", (("Location", "http://example.invalid/x"),)), "sends on to example"),
+        (Reply(200, b" " * (1 << 20)), "far larger"),
+    ],
+)
+def test_a_refusal_is_said(server: Loopback, reply: Reply, said: str) -> None:
+    server.behave = lambda _, texts: reply
+    assert said in fault(server).message
+
+
+def test_it_is_waited_for_no_longer_than_is_set(server: Loopback) -> None:
+    server.behave = server.silent
+    assert "no answer within 0.2 s" in fault(server, seconds=0.2).message
+
+
+def test_a_server_that_is_not_there_is_said() -> None:
+    with loopback() as server:
+        pass
+    assert "cannot be reached" in fault(server).message
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("", "rerank.url is not set in your own configuration"),
+        ("ftp://127.0.0.1/", "rerank.url must begin with https:// or http://"),
+        ("http://[", "rerank.url is no address"),
+        ("http://me:secret@127.0.0.1/", "rerank.url holds a name or a password"),
+    ],
+)
+def test_an_address_that_is_none_is_said_without_a_request(
+    server: Loopback, url: str, said: str
+) -> None:
+    found = fault(server, url=url)
+    assert said in found.message
+    assert "secret" not in found.message + found.hint
+    assert server.asked == []

@@ -1,0 +1,93 @@
+"""Tokens of a query against those of a text, by the bundled model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import onnx
+import onnxruntime  # type: ignore[import-untyped]
+import pytest
+
+from memcli.embedding import models, session
+from memcli.embedding.late import TokenReranker
+from memcli.embedding.models import INT8, Located, locate
+from memcli.embedding.wordpiece import WordPiece
+from memcli.errors import LegMissingError
+
+QUERY = "When did the pool run dry?"
+TEXTS = [
+    "The pool ran dry in June, when the pump failed.",
+    "Her cat sleeps all day.",
+    "When did the pool run dry?",
+    "naïve Überraschung 東京",
+    "word " * 300,
+]
+
+
+@pytest.fixture(scope="module")
+def located() -> Located:
+    return locate(models=(INT8,))[0]
+
+
+@pytest.fixture(scope="module")
+def likenesses(located: Located) -> list[float]:
+    return TokenReranker(located, threads=2).scores(QUERY, TEXTS, Event())
+
+
+def last_layer(located: Located, texts: list[str]) -> list[np.ndarray]:
+    """Give the states of the last layer, the input of the pooling, by the runtime's package."""
+    proto = onnx.load_from_string(models.read_graph(located.model))
+    made = {node.output[0]: node for node in proto.graph.node}
+    pooled = next(node for node in proto.graph.node if node.op_type == "ReduceSum")
+    name = made[pooled.input[0]].input[0]
+    proto.graph.output.append(onnx.ValueInfoProto(name=name))
+    wanted, options = session.settings(located), onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel(wanted.level)
+    for key, value in wanted.entries:
+        options.add_session_config_entry(key, value)
+    model = onnxruntime.InferenceSession(
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    words = WordPiece()
+    rows = [np.array([words.ids(text, INT8.max_tokens)]) for text in texts]
+    return [model.run([name], {"ids": row, "mask": np.ones_like(row)})[0][0] for row in rows]
+
+
+def test_the_likeness_is_the_mean_of_the_best_cosines(
+    located: Located, likenesses: list[float]
+) -> None:
+    states = [rows[1:-1] for rows in last_layer(located, [QUERY, *TEXTS])]
+    asked, *told = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in states]
+    expected = [float((asked @ rows.T).max(axis=1).mean()) for rows in told]
+    assert likenesses == pytest.approx(expected, abs=1e-5)
+    assert likenesses[2] == pytest.approx(1.0, abs=1e-5)
+    assert likenesses[0] > likenesses[1]
+
+
+def test_threads_change_nothing(located: Located, likenesses: list[float]) -> None:
+    model = TokenReranker(located, threads=1)
+    assert model.scores(QUERY, TEXTS, Event()) == likenesses
+    assert model.scores(QUERY, TEXTS[::-1], Event()) == likenesses[::-1]
+    model.close()
+    with pytest.raises(LegMissingError, match="closed"):
+        model.scores(QUERY, TEXTS, Event())
+
+
+def test_without_words_there_is_nothing_to_compare(located: Located) -> None:
+    model = TokenReranker(located)
+    assert model.scores(QUERY, [""], Event()) == [0.0]
+    with pytest.raises(LegMissingError, match="no word in the query"):
+        model.scores(" ", TEXTS, Event())
+
+
+def test_nobody_waits_for_the_texts_that_are_left(located: Located) -> None:
+    is_over = Event()
+    is_over.set()
+    assert TokenReranker(located).scores(QUERY, TEXTS, is_over) == [0.0] * len(TEXTS)
+
+
+def test_a_missing_model_is_one_error(located: Located, tmp_path: Path) -> None:
+    with pytest.raises(LegMissingError):
+        TokenReranker(located._replace(path=str(tmp_path / "model.onnx")))

@@ -1,0 +1,148 @@
+"""The order that a reranker gives, and what stays where it gives none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.errors import LegMissingError, Reason
+from memcli.search.focus import Adjustments, Width, focus
+from memcli.search.hits import Hit
+from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, Reranked, rerank
+from tests.search.makers import HALVES, candidate, fused
+
+
+class Reader:
+    """Scores texts as it is told, and keeps what it was asked."""
+
+    def __init__(self, scores: Sequence[float], *, by_part: bool = False, error: str = "") -> None:
+        self.name = "tokens" if by_part else "onnx"
+        self.is_by_part = by_part
+        self.asked: list[tuple[str, list[str]]] = []
+        self._scores, self._error = scores, error
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        self.asked.append((query, list(texts)))
+        if self._error:
+            raise LegMissingError(self._error, hint="memcli status")
+        return self._scores
+
+
+def focused(lifts: Lifts) -> list[Hit]:
+    """Cut three chunks of two lines down to single lines."""
+    hits = fused(
+        candidate(1, cosines=(0.9, 0.2), lines=("one", "two <!-- unseen -->")),
+        candidate(2, cosines=(0.8, 0.3), lines=("three", "four")),
+        candidate(3, cosines=(0.7, 0.1), lines=("five", "six")),
+    )
+    return focus(
+        hits,
+        {1: [("one",), ("two",)], 2: [("three",), ("four",)], 3: [("five",), ("six",)]},
+        (),
+        weights=HALVES,
+        text_share=1.0,
+        whole=False,
+        width=Width(lines=1),
+        adjusted=Adjustments(lifts=lifts),
+    )
+
+
+def places(hits: Sequence[Hit]) -> list[str]:
+    return [hit.citation for hit in hits]
+
+
+def test_passages_take_the_order_of_their_scores_and_keep_the_scores_of_before() -> None:
+    hits, reader = focused({}), Reader([1.0, -7.0, 30.0, 1.0, 2.0, 0.0])
+    again, told = rerank(hits, "why", reader, focused, has_vectors=True)
+    assert told == Reranked("onnx", 6)
+    assert reader.asked == [("why", ["one", "three", "five", "two", "four", "six"])]
+    assert [hit.text.split()[0] for hit in again] == ["five", "four", "one", "two", "six", "three"]
+    assert [hit.score for hit in again] == [hit.score for hit in hits]
+    assert again[0].trace[-1].stage == "rerank"
+    assert dict(again[0].trace[-1].inputs) == {"by": "onnx", "read": 30.0}
+
+
+def test_only_the_best_are_read_and_the_others_stay_behind_them() -> None:
+    hits = fused(*(candidate(n, cosines=(1 - n / 100,)) for n in range(1, TOP + 6)))
+    again, told = rerank(hits, "why", Reader(range(TOP)), focused, has_vectors=True)
+    assert told.read == TOP
+    assert places(again) == [*places(hits[:TOP])[::-1], *places(hits[TOP:])]
+    assert again[TOP:] == hits[TOP:]
+
+
+@given(st.lists(st.floats(-50, 50), min_size=6, max_size=6))
+def test_no_passage_is_lost_and_better_ones_stand_first(scores: list[float]) -> None:
+    hits = focused({})
+    again, _ = rerank(hits, "why", Reader(scores), focused, has_vectors=True)
+    given_to = dict(zip(places(hits), scores, strict=True))
+    assert sorted(places(again)) == sorted(places(hits))
+    assert [given_to[place] for place in places(again)] == sorted(scores, reverse=True)
+
+
+def test_parts_that_are_more_like_the_query_than_others_are_lifted() -> None:
+    """The mean is 0.5, so that line six, with 0.1 of its cosine, gains 0.4 * LIFT."""
+    hits = focused({})
+    at = places(hits).index("3.md:2-2")
+    likenesses = [0.42] * 6
+    likenesses[at] = 0.9
+    again, told = rerank(hits, "why", Reader(likenesses, by_part=True), focused, has_vectors=True)
+    assert told == Reranked("tokens", 6)
+    assert places(hits)[2] == "3.md:1-1"
+    six = next(hit for hit in again if hit.citation == "3.md:2-2")
+    step = six.trace[-1]
+    assert step.stage == "rerank"
+    assert dict(step.inputs) == pytest.approx({"by": "tokens", "read": 0.9, "lift": 0.4 * LIFT})
+    own = 0.625 * 0.1 + 0.4 * LIFT
+    neighbour = 0.625 * 0.7 - 0.08 * LIFT
+    assert dict(six.trace[-2].inputs)["part"] == pytest.approx(own + 0.3 * neighbour)
+
+
+def test_parts_are_not_read_where_the_first_passage_is_far_ahead() -> None:
+    hits = focused({})
+    hits[0] = hits[0]._replace(score=hits[1].score + SURE_LEAD)
+    parts, passages = Reader([0.5] * 6, by_part=True), Reader([1.0] * 6)
+    again, told = rerank(hits, "why", parts, focused, has_vectors=True)
+    assert (again, told, parts.asked) == (hits, Reranked("tokens", 0, SURE), [])
+    assert rerank(hits, "why", passages, focused, has_vectors=True)[1].ran
+    hits[0] = hits[0]._replace(score=hits[1].score + 0.99 * SURE_LEAD)
+    assert rerank(hits, "why", parts, focused, has_vectors=True)[1].ran
+
+
+def test_without_vectors_there_is_nothing_to_add_a_likeness_to() -> None:
+    hits, reader = focused({}), Reader([0.5] * 6, by_part=True)
+    again, told = rerank(hits, "why", reader, focused, has_vectors=False)
+    assert (again, reader.asked) == (hits, [])
+    assert told.reason is not None
+    assert not told.ran
+    assert rerank(hits, "why", Reader([1.0] * 6), focused, has_vectors=False)[1].ran
+
+
+@pytest.mark.parametrize(
+    ("reader", "reason"),
+    [
+        (Reader([], error="it sleeps"), Reason("no-leg", "it sleeps", "memcli status")),
+        (Reader([1.0, 2.0]), Reason("rerank", "the reranker gives no score for some texts")),
+        (
+            Reader([1.0, 2.0, 3.0, float("nan"), 5.0, 6.0]),
+            Reason("rerank", "the reranker gives no score for some texts"),
+        ),
+        (
+            Reader([float("inf")] * 6, by_part=True),
+            Reason("rerank", "the reranker gives no score for some texts"),
+        ),
+    ],
+)
+def test_the_order_stays_where_there_are_no_scores(reader: Reader, reason: Reason) -> None:
+    hits = focused({})
+    again, told = rerank(hits, "why", reader, focused, has_vectors=True)
+    assert again is hits
+    assert told == Reranked(reader.name, 0, reason)
+
+
+def test_nothing_found_is_nothing_to_read() -> None:
+    reader = Reader([])
+    assert rerank([], "why", reader, focused, has_vectors=True) == ([], Reranked("onnx", 0))
+    assert reader.asked == []
