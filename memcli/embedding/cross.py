@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Event
 
-from memcli.embedding.late import processors
+from memcli.embedding.cores import usable_cores
 from memcli.embedding.local import (
     find_files,
     inputs_of,
@@ -32,7 +32,7 @@ class CrossEncoder:
         model, *_, tokenizer = find_files(folder, SETTING).paths
         self._tokenizer = open_tokenizer(tokenizer)
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-        self._session = open_model(model, processors())
+        self._session = open_model(model, usable_cores())
         self._faults = runtime_faults()
         self._inputs = inputs_of(self._session, model)
 

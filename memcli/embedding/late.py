@@ -7,7 +7,6 @@ of the last layer, before the mean that makes a vector of them, so nothing but t
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from functools import partial
 from threading import Event
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.cores import cores
 from memcli.embedding.models import Located, read_token_graph
 from memcli.embedding.opener import QuickError
 from memcli.embedding.quick import QuickSession, of_floats, of_tokens
@@ -33,10 +33,10 @@ class TokenReranker:
     def __init__(self, located: Located, *, threads: int = 0) -> None:
         """Open the model, whose file is known to be the pinned one; LegMissingError where not.
 
-        Without `threads` there is one for each processor that the process may use.
+        `threads` is that of `cores`.
         """
         self._model = located.model
-        self._threads = threads or processors()
+        self._threads = cores(threads)
         self._words = QueryWords()
         try:
             graph = read_token_graph(located.model)
@@ -74,11 +74,3 @@ class TokenReranker:
     def close(self) -> None:
         """Free the model."""
         self._session.close()
-
-
-def processors() -> int:
-    """Count the processors that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # no such call on macOS and Windows
-        return os.cpu_count() or 1
