@@ -102,7 +102,8 @@ def test_vectors_of_another_model_say_nothing_of_tokens(
     assert run(["index", "-q"]) == 0
     found, said = ask("--rerank", "tokens")
     reason = "the index holds no vectors of the bundled model"
-    assert said == f"memcli: not ranked anew by tokens: {reason}\n"
+    told = f"memcli: not ranked anew by tokens: {reason}. Try: memcli help ranking\n"
+    assert said == told
     assert found["rerank"]["reason"] == reason
 
 

@@ -203,7 +203,8 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     assert len(before["properties"]) == 3 * kept
     writer = open_writer(str(store))
     writer.connection.execute(
-        "DROP TABLE unread; DROP INDEX chunks_preferences; ALTER TABLE chunks DROP COLUMN preferences;"
+        "DROP TABLE unread;"
+        "DROP INDEX chunks_preferences; ALTER TABLE chunks DROP COLUMN preferences;"
         "DROP TABLE speakers; ALTER TABLE chunks DROP COLUMN turns;"
         "DROP TABLE properties; DROP INDEX chunks_date; DROP INDEX documents_rules;"
         "ALTER TABLE documents DROP COLUMN soft;"
