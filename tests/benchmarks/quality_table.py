@@ -48,6 +48,7 @@ HEAD = (
     "| collection | questions | mode | Hit@1 | Hit@5 | Recall@10 | nDCG@10 | R@500t | R@1000t"
     " | R@2000t | lines |\n|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
 )
+LEAST_QUESTIONS = 30  # of a collection that gets a row
 SHOWN = 10  # passages whose lines are counted
 
 
@@ -118,6 +119,9 @@ def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[st
             for folder in folders
         ]
         both.append(records)
+    if sum(len(record.asked) for record in both[0]) < LEAST_QUESTIONS:
+        sys.stderr.write(f"{title}: too few questions for a row\n")
+        return
     hybrid, words = ([each for record in records for each in record.asked] for records in both)
     if hybrid == words:
         yield row(title, "words", hybrid, first=True), both[0][0]
