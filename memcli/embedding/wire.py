@@ -6,7 +6,7 @@ What an answer means is left to who asks.
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from threading import Event
@@ -80,11 +80,10 @@ class Wire:
         query = f"?{self._where.query}" if self._where.query else ""
         path = f"{self._where.path.rstrip('/')}/{self._server.verb}{query}"
         connection.request("POST", path, body, self._headers)
-        response = connection.getresponse()
-        read = response.read(most + 1)
+        with closing(connection.getresponse()) as response:
+            read, headers = response.read(most + 1), response.headers
         if len(read) > most:
             raise OSError("the answer is far larger than what was asked for")
-        headers = response.headers
         retry_after, location = headers.get("Retry-After", ""), headers.get("Location", "")
         return Reply(response.status, retry_after, location, bytes(read))
 

@@ -89,7 +89,7 @@ def apply(
     added: dict[str, bytes] = {}
     changed: list[str] = []
     damaged: list[str] = []
-    skips = list(planned.listing.skips)
+    skips: list[Skip] = []
     newest = sorted(planned.diff.added, key=lambda stat: stat.mtime_ns, reverse=True)
     todo = [*newest, *planned.diff.suspect]
     deferred = 0
@@ -135,7 +135,7 @@ def apply(
         moved=moved,
         removed=tuple(sorted(removed.keys() - olds)),
         unchanged=unchanged,
-        skips=tuple(skips),
+        skips=(*planned.listing.skips, *sorted(skips)),
         unlisted=planned.listing.unlisted,
         damaged=tuple(sorted(damaged)),
         deferred=deferred,

@@ -68,7 +68,6 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
         connection = _open(path, flags)
         _refuse_foreign(connection, path)
         problem = _load_vec(connection)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         if write:
@@ -207,6 +206,8 @@ def connect_unchanged(path: str) -> apsw.Connection:
 def _defended(path: str, flags: int) -> apsw.Connection:
     """Open with what a file can ask of SQLite cut down, before anything of it is read."""
     connection = apsw.Connection(path, flags=flags)
+    # The first who reads may have to look after the log alone, and others wait meanwhile.
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     for option, value in _DEFENCES:
         connection.config(option, value)
     connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
