@@ -304,7 +304,7 @@ def _batches(
                 if len(batch) >= EMBED_BATCH:
                     yield batch
                     batch = []
-        except Exception:
+        except Exception:  # whatever the encoder raises, what was made before it is stored
             if batch:
                 yield batch
             raise

@@ -24,9 +24,10 @@ from memcli.search.hits import Hit
 TOP = 20  # passages that are read once more
 MOST_PARTS = 100  # that are read one by one; of so many passages, 50 is usual
 LIFT = 0.8
-# From this lead of the first passage on, likenesses of parts are not asked for: that spares 4 of 10
-# questions. Chosen on three LoCoMo conversations (458 questions), where they gave those questions
-# nothing; on a fourth, a chat of friends and MADial the rest keeps all that there was to gain.
+# From this lead of the first passage on, likenesses of parts are not asked for. It was read off
+# fifths of the questions of three LoCoMo conversations by their lead, of which the upper gained
+# nothing. On a fourth 55 % of the questions are read and the gain stays; on MADial and a chat of
+# REALTALK 82 % are.
 SURE_LEAD = 0.1
 
 OTHER_FORMULA = Reason("profile", "the profile ranks by a formula of its own")
