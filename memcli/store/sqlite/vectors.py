@@ -31,7 +31,7 @@ MOST_BINDINGS = 10_000  # of a statement; SQLite takes 32,766
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
 CHURN_LIMIT = 1.5  # rebuild when vec0 holds this many times the room its rows need
 # Up to so many bytes of vectors are compared, 2,048 of 384 components. 305 take .7 ms and 757 take
-# 1.1, where a table of them in vec0 took 2.8 and codes 4.8; at 2,420 they take 5 to 6 in either way.
+# 1.1, where a table of them in vec0 took 2.8 and codes 4.8; at 2,420 both ways take 5 to 6.
 # Such a table was more than half of a small index, since vec0 sets 1,024 rows aside at once.
 SCANNED_BYTES = 3 << 20
 
