@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
+    from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
 # Codes of so many vectors take some milliseconds to look through.
@@ -192,13 +193,23 @@ class Reader:
         with understood(self.path):
             return frozenset(keywords.held(self._connection, match, chunk_ids)[1])
 
-    def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> list[Ranked]:
+    def totals(self, wanted: Wanted) -> Totals:
+        """Count what BM25 weighs the words of `wanted` by."""
+        from memcli.store.sqlite.totals import totals
+
+        with understood(self.path):
+            return totals(self._connection, expression(wanted) or "")
+
+    def lexical(
+        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+    ) -> list[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
         if match is None:
             return []
+        score = self._score(match, totals)
         with understood(self.path):
-            found = keywords.ranked(self._connection, match, limit, select_chunks(reach))
+            found = keywords.ranked(self._connection, match, limit, select_chunks(reach), score)
         return [Ranked(chunk_id, score) for chunk_id, score in found]
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
@@ -397,8 +408,17 @@ class Reader:
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         match = expression(legs.wanted) if missing else None
         if match:
-            scores |= keywords.scores(self._connection, match, missing)
+            score = self._score(match, legs.totals)
+            scores |= keywords.scores(self._connection, match, missing, score)
         return scores
+
+    def _score(self, match: str, totals: Totals | None) -> str:
+        """Write the score of a row: by this index alone, or by all that are asked."""
+        if totals is None:
+            return keywords.BM25
+        from memcli.store.sqlite.totals import weighed
+
+        return weighed(self._connection, match, totals)
 
     def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:
         """List the parts of chunks with their cosines, of which some are known."""
