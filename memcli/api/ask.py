@@ -65,6 +65,20 @@ def ask(
 
     With `expand` the raw lines behind summaries are added, within `expand.tokens`.
     """
+    return memory.answering(
+        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe)
+    )
+
+
+def _ask(
+    memory: OpenedWorkspace,
+    question: Question,
+    options: SearchOptions,
+    *,
+    expand: bool,
+    sync: bool | None,
+    observe: Observer,
+) -> Answered:
     index = remembered(memory)
     options = options._replace(reranker=memory.reranker(index))
     vector = begin_vector(memory, question, options, index)
@@ -222,6 +236,14 @@ def bring_in_step(
 
     True brings in everything, waiting for another writer; False leaves the index as it is.
     """
+    if memory.asked:
+        from memcli.api.together import together
+
+        return together(
+            memory.asked,
+            lambda each: bring_in_step(each, remembered(each), mode, sync=sync),
+            lambda each: None if mode == "lexical" else remembered(each).fingerprint,
+        )
     config = memory.config
     if sync is False or not (config("sync.on_search") or sync):
         return look(memory.store, memory.index_settings())

@@ -66,14 +66,14 @@ def context_of(
     `sync` is that of `ask.bring_in_step`.
     """
     if not text.strip():
-        return _of_a_session(memory, today, wanted, sync=sync)
+        return memory.answering(lambda asked: _of_a_session(asked, today, wanted, sync=sync))
     question = Question.read(
         text,
         today,
         day_first=memory.config("search.date_order") == "dmy",
         hint="memcli context",
     )
-    return _of_a_question(memory, question, wanted, sync=sync)
+    return memory.answering(lambda asked: _of_a_question(asked, question, wanted, sync=sync))
 
 
 def _of_a_question(

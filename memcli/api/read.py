@@ -54,6 +54,7 @@ def get(
     the first being 1. NotFoundError where there is no such document, UsageError for a range that
     ends before it begins.
     """
+    memory, target, before = memory.owner_of(target)
     settings = memory.index_settings()
     found = targets.resolve(target, settings, here)
     if first is not None and found.first is not None:
@@ -75,7 +76,7 @@ def get(
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
     return Lines(
-        source=found.source,
+        source=before + found.source,
         path=found.path,
         start_line=start,
         end_line=end,

@@ -94,7 +94,12 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
     for path, is_user in ((user_path, True), (workspace_path, False)):
-        table = _read(path, follow=is_user)
+        table = read_table(path, follow=is_user)
+        if "workspaces" in table and not is_user:
+            raise ConfigError(
+                f"{path}: [workspaces] may only stand in your own configuration",
+                hint=f"move it to {user_path}",
+            )
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
@@ -130,7 +135,7 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
     }
 
 
-def _read(path: str, *, follow: bool) -> dict[str, Any]:
+def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     """Read a configuration file; {} where there is none. A link is followed only if `follow`."""
     try:
         mode = os.stat(path, follow_symlinks=follow).st_mode
@@ -167,7 +172,7 @@ def _read(path: str, *, follow: bool) -> dict[str, Any]:
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in table.items():
-        if name == "source":
+        if name in ("source", "workspaces"):
             continue
         if isinstance(value, dict):
             flat |= {f"{name}.{inner}": each for inner, each in value.items()}

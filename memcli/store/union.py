@@ -18,19 +18,22 @@ words alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from heapq import merge
 from itertools import chain
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.totals import Totals, added
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, Wanted
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
+    from memcli.errors import Reason
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.port import Snapshot
     from memcli.store.run_records import SourceCounts, VectorSearch
@@ -63,6 +66,65 @@ class Place(str):
         return self != other and not self < other
 
 
+class StoreState(Record):
+    """How the index of one of several workspaces stands as they are asked."""
+
+    name: str
+    folder: str
+    state: str  # fresh | stale | not_indexed | empty | failed
+    pending: int  # files that the answer does not know as they are
+    reason: Reason | None
+    notices: tuple[Reason, ...] = ()
+    fingerprint: str | None = None  # of its vectors, where vectors are asked
+    is_own: bool = False
+
+
+class FailedStoreError(Exception):
+    """One of several stores cannot be read; the others can."""
+
+    def __init__(self, name: str, cause: MemcliError) -> None:
+        """Keep the name of its workspace, and what went wrong."""
+        super().__init__(f"{name}: {cause.message}")
+        self.name, self.cause = name, cause
+
+
+@contextmanager
+def failing(name: str) -> Iterator[None]:
+    """Say of an error of a store whose it is."""
+    try:
+        yield
+    except MemcliError as error:
+        raise FailedStoreError(name, error) from error
+
+
+class Guarded:
+    """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
+
+    def __init__(self, name: str, snapshot: Snapshot) -> None:
+        """Take the name of the workspace, and its snapshot."""
+        self._name, self._snapshot = name, snapshot
+
+    def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
+        """Ask the snapshot."""
+        with failing(self._name):
+            return self._watched(getattr(self._snapshot, asked))
+
+    def _watched(self, told: Any) -> Any:  # noqa: ANN401
+        """Look after what is read later, too: what is called, or iterated over."""
+        if callable(told):
+
+            def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
+                with failing(self._name):
+                    return self._watched(told(*values, **named))
+
+            return call
+        return self._each(told) if isinstance(told, Iterator) else told
+
+    def _each(self, told: Iterator[Any]) -> Iterator[Any]:
+        with failing(self._name):
+            yield from told
+
+
 class Member(Record):
     """A workspace that is asked with others."""
 
@@ -85,16 +147,6 @@ class Union:
         own = [snapshot.facts for snapshot in self._all]
         first = next((facts for facts in own if facts.fingerprint), own[0])
         return first._replace(revision=sum(facts.revision for facts in own))
-
-    @property
-    def of_other_encoders(self) -> tuple[str, ...]:
-        """Name the workspaces whose vectors another encoder has made."""
-        pairs = zip(self._names, self._all, strict=True)
-        return tuple(
-            name
-            for name, snapshot in pairs
-            if (made_by := snapshot.facts.fingerprint) and made_by != self.facts.fingerprint
-        )
 
     def known(self) -> Mapping[Key, Known]:
         """Give what is remembered of every document."""

@@ -25,7 +25,7 @@ from memcli.search.query import parse
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
-from memcli.types import Document, Filters
+from memcli.types import Document, FileText, Filters
 from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import Clock, changing
@@ -51,6 +51,7 @@ def put_all(change: Change, root: Path, workspace: str) -> None:
     made = settings_of(root)
     for stat in plan(made, {}).listing.files:
         file = read(made, stat.source, stat.path)
+        assert isinstance(file, FileText)
         document = make_document(made, file)
         assert isinstance(document, Document)
         source = WHOLE[f"{workspace}:{stat.source}"]

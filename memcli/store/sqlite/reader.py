@@ -71,6 +71,7 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = os.stat(path)
+        self._is_weighing = False
         with understood(path):
             schema.check(self._connection, path)
 
@@ -197,6 +198,7 @@ class Reader:
         """Count what BM25 weighs the words of `wanted` by."""
         from memcli.store.sqlite.totals import totals
 
+        self._be_weighing()
         with understood(self.path):
             return totals(self._connection, expression(wanted) or "")
 
@@ -418,7 +420,16 @@ class Reader:
             return keywords.BM25
         from memcli.store.sqlite.totals import weighed
 
-        return weighed(self._connection, match, totals)
+        self._be_weighing()
+        return weighed(match, totals)
+
+    def _be_weighing(self) -> None:
+        """Make known what weighs rows by other totals than those of this index."""
+        if not self._is_weighing:
+            from memcli.store.sqlite.totals import register
+
+            register(self._connection)
+            self._is_weighing = True
 
     def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:
         """List the parts of chunks with their cosines, of which some are known."""

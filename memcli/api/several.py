@@ -1,0 +1,224 @@
+"""Several workspaces opened as one memory: a question goes to all of them, and is answered once.
+
+The own workspace, that of the current folder or else the first that is named, lends its settings to
+the question and wins ties. Each other one keeps what its files are read by. `store.union` says how
+their ranks become those of one index, and what of a workspace no other one is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+from memcli.api.memory import Memory
+from memcli.api.opened import SYSTEM_CLOCK, Clock, OpenedWorkspace, current_folder
+from memcli.api.together import of_workspace
+from memcli.checking import TYPE_CHECKING
+from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
+from memcli.errors import (
+    IndexMissingError,
+    MemcliError,
+    NotFoundError,
+    Reason,
+    StoreError,
+    UsageError,
+)
+from memcli.store.union import FailedStoreError, Guarded, Member, Union, failing
+from memcli.workspace.locate import ENV_NAME, locate
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from memcli.api.together import Asked
+    from memcli.config.settings import Config
+    from memcli.store.port import Store
+
+    Made = TypeVar("Made")
+
+
+class UnionStore:
+    """The stores of several workspaces, to be asked together; nobody changes them here."""
+
+    def __init__(self, stores: Sequence[tuple[str, Store]]) -> None:
+        """Take them by the names of their workspaces, that of the own one first."""
+        self._stores = stores
+
+    @property
+    def local(self) -> str:
+        """Name the path of the own store."""
+        return self._stores[0][1].local
+
+    def exists(self) -> bool:
+        """Tell whether anything was ever stored in any."""
+        return any(store.exists() for _, store in self._stores)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Union]:
+        """Hold one state of each store that is there; IndexMissingError where none is.
+
+        FailedStoreError where one cannot be read.
+        """
+        with ExitStack() as opened:
+            members = []
+            for name, store in self._stores:
+                if store.exists():
+                    with failing(name):
+                        snapshot = opened.enter_context(store.snapshot())
+                    members.append(Member(name, Guarded(name, snapshot)))
+            if not members:
+                raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
+            yield Union(members)
+
+    def close(self) -> None:
+        """Let go of whatever is held open."""
+        for _, store in self._stores:
+            store.close()
+
+
+class Several(Memory):
+    """Several workspaces as one memory; what is asked of it goes to all of them."""
+
+    def __init__(
+        self, asked: Sequence[Asked], *, environ: Mapping[str, str], clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        """Take the workspaces, the own one first; at least one can be asked."""
+        there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
+        store = UnionStore([(name, opened.store) for name, opened in there])
+        # Whoever asks a question reads snapshots alone.
+        super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
+        self.asked = asked
+
+    def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
+        """Answer a question by the workspaces that can; the others are named in its freshness."""
+        memory = self
+        while True:
+            try:
+                return make(memory)
+            except FailedStoreError as error:
+                memory = memory._without(error.name, error.cause)
+
+    def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
+        """Give whose document `name:path` names; without a name it is of the own workspace."""
+        name, colon, rest = target.partition(":")
+        for known, _, opened in self.asked:
+            if colon and known == name:
+                if isinstance(opened, Reason):
+                    raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
+                return opened, rest, f"{name}:"
+        own, opened = next((n, o) for n, _, o in self.asked if not isinstance(o, Reason))
+        return opened, target, f"{own}:"
+
+    def close(self) -> None:
+        """Let go of every index and every model."""
+        super().close()
+        for _, _, opened in self.asked:
+            if not isinstance(opened, Reason):
+                opened.close()
+
+    def _without(self, name: str, cause: MemcliError) -> Several:
+        """Leave a workspace out, and say why."""
+        asked = [
+            (known, folder, of_workspace(cause.reason, folder) if known == name else opened)
+            for known, folder, opened in self.asked
+        ]
+        if all(isinstance(opened, Reason) for _, _, opened in asked):
+            raise cause
+        made = Several(asked, environ=self._environ, clock=self.clock)
+        made.config, made._query_encoder = self.config, self.query_encoder
+        return made
+
+
+def open_several(
+    named: Sequence[str],
+    *,
+    everywhere: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Several:
+    """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
+
+    `settings` stand above those of each. One that cannot be opened is left out and named, as long
+    as another can. NotFoundError for a folder that is not there, UsageError for an unknown name.
+    """
+    environ = os.environ if environ is None else environ
+    folders = _folders(named, environ, everywhere=everywhere)
+    asked = [
+        (name, folder, _opened(folder, settings, environ, clock))
+        for name, folder in _own_first(folders, environ)
+    ]
+    failed = [opened for _, _, opened in asked if isinstance(opened, Reason)]
+    if len(failed) == len(asked):
+        raise NotFoundError(f"none of the workspaces can be opened: {failed[0].text}",
+                            hint=failed[0].hint)  # fmt: skip
+    return Several(asked, environ=environ, clock=clock)
+
+
+def _opened(
+    folder: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
+) -> Memory | Reason:
+    try:
+        return Memory.open(folder, settings=settings, environ=environ, clock=clock)
+    except MemcliError as error:
+        return of_workspace(error.reason, folder)
+
+
+def _folders(
+    named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool
+) -> dict[str, str]:
+    """Give the folder of each workspace by its name; a folder that is named twice is one."""
+    known = named_workspaces(environ)
+    if everywhere and not known:
+        raise UsageError(
+            "--everywhere asks the workspaces that have a name, and none has",
+            hint="memcli help workspaces",
+        )
+    cwd = current_folder()
+    listed = [
+        (each.removeprefix(SIGN), folder_of_name(each, environ))
+        if each.startswith(SIGN)
+        else ("", locate(each, None, cwd))
+        for each in named
+    ]
+    listed += known.items() if everywhere else ()
+    names = {os.path.realpath(folder): name for name, folder in reversed(known.items())}
+    found: dict[str, str] = {}
+    for name, folder in listed:
+        real = os.path.realpath(folder)
+        if real not in found.values():
+            wanted = name or names.get(real) or _name_of(real)
+            taken = {*found, *known} - {name, names.get(real, "")}
+            found[_free(wanted, taken)] = real
+    return found
+
+
+def _name_of(folder: str) -> str:
+    """Make a name of the last part of a path."""
+    name = "".join(c if c.isalnum() or c in "_.-" else "-" for c in os.path.basename(folder))
+    return name.strip(".-") or "workspace"
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Give a name that nobody has: notes, notes-2, notes-3."""
+    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
+    return next(each for each in numbered if each not in taken)
+
+
+def _own_first(folders: Mapping[str, str], environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Put the workspace of the current folder before the others, if it is among them."""
+    try:
+        own = locate(None, environ.get(ENV_NAME), current_folder())
+    except MemcliError:
+        own = ""
+    return sorted(folders.items(), key=lambda each: each[1] != own)
+
+
+def _config_of(asked: Sequence[tuple[str, OpenedWorkspace]]) -> Config:
+    """Give the settings of the first, with the sources of all by their whole names."""
+    sources = tuple(
+        source._replace(name=f"{name}:{source.name}")
+        for name, opened in asked
+        for source in opened.config.sources
+    )
+    return asked[0][1].config._replace(sources=sources)
