@@ -58,7 +58,7 @@ _memcli() {
         "search:--path") _memcli_values 'documents'; return ;;
         "search:--source") _memcli_values 'sources'; return ;;
         "search:--kind") _memcli_values ''; return ;;
-        "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
+        "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global private" -- "$cur"); return ;;
         "search:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "search:--heading") _memcli_values ''; return ;;
         "search:--by") _memcli_values ''; return ;;
@@ -107,7 +107,7 @@ _memcli() {
         "ls:--on") _memcli_values ''; return ;;
         "ls:--source") _memcli_values 'sources'; return ;;
         "ls:--kind") _memcli_values ''; return ;;
-        "ls:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
+        "ls:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global private" -- "$cur"); return ;;
         "ls:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "ls:--tag") _memcli_values ''; return ;;
         "ls:--where") _memcli_values ''; return ;;
@@ -184,14 +184,14 @@ _memcli() {
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace --everywhere -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace --everywhere -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --no-sync --sync --receipt -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --no-sync --sync --receipt -w --workspace --everywhere -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man -h --help" -- "$cur") ;;

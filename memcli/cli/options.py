@@ -22,9 +22,26 @@ Workspace = Annotated[
         "-w",
         "--workspace",
         metavar="FOLDER",
-        help="The workspace.",
+        help="The workspace, or @NAME.",
         show_default="MEMCLI_WORKSPACE, else at or above here",
         rich_help_panel=GENERAL,
+    ),
+]
+Workspaces = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-w",
+        "--workspace",
+        metavar="FOLDER",
+        help="The workspace, or @NAME; several are asked as one.",
+        show_default="MEMCLI_WORKSPACE, else at or above here",
+        rich_help_panel=GENERAL,
+    ),
+]
+Everywhere = Annotated[
+    bool,
+    typer.Option(
+        "--everywhere", help="Ask every workspace that has a name.", rich_help_panel=GENERAL
     ),
 ]
 Json = Annotated[

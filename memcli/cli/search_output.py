@@ -46,7 +46,7 @@ def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
 def _write_paths(found: Answered, skin: Skin, shape: Shape) -> None:
     terminal = skin.terminal
     is_exact = shape.form == "paths0" and not terminal.out_is_terminal
-    for name in dict.fromkeys(skin.name(*hit.about.document) for hit in found.answer.hits):
+    for name in dict.fromkeys(skin.file_from_here(*hit.about.document) for hit in found.answer.hits):
         terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
 
 
@@ -56,7 +56,7 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
 
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
-        name, at = skin.name(*hit.about.document), landing(hit, found.words)
+        name, at = skin.file_from_here(*hit.about.document), landing(hit, found.words)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
         terminal.write(line)
 
@@ -162,7 +162,7 @@ WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
 def _file(place: Passage | About, skin: Skin) -> str | None:
     """Name the file from here; None for a source that is configured no longer."""
     source, path = place.source, place.path
-    return None if skin.file_of(source, path) is None else skin.name(source, path)
+    return None if skin.file_of(source, path) is None else skin.file_from_here(source, path)
 
 
 def say(found: Answered, skin: Skin, shape: Shape) -> None:

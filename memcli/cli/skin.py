@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from memcli.api.memory import Memory
@@ -25,11 +25,18 @@ if TYPE_CHECKING:
 class Shared(Record):
     """The options that every command has."""
 
-    workspace: str | None
+    workspace: str | Sequence[str] | None  # several of a command that can ask several
     quiet: bool
     verbose: bool
     color: str
     now: str | None
+    everywhere: bool = False
+
+    @property
+    def folders(self) -> Sequence[str]:
+        """List the workspaces that are named."""
+        named = self.workspace
+        return () if named is None else (named,) if isinstance(named, str) else named
 
 
 class Skin(Record):
@@ -67,7 +74,14 @@ class Skin(Record):
         return None if root is None else os.path.join(root, path)
 
     def name(self, source: str, path: str) -> str:
-        """Name a document by its path from here, as other programs and `memcli get` take it."""
+        """Name a document by its path from here, as other programs and `memcli get` take it.
+
+        Of several workspaces it is the name of its own with the path there, which `get` takes.
+        """
+        return shown(source, path) if self.memory.asked else self.file_from_here(source, path)
+
+    def file_from_here(self, source: str, path: str) -> str:
+        """Name the file of a document by its path from here, as other programs take it."""
         if source == MEMORY_SOURCE and self.here == self.config.workspace:
             return shown(source, path)
         file = self.file_of(source, path)
@@ -90,9 +104,24 @@ def make_skin(shared: Shared, flags: Mapping[str, Any]) -> Skin:
     """Open the workspace for a command; `flags` may hold None for not given."""
     terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
     given = {name: value for name, value in flags.items() if value is not None}
-    memory = Memory.open(shared.workspace, settings=given)
+    memory = _open(shared, given)
     moment = _parse_now(shared.now) if shared.now else memory.clock.now()
     return Skin(memory, terminal, moment, current_folder())
+
+
+def _open(shared: Shared, settings: Mapping[str, Any]) -> Memory:
+    """Open one workspace, or several as one."""
+    folders = shared.folders
+    if shared.everywhere or len(folders) > 1:
+        from memcli.api.several import open_several
+
+        return open_several(folders, everywhere=shared.everywhere, settings=settings)
+    folder = folders[0] if folders else None
+    if folder is not None and folder.startswith("@"):
+        from memcli.config.workspaces import folder_of_name
+
+        folder = folder_of_name(folder, os.environ)
+    return Memory.open(folder, settings=settings)
 
 
 def _parse_now(text: str) -> datetime:

@@ -48,7 +48,8 @@ def command(
     receipt: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
     ] = None,
-    workspace: options.Workspace = None,
+    workspace: options.Workspaces = None,
+    everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -71,7 +72,7 @@ def command(
         "search.profile": profile,
         "search.rerank": rerank,
     }
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), flags)
 
     from memcli.api.assemble import context_of, wanted_of
     from memcli.cli import context_output

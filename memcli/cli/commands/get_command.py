@@ -42,7 +42,8 @@ def command(
         bool, typer.Option("--expand", help="Print the lines that a summary stands for.")
     ] = False,
     as_json: options.Json = False,
-    workspace: options.Workspace = None,
+    workspace: options.Workspaces = None,
+    everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -60,7 +61,7 @@ def command(
             "--from and --lines must be at least 1",
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), {})
     if len(targets) == 1:
         return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
     if (first, count, expected) != (None, None, None):

@@ -59,7 +59,8 @@ def command(
         ),
     ] = None,
     as_json: options.Json = False,
-    workspace: options.Workspace = None,
+    workspace: options.Workspaces = None,
+    everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -73,7 +74,7 @@ def command(
 
     Examples: memcli index      memcli index --watch
     """
-    shared = Shared(workspace, quiet, verbose, color, now)
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
     wanted = IndexWish(full, dry_run, prune, wait, as_json)
     flags = {
         "embedding.encoder": encoder,

@@ -22,7 +22,8 @@ def command(
         bool, typer.Option("--deep", help="Also run the model and check the file.")
     ] = False,
     as_json: options.Json = False,
-    workspace: options.Workspace = None,
+    workspace: options.Workspaces = None,
+    everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -33,7 +34,7 @@ def command(
 
     Examples: memcli status      memcli status --check --json
     """
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), {})
     return run(skin, check=check, deep=deep, as_json=as_json)
 
 
