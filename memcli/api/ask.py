@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_SPEAKERS = 8  # of an error
 WITHOUT_BOUND = 10**9
+INDEX = "memcli index"
 SYNC_WAIT_SECONDS = 60.0
 
 
@@ -92,7 +93,7 @@ def _ask(
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
         nothing = _nothing(memory, question, options, answer)
-        return Answered(question, freshness, answer, nothing=nothing)
+        return Answered(question, freshness, for_all(memory, answer), nothing=nothing)
     from memcli.search.expansion import search_expanded
 
     with memory.store.snapshot() as snapshot:
@@ -106,7 +107,16 @@ def _ask(
             age_days=question.age_days,
         )
     nothing = _nothing(memory, question, options, answer)
-    return Answered(question, freshness, answer, tuple(expanded), nothing)
+    return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
+
+
+def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
+    """Let the hint of a leg that did not run be for all workspaces that were asked."""
+    reason = answer.dense.reason
+    if not memory.asked_by or reason is None or reason.hint != INDEX:
+        return answer
+    reason = reason._replace(hint=f"{INDEX} {memory.asked_by}")
+    return answer._replace(dense=answer.dense._replace(reason=reason))
 
 
 def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:

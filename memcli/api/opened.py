@@ -101,6 +101,7 @@ class OpenedWorkspace:
         self._reranker: KeptReranker | None = None
         # Name, folder, and the workspace or why it cannot be asked; of several that are one.
         self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
+        self.asked_by = ""  # the options that name them
 
     def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
         """Answer a question; of several workspaces the rest answers where one fails."""

@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from shlex import quote
 
 from memcli.api.memory import Memory
 from memcli.api.opened import SYSTEM_CLOCK, Clock, OpenedWorkspace, current_folder
 from memcli.api.together import of_workspace
 from memcli.checking import TYPE_CHECKING
+from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.errors import (
     IndexMissingError,
@@ -125,6 +127,7 @@ class Several(Memory):
         if all(isinstance(opened, Reason) for _, _, opened in asked):
             raise cause
         made = Several(asked, environ=self._environ, clock=self.clock)
+        made.asked_by = self.asked_by
         made.config, made._query_encoder = self.config, self.query_encoder
         return made
 
@@ -152,12 +155,18 @@ def open_several(
     if len(failed) == len(asked):
         raise NotFoundError(f"none of the workspaces can be opened: {failed[0].text}",
                             hint=failed[0].hint)  # fmt: skip
-    return Several(asked, environ=environ, clock=clock)
+    made = Several(asked, environ=environ, clock=clock)
+    options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
+    made.asked_by = " ".join(options)
+    return made
 
 
 def _opened(
     folder: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
 ) -> Memory | Reason:
+    if not os.path.isdir(folder):
+        text = f"there is no folder {folder}"
+        return Reason("not-found", text, f"correct [workspaces] in {user_file(environ)}")
     try:
         return Memory.open(folder, settings=settings, environ=environ, clock=clock)
     except MemcliError as error:

@@ -52,7 +52,15 @@ WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
-    from memcli.render.jsonio import asked, dates_of, freshness_of, legs, repairs, reranked
+    from memcli.render.jsonio import (
+        asked,
+        dates_of,
+        freshness_of,
+        legs,
+        repairs,
+        reranked,
+        stores_of,
+    )
 
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
@@ -64,6 +72,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "tokens": assembled.tokens,
         "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
+        **stores_of(found.freshness),
         "verdict": answer.verdict if answer else None,
         "legs": legs(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
@@ -81,12 +90,14 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
 
 
 def _part(part: ContextPart) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
         "ref": about.ref,
         "path": about.path,
-        "source": about.source,
+        **source_of(about.source),
         "start_line": about.start_line,
         "end_line": about.end_line,
         "heading_path": list(about.heading_path),

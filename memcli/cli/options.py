@@ -17,23 +17,12 @@ RANKING = "Ranking"
 INDEX = "Index"
 
 Workspace = Annotated[
-    str | None,
-    typer.Option(
-        "-w",
-        "--workspace",
-        metavar="FOLDER",
-        help="The workspace, or @NAME.",
-        show_default="MEMCLI_WORKSPACE, else at or above here",
-        rich_help_panel=GENERAL,
-    ),
-]
-Workspaces = Annotated[
     list[str] | None,
     typer.Option(
         "-w",
         "--workspace",
         metavar="FOLDER",
-        help="The workspace, or @NAME; several are asked as one.",
+        help="The workspace, or @NAME; some commands ask several as one.",
         show_default="MEMCLI_WORKSPACE, else at or above here",
         rich_help_panel=GENERAL,
     ),

@@ -18,6 +18,7 @@ from memcli.workspace.dating import age_days
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
 
@@ -25,18 +26,12 @@ if TYPE_CHECKING:
 class Shared(Record):
     """The options that every command has."""
 
-    workspace: str | Sequence[str] | None  # several of a command that can ask several
+    workspace: Sequence[str] | None  # as they are named
     quiet: bool
     verbose: bool
     color: str
     now: str | None
-    everywhere: bool = False
-
-    @property
-    def folders(self) -> Sequence[str]:
-        """List the workspaces that are named."""
-        named = self.workspace
-        return () if named is None else (named,) if isinstance(named, str) else named
+    everywhere: bool | None = None  # None of a command that asks one workspace
 
 
 class Skin(Record):
@@ -66,6 +61,11 @@ class Skin(Record):
     def now(self) -> str:
         """Give the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")
+
+    def of(self, memory: OpenedWorkspace) -> Skin:
+        """Give the command line around one of several workspaces."""
+        made = Memory(memory.config, memory.store, environ=os.environ, clock=memory.clock)
+        return self._replace(memory=made)
 
     def file_of(self, source: str, path: str) -> str | None:
         """Give the absolute path of a document; None for a source that is configured no longer."""
@@ -111,11 +111,18 @@ def make_skin(shared: Shared, flags: Mapping[str, Any]) -> Skin:
 
 def _open(shared: Shared, settings: Mapping[str, Any]) -> Memory:
     """Open one workspace, or several as one."""
-    folders = shared.folders
+    folders = shared.workspace or ()
+    if len(folders) > 1 and shared.everywhere is None:
+        from shlex import quote
+
+        raise UsageError(
+            f"this command is about one workspace, and -w names {len(folders)}",
+            hint=f"-w {quote(folders[0])}",
+        )
     if shared.everywhere or len(folders) > 1:
         from memcli.api.several import open_several
 
-        return open_several(folders, everywhere=shared.everywhere, settings=settings)
+        return open_several(folders, everywhere=bool(shared.everywhere), settings=settings)
     folder = folders[0] if folders else None
     if folder is not None and folder.startswith("@"):
         from memcli.config.workspaces import folder_of_name

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 UNDATED = "9999-99-99"  # behind every day
 
 
-class Place(str):
+class Qualified(str):
     """The name of a source behind that of its workspace: it sorts by the turn of the workspace."""
 
     turn: int
     __slots__ = ("turn",)
 
-    def __new__(cls, turn: int, workspace: str, source: str) -> Place:
+    def __new__(cls, turn: int, workspace: str, source: str) -> Qualified:
         """Put workspace and source together."""
         made = super().__new__(cls, f"{workspace}:{source}")
         made.turn = turn
@@ -58,7 +58,7 @@ class Place(str):
 
     def __lt__(self, other: str) -> bool:
         """Compare by turn, then by name."""
-        turn = other.turn if isinstance(other, Place) else self.turn
+        turn = other.turn if isinstance(other, Qualified) else self.turn
         return self.turn < turn or (self.turn == turn and str.__lt__(self, other))
 
     def __gt__(self, other: str) -> bool:
@@ -502,7 +502,7 @@ class Union:
         }
 
     def _source(self, turn: int, source: str) -> str:
-        return Place(turn, self._names[turn], source)
+        return Qualified(turn, self._names[turn], source)
 
     def _path(self, turn: int, path: str) -> str:
         return f"{self._names[turn]}:{path}"

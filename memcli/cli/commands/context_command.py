@@ -48,7 +48,7 @@ def command(
     receipt: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
     ] = None,
-    workspace: options.Workspaces = None,
+    workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,

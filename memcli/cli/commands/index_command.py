@@ -11,7 +11,7 @@ from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     import typer
 
@@ -59,7 +59,7 @@ def command(
         ),
     ] = None,
     as_json: options.Json = False,
-    workspace: options.Workspaces = None,
+    workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -93,15 +93,29 @@ def command(
     from memcli.cli.watch_run import watch as stay
 
     skin = make_skin(shared, flags)
-    pinned = shared._replace(workspace=skin.config.workspace)
+    if skin.memory.asked:
+        raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
+    pinned = shared._replace(workspace=(skin.config.workspace,))
     return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
 
 def run(wanted: IndexWish, skin: Skin) -> int:
-    """Index the workspace and report what was done."""
-    if wanted.dry_run:
-        return _dry_run(skin, as_json=wanted.as_json)
+    """Index the workspace, or each of several, and report what was done."""
+    work = _dry_run if wanted.dry_run else _index
+    if skin.memory.asked:
+        from memcli.cli.several import each
 
+        what = "index-plan" if wanted.dry_run else "index"
+        return each(skin, lambda one: (work(wanted, one), 0), what=what, as_json=wanted.as_json)
+    record = work(wanted, skin)
+    if wanted.as_json:
+        from memcli.render.jsonio import dumps
+
+        skin.terminal.write(dumps(record) + "\n")
+    return ExitCode.OK
+
+
+def _index(wanted: IndexWish, skin: Skin) -> dict[str, Any]:
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.index_output import write
     from memcli.cli.progress import Progress
@@ -110,15 +124,13 @@ def run(wanted: IndexWish, skin: Skin) -> int:
         vectors = Vectors(skin.memory, progress.update)
         job = Job(wanted.full, wanted.prune, wanted.wait)
         done = sync(skin.memory, job, vectors, on_progress=progress.update)
-    write(done, vectors.opened, skin, as_json=wanted.as_json)
-    return ExitCode.OK
+    return write(done, vectors.opened, skin, as_json=wanted.as_json)
 
 
-def _dry_run(skin: Skin, *, as_json: bool) -> int:
+def _dry_run(wanted: IndexWish, skin: Skin) -> dict[str, Any]:
     """Say what a run would do, whatever that takes to read."""
     from memcli.cli.index_output import write_plan
     from memcli.indexing.look import stand
 
     standing = stand(skin.memory.store, skin.memory.index_settings())
-    write_plan(standing, skin.terminal, as_json=as_json)
-    return ExitCode.OK
+    return write_plan(standing, skin.terminal, as_json=wanted.as_json)

@@ -169,7 +169,7 @@ def command(
         str | None,
         typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
-    workspace: options.Workspaces = None,
+    workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
