@@ -249,11 +249,13 @@ def bring_in_step(
     if memory.asked:
         from memcli.api.together import together
 
-        return together(
-            memory.asked,
-            lambda each: bring_in_step(each, remembered(each), mode, sync=sync),
-            lambda each: None if mode == "lexical" else remembered(each).fingerprint,
-        )
+        def step(each: OpenedWorkspace) -> tuple[Freshness, str | None]:
+            own = remembered(each)
+            found = bring_in_step(each, own, mode, sync=sync)
+            fingerprint = own.fingerprint or remembered(each).fingerprint
+            return found, None if mode == "lexical" else fingerprint
+
+        return together(memory.asked, step)
     config = memory.config
     if sync is False or not (config("sync.on_search") or sync):
         return look(memory.store, memory.index_settings())
@@ -271,7 +273,14 @@ def bring_in_step(
 
 
 def remembered(memory: OpenedWorkspace) -> Remembered:
-    """Read which model has made the index, and its files as they were verified then."""
+    """Read which model has made the index, and its files as they were verified then.
+
+    Of several it is the first that has vectors.
+    """
+    for _, _, each in memory.asked:
+        own = Remembered(None, None) if isinstance(each, Reason) else remembered(each)
+        if own.fingerprint:
+            return own
     try:
         with memory.store.snapshot() as snapshot:
             facts = snapshot.facts

@@ -106,16 +106,20 @@ class Guarded:
 
     def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
         """Ask the snapshot."""
-        with failing(self._name):
+        try:
             return self._watched(getattr(self._snapshot, asked))
+        except MemcliError as error:
+            raise FailedStoreError(self._name, error) from error
 
     def _watched(self, told: Any) -> Any:  # noqa: ANN401
         """Look after what is read later, too: what is called, or iterated over."""
         if callable(told):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
-                with failing(self._name):
+                try:
                     return self._watched(told(*values, **named))
+                except MemcliError as error:
+                    raise FailedStoreError(self._name, error) from error
 
             return call
         return self._each(told) if isinstance(told, Iterator) else told
@@ -140,13 +144,18 @@ class Union:
         self._names = [member.name for member in members]
         self._all = [member.snapshot for member in members]
         self._count = len(members)
+        self._totals: dict[Wanted, Totals] = {}
 
     @cached_property
     def facts(self) -> Facts:
         """Give the facts of the first store that has vectors; every revision counts."""
-        own = [snapshot.facts for snapshot in self._all]
+        own = self._facts
         first = next((facts for facts in own if facts.fingerprint), own[0])
         return first._replace(revision=sum(facts.revision for facts in own))
+
+    @cached_property
+    def _facts(self) -> list[Facts]:
+        return [snapshot.facts for snapshot in self._all]
 
     def known(self) -> Mapping[Key, Known]:
         """Give what is remembered of every document."""
@@ -165,7 +174,7 @@ class Union:
         own = self._all[turn].counts()
         if self._has_vectors(turn):
             return own
-        other = self._all[turn].facts.fingerprint
+        other = self._facts[turn].fingerprint
         return own._replace(embedded=0, left_out=own.parts) if other else own
 
     def by_source(self) -> Mapping[str, SourceCounts]:
@@ -245,7 +254,9 @@ class Union:
 
     def totals(self, wanted: Wanted) -> Totals:
         """Add up what BM25 weighs the words of `wanted` by."""
-        return added(snapshot.totals(wanted) for snapshot in self._all)
+        if wanted not in self._totals:
+            self._totals[wanted] = added(snapshot.totals(wanted) for snapshot in self._all)
+        return self._totals[wanted]
 
     def lexical(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
@@ -271,15 +282,15 @@ class Union:
 
         def near() -> Sequence[Near]:
             found = [(turn, own, wait()) for turn, own, wait in begun]
-            best = self._nearest([(turn, texts) for turn, _, texts in found])[:limit]
-            last = best[-1].cosine if best else 1.0
+            texts = {each.hash: each.cosine for *_, told in found for each in told}
+            last = min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
             whole = [
-                (turn, self._with_ties(turn, vector, own, texts, last))
-                if len(texts) == limit and texts[-1].cosine >= last
-                else (turn, texts)
-                for turn, own, texts in found
+                (turn, self._with_ties(turn, vector, own, told, last))
+                if len(told) == limit and told[-1].cosine >= last
+                else (turn, told)
+                for turn, own, told in found
             ]
-            return self._nearest(whole)[:limit]
+            return self._nearest(whole, last)[:limit]
 
         return near
 
@@ -293,11 +304,13 @@ class Union:
             texts = self._all[turn].dense(vector, most, own)()
         return texts
 
-    def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]]) -> list[Near]:
-        """Put the texts of all stores in one order; one that several hold is one text."""
+    def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
+        """Put texts as near as `last` in one order; one that several stores hold is one text."""
         texts: dict[bytes, Near] = {}
         for turn, own in found:
             for each in own:
+                if each.cosine < last:
+                    break
                 ids = tuple(self._our(turn, chunk) for chunk in each.chunk_ids)
                 known = texts.get(each.hash)
                 texts[each.hash] = (
@@ -477,7 +490,7 @@ class Union:
 
     def _has_vectors(self, turn: int) -> bool:
         """Tell that the vectors of a store can be compared with that of the question."""
-        return self._all[turn].facts.fingerprint == self.facts.fingerprint
+        return self._facts[turn].fingerprint == self.facts.fingerprint
 
     def _our(self, turn: int, chunk: int) -> int:
         return chunk * self._count + turn
