@@ -19,6 +19,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.errors import (
+    ConfigError,
     IndexMissingError,
     MemcliError,
     NotFoundError,
@@ -151,6 +152,7 @@ def open_several(
         (name, folder, _opened(folder, settings, environ, clock))
         for name, folder in _own_first(folders, environ)
     ]
+    _check_stores([opened for _, _, opened in asked if not isinstance(opened, Reason)])
     failed = [opened for _, _, opened in asked if isinstance(opened, Reason)]
     if len(failed) == len(asked):
         raise NotFoundError(f"none of the workspaces can be opened: {failed[0].text}",
@@ -159,6 +161,15 @@ def open_several(
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
     made.asked_by = " ".join(options)
     return made
+
+
+def _check_stores(opened: Sequence[Memory]) -> None:
+    """Raise ConfigError where two workspaces would keep their index in one file."""
+    if len({each.store.local for each in opened}) < len(opened):
+        raise ConfigError(
+            "store.path is one file, and each of several workspaces needs an index of its own",
+            hint="memcli config store.path",
+        )
 
 
 def _opened(

@@ -63,7 +63,8 @@ Commands:
   help     Explain a topic, one of those below.
 
 Topics:  agents, conversations, cron, environment, exit-codes, files,
-         front-matter, json, python, query-syntax, ranking, summaries
+         front-matter, json, python, query-syntax, ranking, summaries,
+         workspaces
 
 Options:
   --version    Show the version.
