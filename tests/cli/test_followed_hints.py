@@ -240,6 +240,10 @@ ELSEWHERE = {
     "memcli search --stdin": "it reads; tests/search/test_honoured.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli config files": "a warning, tests/context/test_rules.py",
+    "memcli index --everywhere": "tests/cli/test_several.py",
+    "memcli status --everywhere": "tests/cli/test_several.py",
+    "memcli config store.path": "tests/cli/test_several.py",
+    "memcli help workspaces": "tests/cli/test_several.py",
     "memcli …": "what failed while it was measured; the same command",
 }
 # Names of what the reader puts in.

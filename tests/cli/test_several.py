@@ -177,6 +177,33 @@ def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
     assert len(record["stores"]) == 5
 
 
+def test_hints_are_followed(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, told = asked("search", "pool", "--everywhere", "--no-sync", code=4)
+    assert told.endswith("Try: memcli status --everywhere\n")
+    assert "memcli index -w " in asked("status", "--everywhere")[0]
+    asked("index", "--everywhere")
+    asked("search", "pool", "--everywhere", "--no-sync")
+    monkeypatch.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
+    _, told = asked("search", "pool", "--everywhere", code=2)
+    assert "each of several workspaces needs an index of its own" in told
+    assert told.endswith("Try: memcli config store.path\n")
+    assert "MEMCLI_STORE" in asked("config", "store.path", "-w", "notes")[0]
+    (base / "config/memcli/config.toml").unlink()
+    _, told = asked("search", "pool", "--everywhere", code=2)
+    assert told.endswith("Try: memcli help workspaces\n")
+    assert "[workspaces]" in asked("help", "workspaces")[0]
+
+
+def test_texts_that_wait_for_a_vector_are_named_with_what_embeds_them(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    _, told = asked("search", "pool", "-w", "notes", "-w", "@work")
+    assert "Try: memcli index -w notes -w @work\n" in told
+    asked("index", "-w", "notes", "-w", "@work")
+    assert asked("search", "pool", "-w", "notes", "-w", "@work")[1] == ""
+
+
 def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
     _, told = asked("search", "pool", "--everywhere", "--no-sync", code=4)
     assert "none of the workspaces can answer: notes: there is no index" in told
