@@ -198,7 +198,7 @@ def _folders(
     listed = [
         (each.removeprefix(SIGN), folder_of_name(each, environ))
         if each.startswith(SIGN)
-        else ("", locate(each, None, cwd))
+        else ("", locate(each, None, cwd).root)
         for each in named
     ]
     listed += known.items() if everywhere else ()
@@ -226,11 +226,13 @@ def _free(name: str, taken: Collection[str]) -> str:
 
 
 def _own_first(folders: Mapping[str, str], environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Put the workspace of the current folder before the others, if it is among them."""
-    try:
-        own = locate(None, environ.get(ENV_NAME), current_folder())
-    except MemcliError:
-        own = ""
+    """Put the innermost workspace that holds the current folder before the others, if any does."""
+    here = os.path.realpath(environ.get(ENV_NAME) or current_folder() or os.sep)
+    around = [
+        folder for folder in folders.values()
+        if os.path.join(here, "").startswith(os.path.join(folder, ""))
+    ]  # fmt: skip
+    own = max(around, key=len, default="")
     return sorted(folders.items(), key=lambda each: each[1] != own)
 
 
@@ -241,4 +243,9 @@ def _config_of(asked: Sequence[tuple[str, OpenedWorkspace]]) -> Config:
         for name, opened in asked
         for source in opened.config.sources
     )
-    return asked[0][1].config._replace(sources=sources)
+    passed = tuple(
+        reason._replace(text=f"{name}: {reason.text}")
+        for name, opened in asked
+        for reason in opened.config.passed
+    )
+    return asked[0][1].config._replace(sources=sources, passed=passed)

@@ -36,7 +36,8 @@ def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | N
         if what == "workspaces":
             return [f"{SIGN}{name}" for name in named_workspaces(environ)]
         folder = folder_of_name(folder or "", environ)
-    settled = config.load(locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd), environ, {})
+    place = locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd, home=os.path.expanduser("~"))
+    settled = config.load(place.root, environ, {}, by=place.by)
     if what == "sources":
         return [source.name for source in settled.sources]
     if what != "documents":

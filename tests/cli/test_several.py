@@ -22,7 +22,6 @@ SAME = "# Runbook\n\nRestart the courier with courierctl.\n"
 FILES = {
     "notes": {
         "memory/2025-02-03.md": "# Pool\n\nThe pool ran dry because of OPS-417.\n",
-        "runbook.md": SAME,
         "memory/runbook.md": SAME,
     },
     "work": {
@@ -267,7 +266,7 @@ def test_another_model_made_the_vectors_of_one(base: Path, monkeypatch: pytest.M
 def test_status_and_index_tell_of_each(base: Path) -> None:
     name_them(base, notes=str(base / "notes"), gone=str(base / "gone"))
     told, _ = asked("status", "--everywhere")
-    assert told.startswith(f"==> notes <==\nworkspace  {base / 'notes'}\n")
+    assert told.startswith(f"==> notes <==\nworkspace  {base / 'notes'}")
     assert f"memcli index -w {base / 'notes'}" in told
     asked("status", "--everywhere", "--check", code=1)
     plan = record_of("memcli.index-plan-several", "index", "--everywhere", "--dry-run", code=3)
@@ -279,6 +278,16 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
     assert [each.get("status", {}).get("state") for each in found["stores"]] == ["fresh", None]
     _, messages = asked("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
+
+
+@pytest.mark.parametrize("what", ["status", "index", "index-plan"])
+def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
+    one, several = (
+        json.loads((SCHEMAS / f"memcli.{name}.1.json").read_text("utf-8"))
+        for name in (what, f"{what}-several")
+    )
+    told = several["properties"]["stores"]["items"]["properties"][what]
+    assert told == {key: one[key] for key in one if key not in ("$schema", "$id", "title")}
 
 
 @pytest.mark.parametrize("line", [("ls",), ("related", "a.md"), ("config",), ("compact",)])

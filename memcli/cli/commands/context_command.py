@@ -50,6 +50,7 @@ def command(
     ] = None,
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -66,6 +67,7 @@ def command(
     check("--format", [form], CONTEXT_FORMATS)
     wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="context")
     flags = {
+        "files.presets": presets,
         "context.budget": budget,
         "context.tail": tail,
         "search.mode": mode,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
@@ -11,7 +11,7 @@ from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     import typer
 
@@ -44,6 +44,7 @@ def command(
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -62,7 +63,7 @@ def command(
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
     shared = Shared(workspace, quiet, verbose, color, now, everywhere)
-    skin = _opened(shared, targets)
+    skin = _opened(shared, targets, {"files.presets": presets})
     if len(targets) == 1:
         return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
     if (first, count, expected) != (None, None, None):
@@ -73,14 +74,14 @@ def command(
     return _several(targets, skin, expand=expand, as_json=as_json)
 
 
-def _opened(shared: Shared, targets: Sequence[str]) -> Skin:
+def _opened(shared: Shared, targets: Sequence[str], flags: Mapping[str, Any]) -> Skin:
     """Open the workspace, or where there is none all those whose names the targets begin with."""
     try:
-        return make_skin(shared, {})
+        return make_skin(shared, flags)
     except NotFoundError:
         if shared.workspace or not all(map(_is_named, targets)):
             raise
-    return make_skin(shared._replace(everywhere=True), {})
+    return make_skin(shared._replace(everywhere=True), flags)
 
 
 def _is_named(target: str) -> bool:

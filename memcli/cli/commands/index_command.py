@@ -6,7 +6,8 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.skin import Shared, Skin, make_skin, marked
+from memcli.config.settings import FLAG_ORIGIN
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 
@@ -61,6 +62,7 @@ def command(
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -77,6 +79,7 @@ def command(
     shared = Shared(workspace, quiet, verbose, color, now, everywhere)
     wanted = IndexWish(full, dry_run, prune, wait, as_json)
     flags = {
+        "files.presets": presets,
         "embedding.encoder": encoder,
         "watch.debounce_ms": debounce,
         "watch.interval_minutes": interval,
@@ -95,6 +98,7 @@ def command(
     skin = make_skin(shared, flags)
     if skin.memory.asked:
         raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
+    skin = marked(skin, "index --watch")
     pinned = shared._replace(workspace=(skin.config.workspace,))
     return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
@@ -106,16 +110,16 @@ def run(wanted: IndexWish, skin: Skin) -> int:
         from memcli.cli.several import each
 
         what = "index-plan" if wanted.dry_run else "index"
-        return each(skin, lambda one: (work(wanted, one), 0), what=what, as_json=wanted.as_json)
-    record = work(wanted, skin)
+        return each(skin, lambda one: work(wanted, one), what=what, as_json=wanted.as_json)
+    record, code = work(wanted, skin)
     if wanted.as_json:
         from memcli.render.jsonio import dumps
 
         skin.terminal.write(dumps(record) + "\n")
-    return ExitCode.OK
+    return code
 
 
-def _index(wanted: IndexWish, skin: Skin) -> dict[str, Any]:
+def _index(wanted: IndexWish, skin: Skin) -> tuple[dict[str, Any], int]:
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.index_output import write
     from memcli.cli.progress import Progress
@@ -124,13 +128,17 @@ def _index(wanted: IndexWish, skin: Skin) -> dict[str, Any]:
         vectors = Vectors(skin.memory, progress.update)
         job = Job(wanted.full, wanted.prune, wanted.wait)
         done = sync(skin.memory, job, vectors, on_progress=progress.update)
-    return write(done, vectors.opened, skin, as_json=wanted.as_json)
+    record = write(done, vectors.opened, skin, as_json=wanted.as_json)
+    encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
+    # Who names an encoder on the command line means that one and no other.
+    is_meant = encoder.origin == FLAG_ORIGIN and encoder.value != "none"
+    return record, ExitCode.NO_LEG if is_meant and opened and opened.reason else ExitCode.OK
 
 
-def _dry_run(wanted: IndexWish, skin: Skin) -> dict[str, Any]:
+def _dry_run(wanted: IndexWish, skin: Skin) -> tuple[dict[str, Any], int]:
     """Say what a run would do, whatever that takes to read."""
     from memcli.cli.index_output import write_plan
     from memcli.indexing.look import stand
 
     standing = stand(skin.memory.store, skin.memory.index_settings())
-    return write_plan(standing, skin.terminal, as_json=wanted.as_json)
+    return write_plan(standing, skin.terminal, as_json=wanted.as_json), ExitCode.OK

@@ -24,6 +24,7 @@ def command(
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -34,7 +35,8 @@ def command(
 
     Examples: memcli status      memcli status --check --json
     """
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), {})
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
+    skin = make_skin(shared, {"files.presets": presets})
     if skin.memory.asked:
         from memcli.cli.several import each
 
