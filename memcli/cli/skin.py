@@ -81,7 +81,9 @@ class Skin(Record):
 
         Of several workspaces it is the name of its own with the path there, which `get` takes.
         """
-        return shown(source, path) if self.memory.asked else self.file_from_here(source, path)
+        if self.memory.asked:  # a path of the memory is one of a lineage, and has its name
+            return path if source == MEMORY_SOURCE else shown(source, path)
+        return self.file_from_here(source, path)
 
     def file_from_here(self, source: str, path: str) -> str:
         """Name the file of a document by its path from here, as other programs take it."""

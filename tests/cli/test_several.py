@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from memcli.store.open import store_path
 from tests.context.makers import put
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
+SUMMARY = "memory/summaries/2025-02-03--2025-04-08.md"
 SAME = "# Runbook\n\nRestart the courier with courierctl.\n"
 FILES = {
     "notes": {
@@ -294,6 +296,50 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
 def test_a_command_about_one_workspace_takes_one(base: Path, line: tuple[str, ...]) -> None:
     _, told = asked(*line, "-w", "notes", "-w", "work", code=2)
     assert "this command is about one workspace, and -w names 2" in told
+
+
+def test_lines_of_any_workspace_are_followed(base: Path) -> None:
+    told = record_of(
+        "memcli.why-not", "search", "pool", "--everywhere", "--why-not",
+        "work:memory/2025-02-04.md:1-3",
+    )  # fmt: skip
+    assert (told["workspace"], told["source"]) == ("work", "memory")
+    assert told["stages"][0]["citation"] == "work:memory/2025-02-04.md:1-3"
+
+
+def test_lines_around_a_passage_are_read_where_it_stands(base: Path) -> None:
+    put(base / "work", {"memory/long.md": "# A\n\nbefore\n\n# Zebra\n\nA zebra.\n\n# B\n\nb\n"})
+    shown, _ = asked("search", "zebra", "--everywhere", "-n", "1", "-C", "2")
+    assert "before" in shown
+
+
+@pytest.mark.parametrize("line", [("search", "pool"), ("context", "pool")])
+def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> None:
+    _, told = asked(*line, "--everywhere", "--receipt", "r.json", code=2)
+    assert "--receipt is of one workspace" in told
+    assert not (base / "r.json").exists()
+
+
+def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> None:
+    """The same path in another workspace is another document: nothing stands for its lines."""
+    for name in ("notes", "work"):
+        shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
+    asked("compact", "-w", "notes", "--tail", "4", "--tail-tokens", "0", "--apply")
+    wanted = ("search", "MySQL", "--everywhere", "--mode", "lexical", "-n", "100")
+    found = cited(*wanted[1:], "--view", "active")
+    places = {citation.rpartition(":")[0] for citation in found}
+    assert "work:memory/2025-03-03.md" in places
+    assert "notes:memory/2025-03-03.md" not in places
+    assert f"notes:{SUMMARY}" in places
+    behind = record_of("memcli.search", *wanted, "--view", "active", "--expand")["expanded"]
+    assert behind
+    assert all(each["citation"].startswith("notes:memory/") for each in behind)
+    assert all(each["summary"].startswith("notes:memory/summaries/") for each in behind)
+    shown, _ = asked(*wanted, "--view", "active", "--expand")
+    assert f"notes:{SUMMARY}" in shown
+    assert "./notes:" not in shown
+    raw = record_of("memcli.get", "get", f"notes:{SUMMARY}", "--expand")["expanded"]
+    assert {each["citation"].partition(":")[0] for each in raw} == {"notes"}
 
 
 def test_a_watcher_stays_with_one(base: Path) -> None:
