@@ -8,12 +8,19 @@ their ranks become those of one index, and what of a workspace no other one is t
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock as Lock
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from shlex import quote
 
 from memcli.api.memory import Memory
-from memcli.api.opened import SYSTEM_CLOCK, Clock, OpenedWorkspace, current_folder
+from memcli.api.opened import (
+    ENCODER_SETTINGS,
+    SYSTEM_CLOCK,
+    Clock,
+    OpenedWorkspace,
+    current_folder,
+)
 from memcli.api.together import of_workspace
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
@@ -35,7 +42,10 @@ if TYPE_CHECKING:
 
     from memcli.api.together import Asked
     from memcli.config.settings import Config
+    from memcli.embedding.choice import Remembered
+    from memcli.embedding.opener import Opened
     from memcli.store.port import Store
+    from memcli.types import Encoder
 
     Made = TypeVar("Made")
 
@@ -77,6 +87,58 @@ class UnionStore:
         """Let go of whatever is held open."""
         for _, store in self._stores:
             store.close()
+
+
+class InTurn:
+    """An encoder that threads take turns at; a `types.Encoder`."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Take the encoder that is shared."""
+        self._encoder, self._guard = encoder, Lock()
+        self.fingerprint, self.dimension = encoder.fingerprint, encoder.dimension
+        self.max_tokens, self.count = encoder.max_tokens, encoder.count
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts, once nobody else does."""
+        with self._guard:
+            return self._encoder.encode(texts)
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query, once nobody else embeds."""
+        with self._guard:
+            return self._encoder.encode_query(text)
+
+
+class Shelf:
+    """The encoders of several workspaces: those that are configured alike share one."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._guard = Lock()
+        self._opened: dict[object, Opened] = {}
+
+    def take(self, key: object, open_: Callable[[], Opened]) -> Opened:
+        """Give the encoder of some settings, opened by the first that asks."""
+        with self._guard:
+            if key not in self._opened:
+                found = open_()
+                encoder = found.encoder and InTurn(found.encoder)
+                self._opened[key] = found._replace(encoder=encoder)
+            return self._opened[key]
+
+
+class Fellow(Memory):
+    """One of several workspaces that are asked together."""
+
+    shelf: Shelf
+
+    def open_encoder_of(self, index: Remembered) -> Opened:
+        """Open the encoder that has made an index, or give the one that another has opened."""
+        values = self.config.values.items()
+        own = [(name, value.value) for name, value in values if name.startswith(ENCODER_SETTINGS)]
+        return self.shelf.take(
+            (repr(own), index), lambda: super(Fellow, self).open_encoder_of(index)
+        )
 
 
 class Several(Memory):
@@ -148,8 +210,9 @@ def open_several(
     """
     environ = os.environ if environ is None else environ
     folders = _folders(named, environ, everywhere=everywhere)
+    shelf = Shelf()
     asked = [
-        (name, folder, _opened(folder, settings, environ, clock))
+        (name, folder, _opened(folder, settings, environ, clock, shelf))
         for name, folder in _own_first(folders, environ)
     ]
     _check_stores([opened for _, _, opened in asked if not isinstance(opened, Reason)])
@@ -173,15 +236,21 @@ def _check_stores(opened: Sequence[Memory]) -> None:
 
 
 def _opened(
-    folder: str, settings: Mapping[str, Any] | None, environ: Mapping[str, str], clock: Clock
-) -> Memory | Reason:
+    folder: str,
+    settings: Mapping[str, Any] | None,
+    environ: Mapping[str, str],
+    clock: Clock,
+    shelf: Shelf,
+) -> Fellow | Reason:
     if not os.path.isdir(folder):
         text = f"there is no folder {folder}"
         return Reason("not-found", text, f"correct [workspaces] in {user_file(environ)}")
     try:
-        return Memory.open(folder, settings=settings, environ=environ, clock=clock)
+        made = Fellow.open(folder, settings=settings, environ=environ, clock=clock)
     except MemcliError as error:
         return of_workspace(error.reason, folder)
+    made.shelf = shelf
+    return made
 
 
 def _folders(
