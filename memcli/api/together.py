@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
-from threading import Lock, Thread
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, MemcliError, Reason
 from memcli.indexing.freshness import Freshness
-from memcli.store.union import StoreState
+from memcli.store.union import StoreState, side_by_side
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
 
-AT_ONCE = 8  # workspaces: what they wait for is the disk
 ANSWERING = ("fresh", "stale")
 FAILED = "failed"
 
@@ -31,39 +29,13 @@ def together(
     The encoder of its vectors is named too, where vectors are asked. IndexMissingError where none
     can answer.
     """
-    states = _side_by_side(lambda each: _state(each, bring_in_step), asked)
+    states = side_by_side(lambda each: _state(each, bring_in_step), asked)
     if all(state.state == FAILED for state in states):
         raise IndexMissingError(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
             hint="memcli status --everywhere",
         )
     return joined([state._replace(is_own=not at) for at, state in enumerate(states)])
-
-
-def _side_by_side(work: Callable[[Asked], StoreState], asked: Sequence[Asked]) -> list[StoreState]:
-    """Work on all of them in some threads: `concurrent.futures` takes 10 ms to load."""
-    todo, done, faults = iter(enumerate(asked)), dict[int, StoreState](), list[BaseException]()
-    guard = Lock()
-
-    def take() -> None:
-        while not faults:
-            with guard:
-                place, each = next(todo, (-1, None))
-            if each is None:
-                return
-            try:
-                done[place] = work(each)
-            except BaseException as fault:  # it ends all of them, and is told below
-                faults.append(fault)
-
-    threads = [Thread(target=take, daemon=True) for _ in range(min(AT_ONCE, len(asked)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if faults:
-        raise faults[0]
-    return [done[place] for place in range(len(asked))]
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
