@@ -105,6 +105,7 @@ class DocumentEntry(Record):
     trust: str
     tags: tuple[str, ...]  # as they are written, without #
     front_matter: dict[str, Any]
+    date_from: str | None = None  # the first day of a week or a month, whose last is the date
 
 
 class DocumentList(Record):

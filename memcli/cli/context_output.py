@@ -81,6 +81,8 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
 
 
 def _part(part: ContextPart) -> dict[str, Any]:
+    from memcli.render.jsonio import date_of
+
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
@@ -91,7 +93,7 @@ def _part(part: ContextPart) -> dict[str, Any]:
         "end_line": about.end_line,
         "heading_path": list(about.heading_path),
         "title": about.title,
-        "date": about.date,
+        **date_of(about),
         "citation": about.citation,
         "kind": about.kind,
         "source_kind": about.source_kind,

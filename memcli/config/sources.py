@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
-from memcli.types import SCOPES, TRUSTS, Source
+from memcli.types import DATE_KEYS, SCOPES, TRUSTS, Source
 from memcli.workspace.locate import named
 
 if TYPE_CHECKING:
     from typing import Any
 
 BUILT_IN_KINDS = (
-    ("DECISIONS/**", "decision"),
+    ("**/DECISIONS/**", "decision"),
     ("**/ROADMAP*.md", "roadmap"),
     ("**/*SPEC*.md", "spec"),
     ("**/*PRD*.md", "spec"),
@@ -115,6 +115,7 @@ def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sourc
         always=_globs(block.get("always", False)),
         soft=_globs(block.get("soft", False)),
         evergreen=tuple(block.get("evergreen", [])),
+        date_keys=tuple(block.get("date_keys", DATE_KEYS)),
     )
 
 
@@ -162,4 +163,5 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "always": _ALL_OR_GLOBS,
     "soft": _ALL_OR_GLOBS,
     "evergreen": ("a list of globs", _is_texts),
+    "date_keys": ("a list of keys of front matter", _is_texts),
 }

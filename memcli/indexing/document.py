@@ -16,10 +16,12 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
+from memcli.markdown.parts import description_of
 from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
@@ -33,9 +35,13 @@ from memcli.types import (
     Skip,
     Source,
     Turn,
+    date_of,
 )
-from memcli.workspace.dating import document_date, heading_date
+from memcli.workspace.dating import document_days, heading_days
 from memcli.workspace.globs import matcher
+
+if TYPE_CHECKING:
+    from memcli.types import Stretch
 
 USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file
@@ -79,12 +85,18 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     parsed = parse(file.text)
     metadata = parsed.front_matter
     path = file.stat.path
-    date = document_date(metadata.get("date"), path)
-    if date and source.evergreen and _compiled(source.evergreen)(path):
-        date = None
+    days, stamped = document_days(metadata, path, source.date_keys)
+    if days and source.evergreen and _compiled(source.evergreen)(path):
+        days, stamped = None, False
     title = _title(parsed, path)
     chunks = chunk_document(
-        parsed, title=title, date=date, limits=limits, heading_date=heading_date
+        parsed,
+        title=title,
+        limits=limits,
+        heading_days=heading_days,
+        description=description_of(metadata),
+        days=days,
+        stamped=stamped,
     )
     trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
     turns = turns_of(parsed) or _told(metadata if trusted else {}, source, len(parsed.lines))
@@ -102,7 +114,7 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     scope = metadata.get("scope") if trusted else None
     always = trusted and (metadata.get("always") is True or _marked(source.always, path))
     soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
-    plain = _plain(source, path, date)
+    plain = _plain(source, path, days, is_log=days is not None and not stamped)
     return plain._replace(
         title=title,
         kind=SUMMARY if lineage else plain.kind,
@@ -130,18 +142,19 @@ def _told(metadata: Mapping[str, Any], source: Source, lines: int) -> tuple[Turn
 
 def skipped_document(source: Source, path: str) -> Document:
     """Stand for a file that has no text to index, so that it is not read again."""
-    return _plain(source, path, None)
+    return _plain(source, path, None, is_log=False)
 
 
-def _plain(source: Source, path: str, date: str | None) -> Document:
-    """Say of a document what its source, its path and its date say, without a text."""
+def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> Document:
+    """Say of a document what its source, its path and its days say, without a text."""
+    date, first_day = date_of(days)
     return Document(
         source=source.name,
         path=path,
         title=os.path.basename(path),
         date=date,
-        kind=_kind(source, path, date),
-        scope=_scope(source, path, date),
+        kind=_kind(source, path, is_log=is_log),
+        scope=_scope(source, path, is_log=is_log),
         source_kind=source.source_kind,
         trust=source.trust,
         authority=None,
@@ -150,6 +163,7 @@ def _plain(source: Source, path: str, date: str | None) -> Document:
         soft=False,
         front_matter="{}",
         chunks=(),
+        first_day=first_day,
     )
 
 
@@ -170,21 +184,21 @@ def _title(parsed: Parsed, path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def _kind(source: Source, path: str, date: str | None) -> str:
+def _kind(source: Source, path: str, *, is_log: bool) -> str:
     if source.kind:
         return source.kind
     for glob, kind in source.kinds:
         if _compiled((glob,))(path):
             return kind
-    return "log" if date else "note"
+    return "log" if is_log else "note"
 
 
-def _scope(source: Source, path: str, date: str | None) -> str:
+def _scope(source: Source, path: str, *, is_log: bool) -> str:
     if source.scope:
         return source.scope
     if path in USER_FILES:
         return "user"
-    return "session" if source.name == MEMORY_SOURCE and date else "global"
+    return "session" if source.name == MEMORY_SOURCE and is_log else "global"
 
 
 def _marked(globs: tuple[str, ...], path: str) -> bool:

@@ -65,7 +65,7 @@ def sources_key(sources: tuple[Source, ...]) -> str:
     """Name what the sources say of their documents besides where they are."""
     told = [
         (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
-         s.soft, s.evergreen)
+         s.soft, s.evergreen, s.date_keys)
         for s in sources
     ]  # fmt: skip
     return repr(told)

@@ -203,6 +203,7 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     assert len(before["properties"]) == 3 * kept
     writer = open_writer(str(store))
     writer.connection.execute(
+        "ALTER TABLE documents DROP COLUMN first_day; ALTER TABLE chunks DROP COLUMN first_day;"
         "DROP TABLE unread;"
         "DROP INDEX chunks_preferences; ALTER TABLE chunks DROP COLUMN preferences;"
         "DROP TABLE speakers; ALTER TABLE chunks DROP COLUMN turns;"
@@ -229,7 +230,8 @@ def test_words_of_an_older_index_are_written_anew_without_a_look_into_the_files(
     writer.connection.execute(
         "UPDATE fts SET heading = 'настройки', body = 'обновили почтовые серверы' WHERE rowid ="
         " (SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
-        " WHERE d.path = 'ru.md'); DROP TABLE unread; PRAGMA user_version = 9"
+        " WHERE d.path = 'ru.md'); DROP TABLE unread; ALTER TABLE documents DROP COLUMN first_day;"
+        " ALTER TABLE chunks DROP COLUMN first_day; PRAGMA user_version = 9"
     )
     writer.close()
     report, embedded = run(root, store)
