@@ -22,6 +22,10 @@ MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
 SCOPES = ("session", "user", "global")
 TRUSTS = ("trusted", "untrusted")
+# Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
+# others, only what the user trusts.
+OWN_KINDS = ("operator", "system")
+SOURCE_KINDS = ("operator", "tool", "web", "import", "system")
 # Keys of front matter that may hold a date, the first one that does first.
 DATE_KEYS = ("date", "modified", "updated", "created")
 
@@ -36,7 +40,7 @@ class Source(Record):
     kind: str | None = None  # for every document; None lets `kinds` decide
     kinds: tuple[tuple[str, str], ...] = ()  # (glob, kind), first match wins
     scope: str | None = None  # one of SCOPES; None lets the path decide
-    source_kind: str = "operator"  # operator | tool | web | import | system
+    source_kind: str = "operator"  # one of SOURCE_KINDS
     trust: str = "trusted"  # one of TRUSTS
     authority: float | None = None
     always: tuple[str, ...] = ()  # globs of documents that every context holds

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
-from memcli.types import DATE_KEYS, SCOPES, TRUSTS, Source
+from memcli.types import DATE_KEYS, OWN_KINDS, SCOPES, SOURCE_KINDS, TRUSTS, Source
 from memcli.workspace.locate import named
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ BUILT_IN_KINDS = (
     ("**/TECH_NOTES/**", "note"),
 )
 HINT = "memcli help environment"  # which a broken configuration does not stop
-# What these wrote is trusted unless a block says otherwise; of others, only what the user trusts.
-OWN_KINDS = ("operator", "system")
 MOST_SOURCES = 100  # of a file; each is listed at every search
 MOST_SHOWN = 80  # characters of a name or a value in a message
 # A name stands before a colon in the ref of a record.
@@ -154,7 +152,7 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: isinstance(value, dict) and _is_texts([*value, *value.values()]),
     ),
     "scope": _one_of(*SCOPES),
-    "source_kind": _one_of("operator", "tool", "web", "import", "system"),
+    "source_kind": _one_of(*SOURCE_KINDS),
     "trust": _one_of(*TRUSTS),
     "authority": (
         "a number between 0 and 1",

@@ -26,7 +26,9 @@ from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
+    OWN_KINDS,
     SCOPES,
+    SOURCE_KINDS,
     SUMMARY,
     Document,
     FileText,
@@ -80,7 +82,8 @@ def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Ski
 def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     """Parse and chunk one file; front matter of an untrusted file cannot raise its weight.
 
-    A file may call itself untrusted; only the configuration of its source makes it trusted.
+    A file may call itself untrusted, or the work of somebody else than the owner, which makes it
+    so; only the configuration of its source makes it trusted.
     """
     parsed = parse(file.text)
     metadata = parsed.front_matter
@@ -98,8 +101,14 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
         days=days,
         stamped=stamped,
     )
-    trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
-    turns = turns_of(parsed) or _told(metadata if trusted else {}, source, len(parsed.lines))
+    source_kind = _source_kind(metadata, source)
+    is_doubted = metadata.get("trust") == UNTRUSTED or source_kind not in (
+        source.source_kind,
+        *OWN_KINDS,
+    )
+    trusted = source.trust == "trusted" and not is_doubted
+    told = metadata if trusted else {}
+    turns = turns_of(parsed) or _told(told, source_kind, len(parsed.lines))
     wanted = preferences_of(parsed, turns)
     if turns or wanted:
         chunks = tuple(
@@ -119,6 +128,7 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
         title=title,
         kind=SUMMARY if lineage else plain.kind,
         scope=str(scope) if scope in SCOPES else plain.scope,
+        source_kind=source_kind,
         trust=source.trust if trusted else UNTRUSTED,
         authority=source.authority if authority is None else authority,
         importance=_share(metadata.get("importance")) if trusted else None,
@@ -130,14 +140,23 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     )
 
 
-def _told(metadata: Mapping[str, Any], source: Source, lines: int) -> tuple[Turn, ...]:
-    """Take a document for one turn where its front matter or its source says who speaks."""
+def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
+    """Tell who wrote a document: its front matter may say so, but cannot make it the owner's."""
+    kind = metadata.get("source_kind")
+    is_own = source.trust == "trusted" and source.source_kind in OWN_KINDS
+    if kind not in SOURCE_KINDS or (kind in OWN_KINDS and not is_own):
+        return source.source_kind
+    return str(kind)
+
+
+def _told(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
+    """Take a document for one turn where it is known who speaks."""
     role, speaker = metadata.get("role"), metadata.get("speaker")
     if isinstance(role, str) and role.casefold() in ROLES:
         return (Turn(1, lines, role),)
     if isinstance(speaker, str) and speaker.isprintable() and 0 < len(speaker) <= NAME_CHARS:
         return (Turn(1, lines, speaker),)
-    return (Turn(1, lines, TOOL),) if source.source_kind == TOOL else ()
+    return (Turn(1, lines, TOOL),) if source_kind == TOOL else ()
 
 
 def skipped_document(source: Source, path: str) -> Document:
