@@ -7,7 +7,7 @@ in `memcli help front-matter`. The modification time of a file is never a date.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from memcli.checking import TYPE_CHECKING
@@ -50,14 +50,13 @@ _OPENERS = "[(*_`~ \t"
 
 
 def document_days(
-    metadata: Mapping[str, Any], path: str, keys: Iterable[str]
+    metadata: Mapping[str, Any], path: str, keys: Collection[str]
 ) -> tuple[Stretch | None, bool]:
     """Give the days of a document, and whether they only tell when it was written.
 
     The first of `keys` that holds a date goes before the path, and that before the STAMPS among
     them. None is evergreen.
     """
-    keys = list(keys)
     days = _first_of(metadata, (key for key in keys if key not in STAMPS)) or path_days(path)
     if days:
         return days, False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # Codes of so many vectors take some milliseconds to look through.
 MANY_VECTORS = 32_768
+MOST_DAYS = 31  # of a span
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
     "tokens": Column("c.tokens", WHOLE),
@@ -139,9 +140,11 @@ class Reader:
             )
             counted: dict[str, int] = {}
             for first, last, count in found:
-                start, end = date.fromisoformat(first), date.fromisoformat(last)
-                for ordinal in range(start.toordinal(), end.toordinal() + 1):
-                    day = date.fromordinal(ordinal).isoformat()
+                start = date.fromisoformat(first)
+                length = (date.fromisoformat(last) - start).days + 1
+                if not 0 < length <= MOST_DAYS:
+                    raise ValueError(f"{first} to {last} is neither a week nor a month")
+                for day in ((start + timedelta(n)).isoformat() for n in range(length)):
                     counted[day] = counted.get(day, 0) + count
         return counted
 

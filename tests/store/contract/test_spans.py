@@ -61,6 +61,18 @@ def test_a_span_is_found_by_each_of_its_days(store: Store) -> None:
         assert (about.start_line, about.days, about.first_day) == (1, "2026-02", "2026-02-01")
 
 
+def test_a_document_without_a_text_is_listed_by_each_of_its_days(store: Store) -> None:
+    fill(store, {"2026-W07.md": "", "2026-02-20.md": ""})
+    with store.snapshot() as snapshot:
+        for day, paths in (
+            ("2026-02-08", []),
+            ("2026-02-10", ["2026-W07.md"]),
+            ("2026-02-20", ["2026-02-20.md"]),
+        ):
+            listed = snapshot.listed(Reach(Filters(since=day, until=day)))
+            assert [document.path for document in listed] == paths
+
+
 def test_a_span_takes_its_place_in_time_by_its_last_day(store: Store) -> None:
     fill(store, {**FILES, "2026-02-27.md": "fox\n"})
     order = ["week/2026-W14.md", "month/2026-02.md", "2026-02-27.md", "week/2026-W06.md"]
