@@ -107,8 +107,8 @@ def embedded_again(
         *contexts(title, heading_path, date, description),
         *contexts(title, heading_path, None, description),
     )
-    forms = [embedded_text(line, prefix, text) for line in lines]
-    return next((form for form in forms if digest(form) == hash_), forms[-1])
+    forms = (embedded_text(line, prefix, text) for line in lines)
+    return next((form for form in forms if digest(form) == hash_), embedded_text("", prefix, text))
 
 
 def digest(text: str) -> bytes:

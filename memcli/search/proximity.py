@@ -98,20 +98,19 @@ def _distance(days: tuple[str, str], span: tuple[str, str]) -> int:
 
 def is_of(hit: Hit, spans: Spans) -> bool:
     """Tell that a hit has a day inside one of the spans."""
-    last = hit.about.date
-    first = hit.about.first_day or last
-    if first is None or last is None:
-        return False
-    return any(start <= last and first <= end for start, end in spans)
+    days = _days(hit.about)
+    return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
 
 
 def _is_inside(hit: Hit, spans: Spans) -> bool:
     """Tell that all the days of a hit are inside one of the spans."""
-    last = hit.about.date
-    first = hit.about.first_day or last
-    if first is None or last is None:
-        return False
-    return any(start <= first and last <= end for start, end in spans)
+    days = _days(hit.about)
+    return days is not None and any(start <= days[0] and days[1] <= end for start, end in spans)
+
+
+def _days(about: About) -> tuple[str, str] | None:
+    """Give the first and the last day of a record."""
+    return (about.first_day or about.date, about.date) if about.date else None
 
 
 def single_days(spans: Spans) -> list[tuple[str, str]]:

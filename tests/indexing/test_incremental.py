@@ -85,6 +85,19 @@ def test_a_rename_embeds_nothing_unless_the_title_changes(place: tuple[Path, Pat
     assert run(root, store)[1] == 1
 
 
+def test_a_new_stamp_embeds_nothing_and_a_new_description_does(place: tuple[Path, Path]) -> None:
+    root, store = place
+    text = "---\nmodified: {}\ndescription: {}\n---\n# Pool\n\nbeans\n\n## Later\n\nfox\n"
+    write(root, "a.md", text.format("2026-02-10", "what is in it"))
+    assert run(root, store)[1] == 2
+    write(root, "a.md", text.format("2026-02-11T09:30:00", "what is in it"))
+    report, embedded = run(root, store)
+    assert (report.changed, embedded) == (("a.md",), 0)
+    write(root, "a.md", text.format("2026-02-11", "what was in it"))
+    assert run(root, store)[1] == 2
+    assert_sound(str(store))
+
+
 def test_a_revert_embeds_nothing(place: tuple[Path, Path]) -> None:
     root, store = place
     write(root, "a.md", TEXTS[0])

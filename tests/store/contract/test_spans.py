@@ -10,6 +10,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memcli.indexing.indexer import text_of
+from memcli.markdown.parts import digest
 from memcli.store.port import Store
 from memcli.store.records import Reach
 from memcli.store.run_records import Pending
@@ -107,6 +109,23 @@ def test_a_text_that_waits_says_its_span_and_its_description(store: Store) -> No
         (waiting,) = change.pending(ENCODER.fingerprint, 9)
     description = 'what \0 "foxes" do'
     assert waiting == Pending(waiting.hash, "", "fox", "Log", (), "2026-W06", description)
+
+
+FRONT_MATTER = (
+    "", "date: 2026-02-10", "date: 2026-02", "modified: 2026-02-10", "description: what foxes do",
+    "description: what foxes do\ncreated: 2026-W07", f"date: 2026-W07\ndescription: {'fox ' * 99}",
+    f"title: {'fox ' * 99}\ndescription: {'東' * 200}\nupdated: 2026-02-10",
+)  # fmt: skip
+
+
+def test_every_text_that_waits_is_put_together_as_it_was_cut(store: Store) -> None:
+    body = "fox\n\n## 2026-02-11\n\nfox of a day\n\n## Later\n\n" + "東京 " * 300
+    with changing(store) as change:
+        for number, said in enumerate(FRONT_MATTER):
+            put(change, f"{number}.md", f"---\n{said}\n---\n{body}\n")
+        waiting = change.pending(ENCODER.fingerprint, 999)
+    assert len(waiting) > 3 * len(FRONT_MATTER)
+    assert [digest(text_of(each)) for each in waiting] == [each.hash for each in waiting]
 
 
 START = date(2025, 12, 1)
