@@ -85,6 +85,7 @@ class Memory(OpenedWorkspace):
             repaired=answer.repaired,
             reranked=answer.reranked,
             nothing=found.nothing,
+            withheld=answer.withheld,
         )
 
     def related(
