@@ -280,8 +280,9 @@ def _rank(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
-    passages, reranked = _passages(gathered, options, observe)
-    scored = _through(_scoring(gathered, options, age_days), passages, options, observe)
+    passages, reranked, unread = _passages(gathered, options, observe)
+    scoring = _scoring(gathered, options, age_days)
+    scored = _through(scoring, passages, options, observe)
     floor = partial(_floored, gathered, options)
     judged = _through([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
@@ -296,8 +297,13 @@ def _rank(
     found, lead, is_of_others = verdict(judged), *_lead(gathered, shown)
     asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     withheld = None
-    if found == "good":
-        withheld = _of_others(asked) if is_of_others else _doubt(gathered, options, scored)
+    if found == "good" and is_of_others:
+        withheld = _of_others(asked)
+    elif found == "good":
+        # What a reranker adds to scores is not of the measure of the lead.
+        is_read = reranked is not None and reranked.ran
+        led = _through(scoring, unread, options, unobserved) if is_read else scored
+        withheld = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
         verdict="weak" if withheld else found,
@@ -365,8 +371,11 @@ def _through(
 
 def _passages(
     gathered: Gathered, options: SearchOptions, observe: Observer
-) -> tuple[Sequence[Hit], Reranked | None]:
-    """Cut chunks down to passages, and have a reranker read the best of them, if there is one."""
+) -> tuple[Sequence[Hit], Reranked | None, Sequence[Hit]]:
+    """Cut chunks down to passages, and have a reranker read the best of them, if there is one.
+
+    Beside them the passages as they were before it.
+    """
 
     def focused(lifts: Lifts) -> list[Hit]:
         return focus(
@@ -383,18 +392,18 @@ def _passages(
     hits = _through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
-        return hits, None
+        return hits, None, hits
     from memcli.embedding.known import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):
-        return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA)
+        return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA), hits
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
-    hits, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
-    observe("rerank", hits)
-    return hits, reranked
+    read, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
+    observe("rerank", read)
+    return read, reranked, hits
 
 
 def _scoring(
