@@ -131,7 +131,8 @@ def _freshness(standing: Standing) -> Freshness:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(standing)
-    return Freshness(standing.state, standing.pending, reason, _unseen(standing.listing))
+    notices = (*standing.left, *_unseen(standing.listing))
+    return Freshness(standing.state, standing.pending, reason, notices)
 
 
 def _bring_in(
@@ -149,7 +150,7 @@ def _bring_in(
         planned = plan(settings, known, change.facts.mounts)
         report = apply(change, settings, planned, known, most=bounds.files)
         change.settle(SETTLE_PAGES)
-    notices += _unseen(report)
+    notices += (*report.left, *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness("fresh", 0, None, tuple(notices)), has_new

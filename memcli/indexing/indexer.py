@@ -11,7 +11,7 @@ from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.known import is_readable, reads_latin_only
-from memcli.errors import DamagedError
+from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
     BY_BYTES,
@@ -69,6 +69,7 @@ class Report(Record):
     damaged: tuple[str, ...]  # files with bytes that had to be replaced
     deferred: int  # changed files left for a later run
     notices: tuple[str, ...] = ()
+    left: tuple[Reason, ...] = ()  # why documents whose files are there were removed
 
 
 def apply(
@@ -139,6 +140,7 @@ def apply(
         unlisted=planned.listing.unlisted,
         damaged=tuple(sorted(damaged)),
         deferred=deferred,
+        left=planned.left,
     )
 
 

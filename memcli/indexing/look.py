@@ -15,6 +15,7 @@ from memcli.store.records import Facts, Key
 from memcli.types import FileStat, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
+    from memcli.errors import Reason
     from memcli.store.port import Snapshot, Store
 
 NOT_TEXT = b""  # the hash under which the index remembers a file that is not text
@@ -38,6 +39,7 @@ class Standing(Record):
     changes: Changes
     settings: tuple[str, ...]  # by name in `Facts`: those of the whole index that have changed
     is_indexed: bool
+    left: tuple[Reason, ...] = ()  # why documents whose files are there will be removed
 
     @property
     def pending(self) -> int:
@@ -95,6 +97,7 @@ def take_stock(
         ),
         settings=altered,
         is_indexed=snapshot is not None,
+        left=planned.left,
     )
 
 

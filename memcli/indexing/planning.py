@@ -8,7 +8,6 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import (
-    MEMORY_SOURCE,
     Diff,
     Document,
     FileText,
@@ -20,15 +19,14 @@ from memcli.types import (
 )
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
-from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
 from memcli.workspace.mounts import missing, remember
 
 if TYPE_CHECKING:
+    from memcli.errors import Reason
     from memcli.store.records import Facts
 
 # Why a file that could be read has no text to index, by its bytes alone.
 BY_BYTES = ("not-text", "too-large")
-GONE = "the folder is gone (memcli index --full forgets it)"
 
 
 class Settings(Record):
@@ -54,6 +52,7 @@ class Plan(Record):
     listing: Listing
     diff: Diff
     mounts: str  # to be remembered in `meta`
+    left: tuple[Reason, ...] = ()  # why documents whose files are there leave the index
 
 
 def chunking_key(limits: Limits) -> str:
@@ -91,27 +90,23 @@ def plan(
     """Walk the sources and compare stats; no file is opened.
 
     `mounts` is what `meta` remembers of mount points. What nobody could see is not removed: a
-    folder that cannot be listed, a mount that is missing, a `memory/` that has vanished.
+    folder that cannot be listed, a mount that is missing.
     """
-    sources, lost = _with_memory_folder(settings.sources, known)
+    sources = settings.sources
     listing = discover(
         sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
     unmounted = missing(sources, listing, mounts)
-    if lost or unmounted:
-        listing = listing._replace(unlisted=(*listing.unlisted, *lost, *unmounted))
-    return Plan(
-        listing, diff(listing, known, now_ns=settings.now_ns()), remember(listing, unmounted)
-    )
+    if unmounted:
+        listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
+    found = diff(listing, known, now_ns=settings.now_ns())
+    why: tuple[Reason, ...] = ()
+    if found.removed:
+        from memcli.workspace.scope import left
 
-
-def _with_memory_folder(
-    sources: tuple[Source, ...], known: Mapping[tuple[str, str], Known]
-) -> tuple[tuple[Source, ...], list[Skip]]:
-    """Keep to the folder `memory/` that the index knows, and report that it is gone."""
-    kept = [(keep_memory_folder(source, known), source) for source in sources]
-    lost = [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", GONE) for found, _ in kept if found]
-    return tuple(found or source for found, source in kept), lost
+        present = [(file.source, file.path) for file in listing.files]
+        why = left(found.removed, present, listing.skips, sources)
+    return Plan(listing, found, remember(listing, unmounted), why)
 
 
 def read(settings: Settings, source: str, path: str) -> FileText | Skip:

@@ -151,6 +151,7 @@ def everything(desk: Desk) -> None:
 
 MEMORY = ["memory/a.md", "memory/b.md", "memory/c.md", "memory/disk/d.md"]
 ALL = sorted(["handbook:rules.md", "handbook:style.md", *MEMORY])
+DOCS = [(f"handbook:{name}.md", f"docs/{name}.md") for name in ("rules", "style")]
 RULES, A = ("handbook:rules.md", "memory/rules.md"), ("memory/a.md", "memory/z.md")
 # The lists that are not empty, and the settings that have changed.
 TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
@@ -167,7 +168,7 @@ TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
     (other_chunks, {"again": ALL, "settings": ["chunking"]}),
     (other_kind, {"again": ALL, "settings": ["sources"]}),
     (other_settings, {"again": ALL, "settings": ["chunking", "sources"]}),
-    (source_gone, {"again": MEMORY, "removed": ALL[:2], "settings": ["sources"]}),
+    (source_gone, {"again": MEMORY, "moved": DOCS, "settings": ["sources"]}),
     (folder_gone, {}),
     (unmounted, {}),
     (
@@ -307,7 +308,7 @@ def test_settings_that_change_while_nothing_is_indexed_are_believed(desk: Desk) 
     """A note that a search brings in is stored by the settings of today."""
     for path in (*MEMORY, "memory/odd.md"):
         (desk.root / path).unlink()
-    source_gone(desk)
+    desk.configure('[files]\nscope = "memory"\n')
     desk.run("index")
     assert desk.json("status")["state"] == "empty"
     other_kind(desk)
