@@ -10,8 +10,10 @@ under the ROC on the other two is .795; without the rarity it is .765.
 That says how well a passage fits, and not whether another fits as well: in notes of one subject
 many do, and the first of them is no surer to hold the answer than the tenth. So an answer is only
 `good` where the first score leads the tenth by enough, and by more where the thirtieth chunk is
-still near: lead >= constants.lead + constants.crowd * cosine. `tests.benchmarks.verdict` fits
-that line on all shared collections but one and reports the one that is left out.
+still near: lead >= constants.lead + constants.crowd * cosine. That line is where a logistic
+regression on fourteen collections gives a right answer .76; `tests.benchmarks.verdict` fits it on
+all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
+the precision from .70 to .76 on BEAM, from .78 to .81 on QMSum and from .86 to .88 on REALTALK.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from memcli.search.hits import Hit
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
 GOOD = 0.4
 WEAK = 0.2
+# Ranks that the lead is told by. The eighth, the fifteenth, the fiftieth and the hundredth do as
+# well; nothing else that was tried beside them tells more of a collection that is left out.
 TENTH, THIRTIETH = 10, 30
 
 

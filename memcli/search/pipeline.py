@@ -344,13 +344,12 @@ def _of_others(asked: Sequence[str]) -> Reason:
 def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> Reason | None:
     """Say why the first of some passages may be no better than others, where that is so.
 
-    What is asked for to the letter, or by its day alone, is found or not; and only of the scores
-    of one way to rank is known what a lead is worth.
+    What is asked for to the letter or by its day, and by nothing else, is found or not; and only
+    of the scores of one way to rank is known what a lead is worth.
     """
     is_measured = options.fusion == "scaled" and not options.profile.formula
-    is_exact = any(term.exact for term in gathered.found.terms) and any(
-        hit.candidate.literal for hit in hits
-    )
+    terms = gathered.found.terms
+    is_exact = bool(terms) and all(term.exact for term in terms)
     if gathered.dates_alone or is_exact or not is_measured:
         return None
     if stands_out(hits, gathered.fused, calibration(gathered.fingerprint)):

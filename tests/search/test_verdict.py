@@ -126,9 +126,10 @@ def test_many_that_match_alike_make_no_good_answer_and_both_outputs_say_why(ask:
 
 
 def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
-    for asked in ("KX-500", '"poured tea"'):
+    for asked in ("KX-500", '"poured tea"', 'what is "poured tea"'):
         assert ask(asked)[0]["verdict"] == "good", asked
-    assert ask("poured tea")[0]["withheld"] == CLOSE
+    for asked in ("poured tea", "ordered part KX-500"):
+        assert ask(asked)[0]["withheld"] == CLOSE, asked
 
 
 def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
