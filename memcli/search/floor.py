@@ -13,7 +13,7 @@ many do, and the first of them is no surer to hold the answer than the tenth. So
 still near: lead >= constants.lead + constants.crowd * cosine. That line is where a logistic
 regression on fourteen collections gives a right answer .76; `tests.benchmarks.verdict` fits it on
 all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
-the precision from .70 to .76 on BEAM, from .78 to .81 on QMSum and from .86 to .88 on REALTALK.
+the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memcli.search.hits import Hit
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
 GOOD = 0.4
 WEAK = 0.2
-# Ranks that the lead is told by. The eighth, the fifteenth, the fiftieth and the hundredth do as
+# Ranks that the lead is told by. The eighth or fifteenth, the fiftieth or hundredth do about as
 # well; nothing else that was tried beside them tells more of a collection that is left out.
 TENTH, THIRTIETH = 10, 30
 

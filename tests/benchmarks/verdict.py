@@ -217,14 +217,9 @@ HEAD = (
 def row(title: str, told: Sequence[Told]) -> str:
     """Write what the verdicts of one collection are worth."""
     of_files = [each for each in told if each.kind != GONE]
-    right, wrong, gone = (
-        [each.features["confidence"] for each in told if is_one(each)]
-        for is_one in (
-            lambda each: each.is_right,
-            lambda each: each.kind != GONE and not each.is_right,
-            lambda each: each.kind == GONE,
-        )
-    )
+    right = [each.features["confidence"] for each in of_files if each.is_right]
+    wrong = [each.features["confidence"] for each in of_files if not each.is_right]
+    gone = [each.features["confidence"] for each in told if each.kind == GONE]
     verdicts = [each.verdict for each in told]
     good, none = rates(told, verdicts, "good"), rates(told, verdicts, "none")
     cells = [
