@@ -20,7 +20,7 @@ from memcli.errors import (
     StoreError,
 )
 from memcli.indexing.look import Standing, take_stock
-from memcli.indexing.planning import Settings, changed_settings, plan
+from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
 from memcli.types import Encoder, Listing, shown
 
@@ -142,13 +142,14 @@ def _bring_in(
     from memcli.indexing.indexer import apply, index
 
     notices: list[Reason] = []
-    if whole or change.notices or changed_settings(settings, change.facts):
+    if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings)
         notices += [Reason("damaged", told) for told in report.notices]
     else:
         known = change.known()
         planned = plan(settings, known, change.facts.mounts)
         report = apply(change, settings, planned, known, most=bounds.files)
+        change.remember(settings_meta(settings), revise=False)
         change.settle(SETTLE_PAGES)
     notices += (*report.left, *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
@@ -22,6 +23,8 @@ from memcli.workspace.discover import discover
 from memcli.workspace.mounts import missing, remember
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.errors import Reason
     from memcli.store.records import Facts
 
@@ -61,13 +64,15 @@ def chunking_key(limits: Limits) -> str:
 
 
 def sources_key(sources: tuple[Source, ...]) -> str:
-    """Name what the sources say of their documents besides where they are."""
-    told = [
-        (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
-         s.soft, s.evergreen)
-        for s in sources
-    ]  # fmt: skip
-    return repr(told)
+    """Name what the sources say of their documents besides where they are, as JSON by source."""
+    return json.dumps({source.name: _said(source) for source in sources}, sort_keys=True)
+
+
+def _said(s: Source) -> list[Any]:
+    """List what a source says of its documents, as JSON gives it back."""
+    kinds = [list(pair) for pair in s.kinds]
+    marks = [list(globs) for globs in (s.always, s.soft, s.evergreen)]
+    return [s.kind, kinds, s.scope, s.source_kind, s.trust, s.authority, *marks]
 
 
 def settings_meta(settings: Settings) -> dict[str, str]:
@@ -78,10 +83,24 @@ def settings_meta(settings: Settings) -> dict[str, str]:
     }
 
 
-def changed_settings(settings: Settings, facts: Facts) -> tuple[str, ...]:
-    """Name the settings that all stored documents depend on and that the store has otherwise."""
-    wanted = settings_meta(settings)
-    return tuple(name for name, value in wanted.items() if getattr(facts, name) != value)
+def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
+    """Name the settings that the store has otherwise, each with the sources it concerns.
+
+    A source that is new, or gone, alters no document of another.
+    """
+    names = frozenset(source.name for source in settings.sources)
+    found = {"chunking": names} if facts.chunking != chunking_key(settings.limits) else {}
+    if facts.sources == sources_key(settings.sources):
+        return found
+    try:
+        before = json.loads(facts.sources or "{}")
+    except (ValueError, RecursionError):
+        before = None
+    if not isinstance(before, dict):  # as an earlier memcli wrote it
+        return {**found, "sources": names}
+    changed = (s.name for s in settings.sources if before.get(s.name, _said(s)) != _said(s))
+    concerned = frozenset(changed)
+    return {**found, "sources": concerned} if concerned else found
 
 
 def plan(

@@ -129,6 +129,10 @@ def other_settings(desk: Desk) -> None:
     desk.configure("[chunk]\ntokens = 100\n" + SOURCE + 'kind = "rule"\n')
 
 
+def source_added(desk: Desk) -> None:
+    desk.configure(SOURCE + '[[source]]\nname = "inner"\npath = "memory/disk"\n')
+
+
 def source_gone(desk: Desk) -> None:
     desk.configure("")
 
@@ -166,9 +170,10 @@ TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
     (no_longer_text, {"changed": ["memory/a.md"]}),
     (text_at_last, {"changed": ["memory/odd.md"]}),
     (other_chunks, {"again": ALL, "settings": ["chunking"]}),
-    (other_kind, {"again": ALL, "settings": ["sources"]}),
+    (other_kind, {"again": ALL[:2], "settings": ["sources"]}),
     (other_settings, {"again": ALL, "settings": ["chunking", "sources"]}),
-    (source_gone, {"again": MEMORY, "moved": DOCS, "settings": ["sources"]}),
+    (source_gone, {"moved": DOCS}),
+    (source_added, {"moved": [("memory/disk/d.md", "inner:d.md")]}),
     (folder_gone, {}),
     (unmounted, {}),
     (
