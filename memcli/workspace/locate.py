@@ -26,6 +26,7 @@ MOST_ENTRIES = 200_000  # of a folder that nobody has named or marked; more are 
 _HINT = "go to a folder of notes, or name one: -w FOLDER"
 
 _ROOT_FILES = (MEMORY_FILE, "USER.md")
+_COPIES = ("/logseq/bak/", "/logseq/version-files/")  # that Logseq keeps of its pages
 _MARKDOWN_GLOBS = ("**/*.md", "**/*.markdown")
 _MEMORY_INCLUDE = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDOWN_GLOBS))
 
@@ -218,11 +219,12 @@ def default_source(
     globs of `always` and `soft` is a document of it.
     """
     include = _MEMORY_INCLUDE if memory_alone else _MARKDOWN_GLOBS
+    copies = _COPIES if os.path.isdir(os.path.join(root, "logseq")) else ()
     return Source(
         name=MEMORY_SOURCE,
         root=root,
         include=(*include, *include_extra, *named(always), *named(soft)),
-        exclude=tuple(exclude),
+        exclude=(*exclude, *copies),
         evergreen=tuple(evergreen),
         always=tuple(always),
         soft=tuple(soft),

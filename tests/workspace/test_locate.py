@@ -134,3 +134,11 @@ def test_default_source_of_any_folder(tmp_path: Path) -> None:
     include = default_source(str(tmp_path)).include
     found = ["a.md", "b/c/d.md", "b/e.markdown", "memory/2026-01-02.md"]
     assert paths(walk(tmp_path, *include)) == found
+
+
+def test_the_copies_that_logseq_keeps_are_left_out(tmp_path: Path) -> None:
+    make(tmp_path, "journals/2026_02_01.md", "pages/a.md", "logseq/bak/pages/a.md", "logseq/b.md")
+    source = default_source(str(tmp_path), exclude=["x.md"])
+    found = ["journals/2026_02_01.md", "logseq/b.md", "pages/a.md"]
+    assert paths(walk(tmp_path, *source.include, exclude=source.exclude)) == found
+    assert default_source(str(tmp_path / "pages")).exclude == ()
