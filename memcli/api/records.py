@@ -50,6 +50,7 @@ class SearchResults(Record):
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
     nothing: Reason | None = None  # why nothing was found, where that was not the question
+    withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
 
 
 class RelatedPassages(Record):
@@ -91,6 +92,7 @@ class ContextBlock(Record):
     warnings: tuple[str, ...]
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
+    withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
 
 
 class DocumentEntry(Record):

@@ -110,6 +110,7 @@ def search_envelope(
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
+        **withheld(answer),
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
@@ -121,6 +122,11 @@ def search_envelope(
         "dropped": answer.dropped,
         **({"far": answer.far} if answer.far else {}),
     }
+
+
+def withheld(answer: Answer) -> dict[str, Any]:
+    """Describe why the verdict is not as good as the confidence, where it is not."""
+    return {"withheld": reason(answer.withheld)} if answer.withheld else {}
 
 
 def asked(answer: Answer) -> dict[str, Any]:
