@@ -60,6 +60,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         repairs,
         reranked,
         stores_of,
+        withheld,
     )
 
     assembled, answer = found.assembled, found.answer
@@ -74,6 +75,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "freshness": freshness_of(found.freshness),
         **stores_of(found.freshness),
         "verdict": answer.verdict if answer else None,
+        **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
@@ -90,7 +92,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
 
 
 def _part(part: ContextPart) -> dict[str, Any]:
-    from memcli.render.jsonio import source_of
+    from memcli.render.jsonio import date_of, source_of
 
     about = part.excerpt.about
     record: dict[str, Any] = {
@@ -102,7 +104,7 @@ def _part(part: ContextPart) -> dict[str, Any]:
         "end_line": about.end_line,
         "heading_path": list(about.heading_path),
         "title": about.title,
-        "date": about.date,
+        **date_of(about),
         "citation": about.citation,
         "kind": about.kind,
         "source_kind": about.source_kind,

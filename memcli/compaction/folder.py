@@ -72,7 +72,8 @@ def read(
         if document.lineage is not None:
             summaries.append((stat.path, file.text, document.lineage))
         elif _is_log(document, file):
-            logs.append(DatedLog(stat.path, document.title, document.date or "", lines))
+            told = document.title, document.date or "", lines, document.first_day
+            logs.append(DatedLog(stat.path, *told))
     return Holdings(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
 
 

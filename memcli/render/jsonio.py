@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.views import Expanded
     from memcli.store.union import StoreState
+    from memcli.types import About
 
 
 # What `result` may tell of a passage.
@@ -43,6 +44,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["text"]
     if passage.workspace is None:
         del record["workspace"]
+    if passage.date_from is None:
+        del record["date_from"]
     if not passage.duplicates:
         del record["duplicates"]
     if not passage.cut:
@@ -67,13 +70,18 @@ def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
         **source_of(hit.about.source),
         "start_line": hit.start_line,
         "end_line": hit.end_line,
-        "date": hit.about.date,
+        **date_of(hit.about),
         "citation": hit.citation,
         "text": hit.text,
         "text_hash": digest(hit.text).hex(),
         "tokens": estimate(hit.text),
         "file": file,
     }
+
+
+def date_of(about: About) -> dict[str, str | None]:
+    """Give the date, and where it is the last day of a span the first one too."""
+    return {"date": about.date, **({"date_from": about.first_day} if about.first_day else {})}
 
 
 def changes(standing: Standing) -> dict[str, Any]:
@@ -105,6 +113,7 @@ def search_envelope(
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
+        **withheld(answer),
         "freshness": freshness_of(freshness),
         **stores_of(freshness),
         "legs": legs(answer),
@@ -117,6 +126,11 @@ def search_envelope(
         "dropped": answer.dropped,
         **({"far": answer.far} if answer.far else {}),
     }
+
+
+def withheld(answer: Answer) -> dict[str, Any]:
+    """Describe why the verdict is not as good as the confidence, where it is not."""
+    return {"withheld": reason(answer.withheld)} if answer.withheld else {}
 
 
 def asked(answer: Answer) -> dict[str, Any]:

@@ -84,6 +84,8 @@ def _zsh_option(option: Option, topics: Sequence[str]) -> str:
     if len(option.names) == 1:
         return f"'*{option.names[0]}[{about}]{value}'" if value else f"'{option.names[0]}[{about}]'"
     joined = " ".join(option.names)
+    if option.takes is not None and option.takes.kind == WORKSPACES:  # there may be several
+        return f"'*'{{{','.join(option.names)}}}'[{about}]{value}'"
     return f"'({joined})'{{{','.join(option.names)}}}'[{about}]{value}'"
 
 
