@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
     Value = TypeVar("Value")
 
-AT_ONCE = 4  # stores: much of what they take is the disk's, and SQLite's own
+AT_ONCE = 4  # stores: much of what they take is the disk's
 UNDATED = "9999-99-99"  # behind every day
 
 
