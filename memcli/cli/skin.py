@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime
 
 from memcli.api.memory import Memory
@@ -29,7 +29,7 @@ SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 class Shared(Record):
     """The options that every command has."""
 
-    workspace: Sequence[str] | None  # as they are named
+    workspace: list[str] | None  # as they are named
     quiet: bool
     verbose: bool
     color: str

@@ -99,7 +99,7 @@ def command(
     if skin.memory.asked:
         raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
     skin = marked(skin, "index --watch")
-    pinned = shared._replace(workspace=(skin.config.workspace,))
+    pinned = shared._replace(workspace=[skin.config.workspace])
     return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
 

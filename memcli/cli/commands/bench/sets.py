@@ -60,7 +60,7 @@ def run(
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
-def _beside(file: str) -> Sequence[str]:
+def _beside(file: str) -> list[str]:
     """Give the folder `workspace` beside a file of questions; nothing where there is none."""
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
     return [folder] if os.path.isdir(folder) else []
