@@ -242,6 +242,16 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 
+def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> None:
+    for scope in ("private", "user"):
+        text = f"---\ntrust: untrusted\nscope: {scope}\n---\nA page about the walrus.\n"
+        put(base / "work", {f"memory/{scope}.md": text})
+    assert cited("walrus", "--everywhere")[0] == "work:memory/user.md:5-5"
+    assert "work:memory/private.md:5-5" not in cited("walrus", "--everywhere")
+    assert cited("walrus", "-w", "work", "--scope", "private") == ["memory/private.md:5-5"]
+    assert cited("walrus", "-w", "work", "--scope", "user") == []
+
+
 def test_a_context_holds_the_rules_of_all(base: Path) -> None:
     put(base / "work", {"memory/rules.md": "---\nalways: true\n---\nAsk before a deploy.\n"})
     put(base / "home", {"memory/rules.md": "---\nalways: true\n---\nWater on Mondays.\n"})
