@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.config import settings as config
-from memcli.context.assemble import Sharing, assemble
+from memcli.context.assemble import Sharing
 from memcli.context.retrieve import find, fixed_of
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
@@ -225,12 +225,13 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
 
 
 def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tuple[str, float]]:
-    """Assemble the context of a question: its citations, and their scores.
+    """Find what a context of a question is assembled from: citations, and their scores.
 
-    There is no tail: the logs of another workspace are those of a memory there alone.
+    There is no tail: the logs of another workspace are those of a memory there alone. What is
+    found is not packed: what a citation costs depends on its length, and so on names.
     """
     wanted = Sharing(
-        budget=900, tail=0, always_share=0.5, soft_share=0.2, tail_share=0.0,
+        budget=9000, tail=0, always_share=0.5, soft_share=0.2, tail_share=0.0,
         preference_share=0.1, is_asked=True,
     )  # fmt: skip
     fixed, encoder = fixed_of(snapshot, wanted), Tree()
@@ -240,7 +241,7 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
         embed_query=lambda t: Vector(encoder.encode_query(t), encoder.fingerprint, None, 1.0),
         age_days=lambda day: age_days(day, TODAY.isoformat()),
     )  # fmt: skip
-    parts = assemble(fixed, found, wanted).parts
+    parts = [*fixed.parts, *found.parts, *found.below, *found.preferences]
     return [(part.excerpt.about.citation, part.score or 0.0) for part in parts]
 
 
