@@ -151,6 +151,7 @@ def _bring_in(
 ) -> tuple[Freshness, bool]:
     """Store what differs, and tell whether texts may wait for a vector now."""
     from memcli.indexing.indexer import apply, index
+    from memcli.indexing.notices import replaced
 
     notices: list[Reason] = []
     if whole or change.notices or altered(settings, change.facts):
@@ -162,7 +163,7 @@ def _bring_in(
         report = apply(change, settings, planned, known, most=bounds.files)
         change.remember(settings_meta(settings), revise=False)
         change.settle(SETTLE_PAGES)
-    notices += (*report.left, *_unseen(report))
+    notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness("fresh", 0, None, tuple(notices)), has_new
