@@ -283,6 +283,8 @@ class Wanted(Record):
     any: tuple[Term, ...] = ()
     all: tuple[tuple[Term, ...], ...] = ()
     none: tuple[Term, ...] = ()  # a chunk with one of these is not found
+    # Terms that find nothing and count in what is found, each with how many chunks hold it.
+    also: tuple[tuple[Term, int], ...] = ()
 
 
 class PartScore(Record):

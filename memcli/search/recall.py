@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare, stem
 from memcli.record import Record
-from memcli.search.common import MOST_ROWS, affordable, without_majority
+from memcli.search.common import MOST_ROWS, greatest_share, parted, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
@@ -48,7 +48,7 @@ class Recalled(Record):
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that had to be there, and are nowhere together
-    common: tuple[str, ...]  # terms that too many chunks hold to be looked for
+    common: tuple[str, ...]  # terms by which alone something might have been found, and was not
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
 
@@ -76,9 +76,9 @@ def recall(
         whole = query
         query = without_majority(query, frequencies, total)
         left_out = [term.text for term in whole.sought if term not in query.sought]
-        kept = affordable(frequencies)
+        kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
-        wanted = wanted._replace(any=kept)
+        wanted = wanted._replace(any=kept, also=also)
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
@@ -91,7 +91,9 @@ def recall(
     qualities = snapshot.confidences() if has_summary else {}
     if not candidates or not (lexical or demanded):
         return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities)
-    left_out += [term.text for term in query.sought if term.sought in common]
+    last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
+    if not last or last[0] < greatest_share(wanted.also, total):
+        left_out += [term.text for term in query.sought if term.sought in common]
     covered = _covered(snapshot, query, candidates, common, total)
     if not lexical:  # the words say which lines hold a phrase, and count for nothing else
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)

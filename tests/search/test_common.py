@@ -1,34 +1,51 @@
 from __future__ import annotations
 
 import json
+from math import inf, log
 from pathlib import Path
 
 import pytest
 
 from memcli.cli.main import run
 from memcli.search import common, recall
-from memcli.search.common import MOST_ROWS, affordable, without_majority
+from memcli.search.common import MOST_ROWS, greatest_share, parted, without_majority
 from memcli.search.query import parse
 from memcli.types import Term
 
+TOTAL = 100 * MOST_ROWS
 
-def test_alternatives_that_bring_few_rows_all_stay() -> None:
+
+def test_alternatives_that_bring_few_rows_all_find() -> None:
     third = MOST_ROWS // 3
-    assert affordable({Term("a"): third, Term("b"): third, Term("c"): third}) == (
-        Term("a"),
-        Term("b"),
-        Term("c"),
+    terms = Term("a"), Term("b"), Term("c")
+    assert parted(dict.fromkeys(terms, third), TOTAL) == (terms, ())
+
+
+def test_the_rarest_find_until_the_rows_are_used_up_and_in_their_order() -> None:
+    rows = {Term("common"): MOST_ROWS, Term("rare"): 5, Term("mid"): MOST_ROWS - 5}
+    assert parted(rows, TOTAL) == (
+        (Term("rare"), Term("mid")),
+        ((Term("common"), MOST_ROWS),),
     )
 
 
-def test_the_rarest_stay_until_the_rows_are_used_up_and_in_their_order() -> None:
-    rows = {Term("common"): MOST_ROWS, Term("rare"): 5, Term("mid"): MOST_ROWS - 5}
-    assert affordable(rows) == (Term("rare"), Term("mid"))
+def test_the_rarest_finds_however_common_it_is() -> None:
+    rows = {Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}
+    assert parted(rows, TOTAL) == ((Term("b"),), ((Term("a"), 3 * MOST_ROWS),))
+    assert parted({}, TOTAL) == ((), ())
 
 
-def test_the_rarest_stays_however_common_it_is() -> None:
-    assert affordable({Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}) == (Term("b"),)
-    assert affordable({}) == ()
+def test_what_most_chunks_hold_does_not_count() -> None:
+    rows = {Term("a"): 5, Term("b"): TOTAL // 2, Term("c"): TOTAL // 2 + 1}
+    assert parted(rows, TOTAL) == ((Term("a"),), ((Term("b"), TOTAL // 2),))
+
+
+def test_the_greatest_share_is_that_of_a_chunk_of_nothing_else() -> None:
+    assert greatest_share((), 100) == 0.0
+    assert greatest_share(((Term("a"), 9), (Term("b"), 49)), 100) == pytest.approx(
+        2.2 * (log(91.5 / 9.5) + log(51.5 / 49.5))
+    )
+    assert greatest_share(((Term("a", prefix=True), 9),), 100) == inf  # each spelling counts
 
 
 def test_a_term_of_the_majority_counts_as_a_stop_word() -> None:
@@ -66,5 +83,5 @@ def test_a_search_names_the_words_it_left_out(
     monkeypatch.setattr(common, "MOST_ROWS", 3)
     assert run([*command, "--json"]) == 0
     out, err = capsys.readouterr()
-    assert err == "words: not looked for, too many chunks hold it: note, log\n"
+    assert err == "words: too many chunks hold it, so nothing is found by it alone: note, log\n"
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"

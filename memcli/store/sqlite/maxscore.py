@@ -1,0 +1,165 @@
+"""Rank by rare words, and count common ones only where they can still change the first places.
+
+What costs in a ranking by FTS5's bm25() is not to walk the rows of a term but to look up how long
+each chunk is that matches: 2 microseconds a row against a tenth. So chunks are found by the rare
+terms alone, and a common one adds its share where it stands beside them. It adds less than k1 + 1
+times its IDF: who is not among the first with all of that is passed over. The result is that of
+scoring every chunk. The bound is that of MaxScore (Turtle and Flood, "Query evaluation: strategies
+and optimizations", 1995).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from heapq import nlargest
+from math import log
+
+import apsw
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.store.sqlite import keywords
+from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.match import expression, phrase, spellings
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.types import Wanted
+
+# As FTS5 has them: https://sqlite.org/fts5.html#the_bm25_function
+K1, B = 1.2, 0.75
+LEAST_IDF = 1e-6  # of what most chunks hold
+FIRST_LOOK = 2  # times what is wanted: chunks whose scores tell who else may be among the first
+
+
+def ranked(
+    connection: apsw.Connection,
+    wanted: Wanted,
+    limit: int,
+    within: tuple[str, Sequence[Any]] | None,
+) -> list[tuple[int, float]]:
+    """List the best matches as (chunk id, BM25), best first; ties by source, path and place.
+
+    `within` is a SELECT of the chunk ids to search in, with its bindings.
+    """
+    match = expression(wanted)
+    found = _found(connection, match, within) if match else {}
+    if match is None or not found or limit < 1:
+        return []
+    chunks, tokens = _sizes(connection)
+    weights = _weights(wanted, chunks)
+    asked = _Asked(_beside(wanted, match), chunks / tokens, weights)
+    order = sorted(found, key=lambda chunk_id: -found[chunk_id])
+    first, rest = order[: FIRST_LOOK * limit], order[FIRST_LOOK * limit :]
+    scores = _added(connection, asked, {chunk_id: found[chunk_id] for chunk_id in first})
+    if rest:
+        least, most = nlargest(limit, scores.values())[-1], (K1 + 1) * sum(weights)
+        may_be_first = {c: found[c] for c in rest if found[c] + most >= least}
+        scores |= _added(connection, asked, may_be_first)
+    return _first(connection, scores, limit)
+
+
+def raised(
+    connection: apsw.Connection, wanted: Wanted, scores: dict[int, float]
+) -> dict[int, float]:
+    """Add to the scores of chunks that `wanted` finds what its common terms say of them."""
+    match = expression(wanted)
+    if match is None or not scores:
+        return scores
+    chunks, tokens = _sizes(connection)
+    asked = _Asked(_beside(wanted, match), chunks / tokens, _weights(wanted, chunks))
+    return _added(connection, asked, scores)
+
+
+class _Asked(Record):
+    """What is asked of the common terms beside what finds."""
+
+    match: str
+    per_token: float  # one over the mean length of a chunk, in tokens
+    weights: Sequence[float]  # by the places of their phrases in `match`
+
+
+def _beside(wanted: Wanted, match: str) -> str:
+    """Write what finds a chunk with one of the common terms, whose phrases are named first."""
+    common = " OR ".join(phrase(term) for term, _ in wanted.also)
+    return f"({common}) AND ({match})"
+
+
+def _added(
+    connection: apsw.Connection, asked: _Asked, scores: dict[int, float]
+) -> dict[int, float]:
+    added = rows(
+        connection,
+        f"SELECT rowid, share(fts, ?{', ?' * len(asked.weights)}) FROM fts WHERE fts MATCH ?"
+        " AND +rowid IN (SELECT value FROM json_each(?))",
+        (asked.per_token, *asked.weights, asked.match, json.dumps([*scores])),
+    )
+    return scores | {chunk_id: scores[chunk_id] + more for chunk_id, more in added}
+
+
+def _share(row: apsw.FTS5ExtensionApi, *given: Any) -> float:  # noqa: ANN401
+    """Give the BM25 of the first phrases of an expression, each by its weight."""
+    per_token, *weights = given
+    length = K1 * (1 - B + B * row.column_size(-1) * per_token)
+    found = 0.0
+    for place, weight in enumerate(weights):
+        times = sum(map(len, row.phrase_locations(place)))
+        found += weight * (times * (K1 + 1) / (times + length))
+    return found
+
+
+def _told_sizes(table: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """Write how many rows and tokens there are."""
+    return f"{table.row_count} {table.column_total_size(-1)}"
+
+
+def _found(
+    connection: apsw.Connection, match: str, within: tuple[str, Sequence[Any]] | None
+) -> dict[int, float]:
+    """Give the BM25 of all that matches."""
+    select, values = within or ("", ())
+    condition = f"fts MATCH ?{f' AND +rowid IN ({select})' if select else ''}"
+    sql = f"SELECT rowid, {keywords.BM25} FROM fts WHERE {condition}"
+    return dict(rows(connection, sql, (match, *values)))
+
+
+def _first(
+    connection: apsw.Connection, scores: dict[int, float], limit: int
+) -> list[tuple[int, float]]:
+    """Cut scores to the best, of which equal ones go by place."""
+    if len(scores) > limit:
+        least = nlargest(limit, scores.values())[-1]
+        scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
+    placed = rows(
+        connection,
+        f"SELECT c.id FROM {keywords.PLACED}"
+        f" WHERE c.id IN (SELECT value FROM json_each(?)) {keywords.BY_PLACE}",
+        (json.dumps([*scores]),),
+    )
+    ids = sorted((chunk_id for (chunk_id,) in placed), key=lambda chunk_id: -scores[chunk_id])
+    return [(chunk_id, scores[chunk_id]) for chunk_id in ids[:limit]]
+
+
+def _weights(wanted: Wanted, chunks: int) -> list[float]:
+    """Give the IDF of each spelling of the common terms, that of its term."""
+    weights = []
+    for term, count in wanted.also:
+        idf = log((chunks - count + 0.5) / (count + 0.5)) if count < chunks else 0.0
+        weights += [max(idf, LEAST_IDF)] * len(spellings(term))
+    return weights
+
+
+def _sizes(connection: apsw.Connection) -> tuple[int, int]:
+    """Count the chunks and their tokens; where there are none, FTS5 finds nothing either.
+
+    FTS5 keeps a function for as long as the connection lives, and a statement the one that it was
+    prepared with: each is made once, and takes what changes as arguments.
+    """
+    if not rows(connection, "SELECT 1 FROM pragma_function_list WHERE name = 'share' LIMIT 1"):
+        connection.register_fts5_function("share", _share)
+        connection.register_fts5_function("sizes", _told_sizes)
+    ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1")
+    chunks, tokens = map(int, told.split())
+    return chunks, tokens
