@@ -13,7 +13,8 @@ from math import inf, log
 from memcli.search.query import ParsedQuery
 from memcli.types import Term
 
-MOST_ROWS = 5_000  # that the alternatives of a query may bring
+SMALL = 10_000  # chunks of an index where every term finds
+MOST_ROWS = 5_000  # that the alternatives of a query may bring in a larger one
 MAJORITY = 0.5  # of the chunks: BM25 gives a commoner term no weight
 MOST_SHARE = 2.2  # of a term in a score, times its IDF, however often it stands there: k1 + 1
 

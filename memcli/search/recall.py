@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare, stem
 from memcli.record import Record
-from memcli.search.common import MOST_ROWS, greatest_share, parted, without_majority
+from memcli.search.common import SMALL, greatest_share, parted, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
@@ -70,7 +70,7 @@ def recall(
     wanted = query.wanted if lexical else Wanted()
     common: dict[Term, int] = {}
     left_out: list[str] = []
-    if lexical and total > MOST_ROWS:
+    if lexical and total > SMALL:
         asked = query.alternatives
         frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
         whole = query

@@ -79,7 +79,7 @@ def test_a_search_names_the_words_it_left_out(
     command = ["search", "pool note log", "-w", str(tmp_path), "--mode", "lexical", "--explain"]
     assert run(command) == 0
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(recall, "MOST_ROWS", 3)
+    monkeypatch.setattr(recall, "SMALL", 3)
     monkeypatch.setattr(common, "MOST_ROWS", 3)
     assert run([*command, "--json"]) == 0
     out, err = capsys.readouterr()
