@@ -11,7 +11,7 @@ and optimizations", 1995).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from math import log
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # As FTS5 has them: https://sqlite.org/fts5.html#the_bm25_function
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # of what most chunks hold
-FIRST_LOOK = 2  # times what is wanted: chunks whose scores tell who else may be among the first
+MANY = 10  # times what is wanted: chunks of which it pays to look at the best first
 
 
 def ranked(
@@ -51,13 +51,14 @@ def ranked(
     chunks, tokens = _sizes(connection)
     weights = _weights(wanted, chunks)
     asked = _Asked(_beside(wanted, match), chunks / tokens, weights)
-    order = sorted(found, key=lambda chunk_id: -found[chunk_id])
-    first, rest = order[: FIRST_LOOK * limit], order[FIRST_LOOK * limit :]
-    scores = _added(connection, asked, {chunk_id: found[chunk_id] for chunk_id in first})
-    if rest:
-        least, most = nlargest(limit, scores.values())[-1], (K1 + 1) * sum(weights)
-        may_be_first = {c: found[c] for c in rest if found[c] + most >= least}
-        scores |= _added(connection, asked, may_be_first)
+    most = (K1 + 1) * sum(weights)
+    found = _within(found, limit, found, most)
+    looked = {}
+    if len(found) > MANY * limit:  # what the best have tells better who else may be among them
+        looked = _added(connection, asked, dict(nlargest(limit, found.items(), key=_score)))
+        found = _within(found, limit, looked, most)
+    left = {chunk_id: score for chunk_id, score in found.items() if chunk_id not in looked}
+    scores = looked | _added(connection, asked, left)
     return _first(connection, scores, limit)
 
 
@@ -125,13 +126,23 @@ def _found(
     return dict(rows(connection, sql, (match, *values)))
 
 
+def _within(
+    found: Mapping[int, float], limit: int, scores: Mapping[int, float], most: float
+) -> dict[int, float]:
+    """Keep the chunks that with so much more may be among the first, which have these scores."""
+    least = nlargest(limit, scores.values())[-1] if len(scores) >= limit else 0.0
+    return {chunk_id: score for chunk_id, score in found.items() if score + most >= least}
+
+
+def _score(found: tuple[int, float]) -> float:
+    return found[1]
+
+
 def _first(
     connection: apsw.Connection, scores: dict[int, float], limit: int
 ) -> list[tuple[int, float]]:
     """Cut scores to the best, of which equal ones go by place."""
-    if len(scores) > limit:
-        least = nlargest(limit, scores.values())[-1]
-        scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
+    scores = _within(scores, limit, scores, 0.0)
     placed = rows(
         connection,
         f"SELECT c.id FROM {keywords.PLACED}"
