@@ -43,15 +43,15 @@ def parted(
 ) -> tuple[tuple[Term, ...], tuple[tuple[Term, int], ...]]:
     """Part terms into those that find and those that count beside them, with their frequencies.
 
-    The rarest find that together bring at most MOST_ROWS, and always the rarest of all. What most
-    of `total` chunks hold does not count either.
+    The rarest find that together bring at most MOST_ROWS, and always the rarest that any chunk
+    holds. What most of `total` chunks hold does not count either.
     """
     kept: set[Term] = set()
     brought = 0
     for term, rows in sorted(frequencies.items(), key=lambda item: item[1]):
-        brought += rows
-        if kept and brought > MOST_ROWS:
+        if brought and brought + rows > MOST_ROWS:
             break
+        brought += rows
         kept.add(term)
     others = ((term, rows) for term, rows in frequencies.items() if term not in kept)
     return (

@@ -206,7 +206,9 @@ def _covered(
         for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in held.items()}
+    # Of nothing but two words written as one there is no share.
+    shares = held.items() if looked_up else ()
+    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0

@@ -35,6 +35,14 @@ def test_the_rarest_finds_however_common_it_is() -> None:
     assert parted({}, TOTAL) == ((), ())
 
 
+def test_what_nothing_holds_is_not_the_rarest_that_finds() -> None:
+    rows = {Term("unheard"): 0, Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}
+    assert parted(rows, TOTAL) == (
+        (Term("unheard"), Term("b")),
+        ((Term("a"), 3 * MOST_ROWS),),
+    )
+
+
 def test_what_most_chunks_hold_does_not_count() -> None:
     rows = {Term("a"): 5, Term("b"): TOTAL // 2, Term("c"): TOTAL // 2 + 1}
     assert parted(rows, TOTAL) == ((Term("a"),), ((Term("b"), TOTAL // 2),))
@@ -85,3 +93,15 @@ def test_a_search_names_the_words_it_left_out(
     out, err = capsys.readouterr()
     assert err == "words: too many chunks hold it, so nothing is found by it alone: note, log\n"
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
+
+
+def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["roadtrip", *["road", "trip"] * 4, *["fox"] * 9]
+    (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
+    monkeypatch.setattr(recall, "SMALL", 1)
+    monkeypatch.setattr(common, "MOST_ROWS", 1)
+    command = ["search", "road trip", "-w", str(tmp_path), "--mode", "lexical", "--json"]
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["citation"] == "MEMORY.md:1-3"

@@ -73,9 +73,9 @@ class Reader:
         self.path = path
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
-        self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         self._file = os.stat(path)
         with understood(path):
+            self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             schema.check(self._connection, path)
 
     def close(self) -> None:
