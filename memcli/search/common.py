@@ -15,6 +15,7 @@ from memcli.types import Term
 
 SMALL = 10_000  # chunks of an index where every term finds
 MOST_ROWS = 5_000  # that the alternatives of a query may bring in a larger one
+FEW_ROWS = 1_000  # where they bring fewer, one more may make it twice MOST_ROWS
 MAJORITY = 0.5  # of the chunks: BM25 gives a commoner term no weight
 MOST_SHARE = 2.2  # of a term in a score, times its IDF, however often it stands there: k1 + 1
 
@@ -43,13 +44,13 @@ def parted(
 ) -> tuple[tuple[Term, ...], tuple[tuple[Term, int], ...]]:
     """Part terms into those that find and those that count beside them, with their frequencies.
 
-    The rarest find that together bring at most MOST_ROWS, and always the rarest that any chunk
-    holds. What most of `total` chunks hold does not count either.
+    The rarest find that together bring about MOST_ROWS, and always the rarest that any chunk holds.
+    What most of `total` chunks hold does not count either.
     """
     kept: set[Term] = set()
     brought = 0
     for term, rows in sorted(frequencies.items(), key=lambda item: item[1]):
-        if brought and brought + rows > MOST_ROWS:
+        if brought and brought + rows > MOST_ROWS * (1 if brought >= FEW_ROWS else 2):
             break
         brought += rows
         kept.add(term)

@@ -8,7 +8,7 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.search import common, recall
-from memcli.search.common import MOST_ROWS, greatest_share, parted, without_majority
+from memcli.search.common import FEW_ROWS, MOST_ROWS, greatest_share, parted, without_majority
 from memcli.search.query import parse
 from memcli.types import Term
 
@@ -27,6 +27,14 @@ def test_the_rarest_find_until_the_rows_are_used_up_and_in_their_order() -> None
         (Term("rare"), Term("mid")),
         ((Term("common"), MOST_ROWS),),
     )
+
+
+def test_where_the_rarest_bring_few_rows_one_more_finds_that_brings_many() -> None:
+    for rare, most in ((FEW_ROWS - 1, 2 * MOST_ROWS), (FEW_ROWS, MOST_ROWS)):
+        rows = {Term("rare"): rare, Term("mid"): most - rare}
+        assert parted(rows, TOTAL) == ((Term("rare"), Term("mid")), ())
+        rows[Term("mid")] += 1
+        assert parted(rows, TOTAL) == ((Term("rare"),), ((Term("mid"), most - rare + 1),))
 
 
 def test_the_rarest_finds_however_common_it_is() -> None:
