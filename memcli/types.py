@@ -39,6 +39,7 @@ class Source(Record):
     always: tuple[str, ...] = ()  # globs of documents that every context holds
     soft: tuple[str, ...] = ()  # globs of documents that a context holds while there is room
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
+    is_found: bool = False  # nobody has named it, so it may be far too large to be listed
 
 
 class FileStat(Record):

@@ -26,6 +26,8 @@ def _no_real_home(
     home = tmp_path_factory.mktemp("home")
     for name in [name for name in os.environ if name.startswith("MEMCLI_")]:
         monkeypatch.delenv(name)
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))

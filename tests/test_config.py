@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memcli.config.bounds import MOST_DOTS, MOST_OPEN, excess
 from memcli.config.settings import KEYS, Config, load, user_file
-from memcli.errors import ConfigError
+from memcli.errors import ConfigError, NotFoundError
 from memcli.store.open import store_path
 
 
@@ -265,7 +265,7 @@ def test_a_source_takes_its_keys(place: Place) -> None:
     assert source._replace(kinds=source.kinds[:1]) == (
         "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec",
         (("A/**", "decision"),),
-        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",),
+        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False,
     )  # fmt: skip
     assert ("DECISIONS/**", "decision") in source.kinds
 
@@ -336,3 +336,77 @@ def test_two_sources_of_one_name_are_an_error(place: Place) -> None:
         place.load(block(), user=block())
     with pytest.raises(ConfigError, match="two sources are named memory"):
         place.load(block(name='"memory"'))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder with the memories of two programs."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    for path in (".codex/memories/MEMORY.md", ".deepagents/main/memories/a.md", "Vault/b.md"):
+        (home / path).parent.mkdir(parents=True)
+        (home / path).write_text("# A\n")
+    return home
+
+
+def names_of(config: Config) -> list[str]:
+    return [source.name for source in config.sources]
+
+
+def test_a_folder_without_a_mark_brings_in_what_there_is(place: Place, home: Path) -> None:
+    assert names_of(place.load()) == ["memory"]
+    bare = load(str(place.root), place.environ, {}, by="")
+    assert names_of(bare) == ["memory", "codex", "deepagents"]
+    assert [source.is_found for source in bare.sources] == [True] * 3
+    wanted = '[files]\npresets = ["deepagents", "letta"]\n'
+    config = place.load(user=wanted)
+    assert names_of(config) == ["memory", "deepagents"]
+    assert config.sources[1].root == str(home / ".deepagents")
+    with pytest.raises(ConfigError, match="may only stand in your own"):
+        place.load(wanted)
+
+
+def test_a_memory_that_is_named_has_to_be_there(place: Place, home: Path) -> None:
+    assert names_of(place.load(flags={"files.presets": ["codex"]})) == ["memory", "codex"]
+    with pytest.raises(NotFoundError) as missing:
+        place.load(flags={"files.presets": ["letta"]})
+    assert missing.value.message == f"--with letta: letta keeps no memory of {place.root}"
+    with pytest.raises(ConfigError) as unknown:
+        place.load(flags={"files.presets": ["kodex"]})
+    assert unknown.value.message == "--with: no memory is known as kodex"
+    assert unknown.value.hint == "--with codex"
+    with pytest.raises(ConfigError, match=f"{place.user}: no memory is known as zk"):
+        place.load(user='[files]\npresets = ["zk"]\n')
+
+
+def test_what_is_asked_together_once_has_an_index_of_its_own(place: Place, home: Path) -> None:
+    plain = store_path(place.load(), place.environ)
+    together = store_path(place.load(flags={"files.presets": ["codex"]}), place.environ)
+    for_good = store_path(place.load(user='[files]\npresets = ["codex"]\n'), place.environ)
+    assert (plain == together, plain == for_good) == (False, True)
+
+
+def test_a_block_may_name_a_preset(place: Place, home: Path) -> None:
+    text = (
+        '[[source]]\npreset = "codex"\nname = "mine"\ntrust = "untrusted"\n'
+        '[[source]]\npreset = "obsidian"\npath = "~/Vault"\nexclude = ["T/**"]\n'
+        '[[source]]\npreset = "letta"\n'
+    )
+    config = place.load(user=text)
+    assert names_of(config) == ["memory", "mine", "obsidian"]
+    mine, vault = config.sources[1:]
+    assert (mine.root, mine.trust) == (str(home / ".codex/memories"), "untrusted")
+    assert mine.exclude == ("raw_memories.md",)
+    assert (vault.root, vault.exclude) == (str(home / "Vault"), ("T/**",))
+    with pytest.raises(ConfigError, match="a workspace's file cannot bring in the memory of codex"):
+        place.load(text)
+    for name, message in (("kodex", "there is no preset kodex"), ("zk", "no place of its own")):
+        with pytest.raises(ConfigError, match=message):
+            place.load(user=f'[[source]]\npreset = "{name}"\n')
+
+
+def test_a_home_folder_is_its_memory_alone(place: Place, home: Path) -> None:
+    narrow = ("MEMORY.md", "USER.md", "memory/**/*.md", "memory/**/*.markdown")
+    assert load(str(home), place.environ, {}).sources[0].include == narrow
+    assert place.load('[files]\nscope = "memory"\n').sources[0].include == narrow
+    assert place.load().sources[0].include == ("**/*.md", "**/*.markdown")

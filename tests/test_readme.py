@@ -15,6 +15,7 @@ import pytest
 
 from memcli.cli import generate
 from memcli.cli.main import run
+from memcli.cli.picture import picture
 from memcli.cli.program import COMMANDS
 from memcli.cli.topics import topics
 from memcli.config.settings import load
@@ -87,6 +88,15 @@ def _with_context(line: str) -> str:
 
 
 @pytest.mark.usefixtures("_at_the_root")
+def test_the_picture_is_what_a_terminal_shows() -> None:
+    _run("memcli index -w fixtures/workspaces/engineer")
+    assert picture() == (ROOT / "fixtures" / "terminal.svg").read_text("utf-8")
+    assert set(re.findall(r"https?://[^\"\s]+", picture())) == {
+        "http://www.w3.org/2000/svg", "https://www.textualize.io"  # a name and a credit
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("_at_the_root")
 @pytest.mark.parametrize(
     "fresh", [with_quick_start, with_json_example, with_session_start, with_question]
 )
@@ -143,7 +153,7 @@ def _commands() -> list[str]:
 
 def test_every_shell_line_is_known() -> None:
     programs = {line.split()[0] for block in SHELL_BLOCKS for line in block.splitlines()}
-    assert programs == {"memcli", "python3"}
+    assert programs == {"memcli", "pipx", "python3"}
     assert {line.split()[1] for line in _commands()} >= set(COMMANDS) - {"config", "pick"}
 
 

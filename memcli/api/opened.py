@@ -17,7 +17,7 @@ from memcli.config import settings
 from memcli.config.keys import BY_NAME
 from memcli.record import Record
 from memcli.store.open import open_store
-from memcli.workspace.locate import locate
+from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -105,17 +105,23 @@ class OpenedWorkspace:
         settings: Mapping[str, Any] | None = None,
         environ: Mapping[str, str] | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        anywhere: bool = False,
     ) -> Self:
         """Find a workspace and settle its configuration, as every command does.
 
         Without a folder it is the one of MEMCLI_WORKSPACE, else that at or above the current
-        folder. `settings` stand above all others, by name: {"search.limit": 5}. NotFoundError
-        where there is no workspace, ConfigError where a setting cannot be used.
+        folder, else the folder itself with the memories that agents keep of it. `settings` stand
+        above all others, by name: {"search.limit": 5}. NotFoundError where nothing is found, unless
+        a workspace is wanted `anywhere`; ConfigError where a setting cannot be used.
         """
         environ = os.environ if environ is None else environ
         named = None if workspace is None else os.fspath(workspace)
-        folder = locate(named, environ.get("MEMCLI_WORKSPACE"), current_folder())
-        config = _load(folder, environ, settings or {})
+        variable, here = environ.get("MEMCLI_WORKSPACE"), current_folder()
+        home = os.path.expanduser("~")
+        place = locate(named, variable, here, home=home, anywhere=anywhere)
+        config = _load(place.root, environ, settings or {}, by=place.by)
+        if not (config.is_marked or anywhere or config.sources[1:] or holds_markdown(place.root)):
+            raise nothing_in(place.root)
         store = open_store(config, environ, clock.now_ns)
         return cls(config, store, environ=environ, clock=clock)
 

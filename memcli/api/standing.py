@@ -158,6 +158,7 @@ def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Indexe
 def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
+        *found.config.passed,
         *_of_files(found.standing),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_summaries(found.summaries),
@@ -168,6 +169,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
 
 
 def _of_files(standing: Standing) -> Iterator[Reason]:
+    yield from standing.left
     yield from map(unlisted, standing.listing.unlisted)
     if standing.state == "not_indexed":
         yield Reason("no-index", "there is no index yet", "memcli index")
@@ -239,6 +241,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
     return {
         "schema": "memcli.status/1",
         "workspace": found.config.workspace,
+        "found_by": found.config.by,
         "store": {
             "path": found.store.address,
             "bytes": found.store.bytes,

@@ -30,7 +30,8 @@ def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | N
     from memcli.config import settings as config
     from memcli.workspace.locate import locate
 
-    settled = config.load(locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd), environ, {})
+    place = locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd, home=os.path.expanduser("~"))
+    settled = config.load(place.root, environ, {}, by=place.by)
     if what == "sources":
         return [source.name for source in settled.sources]
     if what != "documents":

@@ -1,8 +1,9 @@
 """Generate the files that are derived from code.
 
 `python -m memcli.cli.generate README.md` rewrites the tables of that file in place,
-`python -m memcli.cli.generate completions/` the completion scripts of that folder, and
-`python -m memcli.cli.generate memcli/cli/plain_table.py` what a command line is read by.
+`python -m memcli.cli.generate completions/` the completion scripts of that folder,
+`python -m memcli.cli.generate memcli/cli/plain_table.py` what a command line is read by, and
+`python -m memcli.cli.generate fixtures/terminal.svg` the picture of a terminal.
 """
 
 from __future__ import annotations
@@ -87,6 +88,10 @@ def _main() -> None:
         return
     if path.endswith(".py"):
         made = plain_table(build())
+    elif path.endswith(".svg"):
+        from memcli.cli.picture import picture
+
+        made = picture()
     else:
         with open(path, encoding="utf-8") as file:
             made = filled(file.read())

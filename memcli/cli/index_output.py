@@ -69,6 +69,8 @@ def file_lists(report: Report) -> dict[str, Any]:
 
 
 def _warn(report: Report, terminal: Terminal) -> None:
+    for reason in report.left:
+        terminal.advise(reason)
     for folder in report.unlisted:
         terminal.advise(unlisted(folder))
     for path in report.damaged:
@@ -121,6 +123,8 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> None
             for name in names:
                 terminal.write(f"{what:<8} {terminal.safe_line(name)}\n")
     terminal.flush()
+    for left in standing.left:
+        terminal.advise(left)
     for folder in standing.listing.unlisted:
         terminal.advise(unlisted(folder))
     reason = settings_changed(standing)

@@ -27,6 +27,15 @@ Workspace = Annotated[
         rich_help_panel=GENERAL,
     ),
 ]
+Presets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="NAME",
+        help="Search an agent's own memory too: claude-code, codex.",
+        rich_help_panel=GENERAL,
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Write one JSON object.", rich_help_panel=GENERAL)
 ]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "index", "search", "pick", "related", "get", "ls", "context", "status", "compact", "bench",
-    "config", "help",
+    "config", "init", "help",
 )  # fmt: skip
 
 # What other programs call these commands.
@@ -30,7 +30,8 @@ OTHER_NAMES = {
     **dict.fromkeys(("similar", "like", "find-related", "neighbors", "neighbours"), "related"),
     **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
-    **dict.fromkeys(("init", "setup", "settings"), "config --init"),
+    "setup": "init",
+    "settings": "config --init",
     **dict.fromkeys(("completion", "completions"), "help --completions bash"),
     "version": "--version",
     "man": "help --man",
@@ -60,18 +61,21 @@ Commands:
   compact  Turn old logs into short summaries; nothing is lost.
   bench    Measure how well search finds things, on your own questions.
   config   Show every setting, its value and where that comes from.
+  init     Make a folder a workspace, and say what was found in it.
   help     Explain a topic, one of those below.
 
 Topics:  agents, conversations, cron, environment, exit-codes, files,
-         front-matter, json, python, query-syntax, ranking, summaries
+         front-matter, json, presets, python, query-syntax, ranking,
+         summaries
 
 Options:
   --version    Show the version.
   -h, --help   Show this help; `memcli COMMAND --help` shows its options.
 
-A workspace is a folder with MEMORY.md and dated logs memory/YYYY-MM-DD.md;
-memcli looks for it at and above the current folder, or where -w or
-MEMCLI_WORKSPACE says.
+A workspace is any folder of Markdown: notes, or MEMORY.md and dated logs
+memory/YYYY-MM-DD.md. memcli looks for a marked one at and above the current
+folder, or where -w or MEMCLI_WORKSPACE says, and else searches this folder
+and what agents remember of it.
 """
 
 

@@ -10,7 +10,7 @@ from memcli.api.memory import Memory
 from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.terminal import Terminal
-from memcli.errors import UsageError
+from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, shown
 from memcli.workspace.dating import age_days
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
+
+
+SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 
 
 class Shared(Record):
@@ -86,13 +89,42 @@ class Skin(Record):
         return age_days(day, self.today.isoformat())
 
 
-def make_skin(shared: Shared, flags: Mapping[str, Any]) -> Skin:
-    """Open the workspace for a command; `flags` may hold None for not given."""
+def make_skin(shared: Shared, flags: Mapping[str, Any], *, anywhere: bool = False) -> Skin:
+    """Open the workspace for a command; `flags` may hold None for not given.
+
+    Says what is searched where no workspace is marked; `anywhere` is for who asks for none.
+    """
     terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
     given = {name: value for name, value in flags.items() if value is not None}
-    memory = Memory.open(shared.workspace, settings=given)
+    memory = Memory.open(shared.workspace, settings=given, anywhere=anywhere)
+    for reason in memory.config.passed:
+        terminal.advise(reason)
+    if not (memory.config.is_marked or anywhere):
+        terminal.say(_what_is_searched(memory.config))
     moment = _parse_now(shared.now) if shared.now else memory.clock.now()
     return Skin(memory, terminal, moment, current_folder())
+
+
+def _what_is_searched(config: Config) -> str:
+    """Say what stands in the place of a workspace that somebody has marked."""
+    names = [source.name for source in config.sources if source.name != MEMORY_SOURCE]
+    more = len(names) - SHOWN_MEMORIES
+    told = ", ".join(names[:SHOWN_MEMORIES]) + (f" and {more} more" if more > 0 else "")
+    memories = f", and the memory of {told}" if names else ""
+    return (
+        f"No workspace is marked here: searching {config.workspace}{memories}. "
+        "To mark it: memcli init"
+    )
+
+
+def marked(skin: Skin, command: str) -> Skin:
+    """Let a command go on that never guesses where it is meant; NotFoundError without a mark."""
+    if not skin.config.is_marked:
+        raise NotFoundError(
+            f"{skin.config.workspace} is not marked as a workspace, and {command} does not guess",
+            hint="memcli init",
+        )
+    return skin
 
 
 def _parse_now(text: str) -> datetime:

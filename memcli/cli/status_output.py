@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
-from memcli.types import shown
+from memcli.types import MEMORY_SOURCE, shown
+from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +33,13 @@ def _folded(line: str, width: int) -> list[str]:
         (" " * INDENT if number else word) + text[start:end]
         for number, (start, end) in enumerate(spans)
     ]
+
+
+def found_by(by: str) -> str:
+    """Say how a workspace was found."""
+    if by in ("-w", ENV_NAME):
+        return f"named by {by}"
+    return f"marked by {by}" if by else "not marked; memcli init marks it"
 
 
 def _watcher_line(watcher: dict[str, Any]) -> str:
@@ -73,7 +81,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
 
     store, vectors = record["store"], record["vectors"]
     lines = [
-        f"workspace  {record['workspace']}",
+        f"workspace  {record['workspace']} ({found_by(record['found_by'])})",
         f"index      {store['path']} ({store['bytes'] / 1e6:.1f} MB), {_state(record)}",
     ]
     if store["writer_pid"] is not None:
@@ -88,7 +96,9 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         there = f"{source['documents']} of {source['files']} files"
         if source["name"] in away:  # what is indexed of them stays
             there = f"{source['documents']} files, of which {source['files']} are there now"
-        lines.append(f"source     {source['name']}: {there}, {source['chunks']} chunks{dates}")
+        chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
+        where = "" if source["name"] == MEMORY_SOURCE else f", in {source['path']}"
+        lines.append(f"source     {source['name']}: {there}, {chunks}{dates}{where}")
     if any(record["summaries"].values()):
         counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
         lines.append(f"summaries  {', '.join(counts)}")

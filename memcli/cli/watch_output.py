@@ -66,6 +66,8 @@ class Log:
             )  # fmt: skip
         for notice in report.notices:
             self.notice(notice)
+        for left in report.left:
+            self.advise(left)
         self._tell_skips(report)
 
     def embedded(self, embedded: int, pending: int, seconds: float) -> None:

@@ -41,7 +41,11 @@ _LINK = r"(?=.*\{path\})[A-Za-z][A-Za-z0-9+.-]*:(?:[!-z|~]|\{(?:path|line|host)\
 KEYS: tuple[Key, ...] = (
     Key("store.path", str, "", "The index file; empty means the user's cache folder.",
         user_only=True),
-    Key("files.include", list, [], "More globs of the default source, next to memory/**."),
+    Key("files.scope", str, "folder", "What of the workspace is searched: all Markdown in the"
+        " folder, or MEMORY.md, USER.md and memory/ alone.", choices=("folder", "memory")),
+    Key("files.presets", list, [], "Memories of other programs that are searched too; see: memcli"
+        " help presets.", user_only=True),
+    Key("files.include", list, [], "More globs of the default source; for files.scope = memory."),
     Key("files.exclude", list, [], "Globs that are left out, in gitignore syntax."),
     Key("files.evergreen", list, [], "Globs of documents whose date is not used."),
     Key("files.always", list, [], "Globs of documents that every context holds whole."),
@@ -153,6 +157,7 @@ KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 FLAGS: Mapping[str, str] = {
+    "files.presets": "--with",
     "embedding.encoder": "--encoder",
     "search.limit": "--limit",
     "search.mode": "--mode",

@@ -18,13 +18,15 @@ from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
 from memcli.config.keys import KEYS as KEYS
 from memcli.config.keys import Key as Key
-from memcli.config.sources import HINT, check_blocks, make_sources, quoted, shortened
+from memcli.config.sources import BUILT_IN_KINDS, HINT, check_blocks, quoted, shortened
 from memcli.errors import ConfigError
 from memcli.record import Record
+from memcli.workspace.locate import Surroundings, default_source, is_everything
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.errors import Reason
     from memcli.types import Source
 
 WORKSPACE_FILE = "memcli.toml"
@@ -46,6 +48,13 @@ class Config(Record):
     workspace: str
     values: Mapping[str, Value]
     sources: tuple[Source, ...]
+    by: str = "-w"  # how the workspace was found, as in `locate.Site`
+    passed: tuple[Reason, ...] = ()  # memories of other programs that are left out
+
+    @property
+    def is_marked(self) -> bool:
+        """Tell that somebody has named the workspace, or marked it as one."""
+        return self.by != ""
 
     def __call__(self, name: str) -> Any:  # noqa: ANN401
         """Give the value of a setting."""
@@ -88,8 +97,14 @@ def user_file(environ: Mapping[str, str]) -> str:
     return os.path.join(base, "memcli", "config.toml")
 
 
-def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Config:
-    """Settle every setting; `flags` holds only those that were given."""
+def load(
+    workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any], *, by: str = "-w"
+) -> Config:
+    """Settle every setting; `flags` holds only those that were given.
+
+    `by` is how the workspace was found, as in `locate.Site`.
+    """
+    home = os.path.expanduser("~")
     values = {key.name: Value(key.default, DEFAULT_ORIGIN) for key in KEYS}
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
@@ -110,8 +125,6 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
             value = _checked(key, _from_text(key, environ[key.variable]), key.variable)
             values[key.name] = Value(value, key.variable)
     values |= _given(flags)
-    from memcli.workspace.locate import default_source
-
     default = default_source(
         workspace,
         include_extra=tuple(values["files.include"].value),
@@ -119,8 +132,18 @@ def load(workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -
         evergreen=tuple(values["files.evergreen"].value),
         always=tuple(values["files.always"].value),
         soft=tuple(values["files.soft"].value),
+        memory_alone=values["files.scope"].value == "memory" or is_everything(workspace, home),
     )
-    return Config(workspace, values, make_sources(default, blocks))
+    found = (default._replace(kinds=BUILT_IN_KINDS, is_found=not by),)
+    sources: tuple[Source, ...] = found
+    passed: tuple[Reason, ...] = ()
+    names, origin = values["files.presets"]
+    if blocks or names or not by:
+        from memcli.config.around import PresetWish, gather
+
+        wanted = PresetWish(tuple(names), origin, origin == FLAG_ORIGIN, not by)
+        sources, passed = gather(*found, blocks, wanted, Surroundings(workspace, home, environ))
+    return Config(workspace, values, sources, by, passed)
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Value]:

@@ -1,10 +1,10 @@
-"""Check the [[source]] blocks of the configuration and make sources of them."""
+"""Check the [[source]] blocks of the configuration and make a source of each."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
@@ -48,7 +48,7 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
     if len(blocks) > MOST_SOURCES:
         raise ConfigError(f"{path} has more than {MOST_SOURCES} sources", hint=HINT)
     for block in blocks:
-        for name in ("name", "path"):
+        for name in () if "preset" in block else ("name", "path"):
             if not isinstance(block.get(name), str) or not block[name]:
                 raise ConfigError(f"{path}: every [[source]] needs a {name}", hint=HINT)
         for name, value in block.items():
@@ -62,27 +62,19 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
             expected, is_right = _EXPECTED[name]
             if not is_right(value):
                 raise ConfigError(
-                    f"{path}: {name} of the source {shortened(block['name'])} must be {expected},"
+                    f"{path}: {name} of the source {_label(block)} must be {expected},"
                     f" not {quoted(value)}",
                     hint=HINT,
                 )
     return blocks
 
 
-def make_sources(
-    default: Source, blocks: Sequence[tuple[Mapping[str, Any], bool]]
-) -> tuple[Source, ...]:
-    """Put the sources of (block, is from the user's own file) behind the default one."""
-    sources = [default._replace(kinds=BUILT_IN_KINDS)]
-    for block, is_user in blocks:
-        source = _source(default.root, block, is_user=is_user)
-        if any(source.name == other.name for other in sources):
-            raise ConfigError(f"two sources are named {source.name}", hint=HINT)
-        sources.append(source)
-    return tuple(sources)
+def _label(block: Mapping[str, Any]) -> str:
+    return shortened(str(block.get("name") or block.get("preset")))
 
 
-def _source(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Source:
+def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Source:
+    """Make the source of a block; a workspace's own file names nothing outside the workspace."""
     root = os.path.realpath(os.path.join(workspace, os.path.expanduser(block["path"])))
     inside = root == workspace or root.startswith(os.path.join(workspace, ""))
     if not inside and not is_user:
@@ -145,6 +137,7 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: _NAME.fullmatch(value) is not None,
     ),
     "path": ("a folder", _is_text),
+    "preset": ("the name of a preset", _is_text),
     "include": ("a list of globs", lambda value: _is_texts(value) and bool(value)),
     "exclude": ("a list of globs", _is_texts),
     "kind": ("a text", _is_text),

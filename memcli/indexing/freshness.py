@@ -20,7 +20,7 @@ from memcli.errors import (
     StoreError,
 )
 from memcli.indexing.look import Standing, take_stock
-from memcli.indexing.planning import Settings, changed_settings, plan
+from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
 from memcli.types import Encoder, Listing, shown
 
@@ -131,7 +131,8 @@ def _freshness(standing: Standing) -> Freshness:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(standing)
-    return Freshness(standing.state, standing.pending, reason, _unseen(standing.listing))
+    notices = (*standing.left, *_unseen(standing.listing))
+    return Freshness(standing.state, standing.pending, reason, notices)
 
 
 def _bring_in(
@@ -141,15 +142,16 @@ def _bring_in(
     from memcli.indexing.indexer import apply, index
 
     notices: list[Reason] = []
-    if whole or change.notices or changed_settings(settings, change.facts):
+    if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings)
         notices += [Reason("damaged", told) for told in report.notices]
     else:
         known = change.known()
         planned = plan(settings, known, change.facts.mounts)
         report = apply(change, settings, planned, known, most=bounds.files)
+        change.remember(settings_meta(settings), revise=False)
         change.settle(SETTLE_PAGES)
-    notices += _unseen(report)
+    notices += (*report.left, *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness("fresh", 0, None, tuple(notices)), has_new

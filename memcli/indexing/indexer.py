@@ -6,18 +6,18 @@ while a first index still runs. Moves and reverts embed nothing: vectors are kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.known import is_readable, reads_latin_only
-from memcli.errors import DamagedError
+from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
     BY_BYTES,
     Plan,
     Settings,
-    changed_settings,
+    altered,
     make_document,
     pair_moves,
     plan,
@@ -69,6 +69,7 @@ class Report(Record):
     damaged: tuple[str, ...]  # files with bytes that had to be replaced
     deferred: int  # changed files left for a later run
     notices: tuple[str, ...] = ()
+    left: tuple[Reason, ...] = ()  # why documents whose files are there were removed
 
 
 def apply(
@@ -78,13 +79,13 @@ def apply(
     known: Mapping[tuple[str, str], Known],
     *,
     most: int | None = None,
-    again: bool = False,
+    again: Container[str] = (),
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
     """Read what was added, newest first, or may have changed, and store it; remove what is gone.
 
     `most` bounds how many files are stored; those left over are counted as deferred. `again`
-    stores a file anew even where its bytes are the same.
+    names the sources whose files are stored anew even where their bytes are the same.
     """
     added: dict[str, bytes] = {}
     changed: list[str] = []
@@ -106,7 +107,7 @@ def apply(
                 commit()
                 group = 0
             name, before = shown(stat.source, stat.path), known.get((stat.source, stat.path))
-            file = _take_in(change, settings, stat, before, again=again)
+            file = _take_in(change, settings, stat, before, again=stat.source in again)
             if file is None:
                 unchanged += 1
             elif isinstance(file, Skip):
@@ -139,6 +140,7 @@ def apply(
         unlisted=planned.listing.unlisted,
         damaged=tuple(sorted(damaged)),
         deferred=deferred,
+        left=planned.left,
     )
 
 
@@ -204,9 +206,9 @@ def bring_in_step(
     wanted = settings_meta(settings)
     if not known:  # a first run that is killed goes on where it was
         change.remember(wanted)
-    again = bool(changed_settings(settings, change.facts))
+    again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
-        planned = planned._replace(diff=_everything(planned, known))
+        planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
     change.remember(wanted)
     change.settle()
@@ -318,10 +320,15 @@ def text_of(item: Pending) -> str:
     return embedded_again(item.hash, context, item.prefix, item.text)
 
 
-def _everything(planned: Plan, known: Mapping[tuple[str, str], Known]) -> Diff:
-    files = planned.listing.files
-    return planned.diff._replace(
-        added=tuple(f for f in files if (f.source, f.path) not in known),
-        suspect=tuple(f for f in files if (f.source, f.path) in known),
-        unchanged=0,
-    )
+def _with_all_of(
+    sources: Container[str], planned: Plan, known: Mapping[tuple[str, str], Known]
+) -> Diff:
+    """Put all known files of some sources among those to look at."""
+    suspect = {(f.source, f.path) for f in planned.diff.suspect}
+    more = [
+        f
+        for f in planned.listing.files
+        if f.source in sources and (key := (f.source, f.path)) in known and key not in suspect
+    ]
+    diff = planned.diff
+    return diff._replace(suspect=(*diff.suspect, *more), unchanged=diff.unchanged - len(more))

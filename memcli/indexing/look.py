@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 
 from memcli.checking import TYPE_CHECKING
-from memcli.indexing.planning import BY_BYTES, Settings, changed_settings, pair_moves, plan, read
+from memcli.indexing.planning import BY_BYTES, Settings, altered, pair_moves, plan, read
 from memcli.record import Record
 from memcli.store.records import Facts, Key
 from memcli.types import FileStat, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
+    from memcli.errors import Reason
     from memcli.store.port import Snapshot, Store
 
 NOT_TEXT = b""  # the hash under which the index remembers a file that is not text
@@ -38,6 +39,7 @@ class Standing(Record):
     changes: Changes
     settings: tuple[str, ...]  # by name in `Facts`: those of the whole index that have changed
     is_indexed: bool
+    left: tuple[Reason, ...] = ()  # why documents whose files are there will be removed
 
     @property
     def pending(self) -> int:
@@ -67,7 +69,8 @@ def take_stock(
     """
     facts, known = (snapshot.facts, snapshot.known()) if snapshot else (Facts(), {})
     planned = plan(settings, known, facts.mounts)
-    altered = changed_settings(settings, facts) if snapshot else ()
+    changed_settings = altered(settings, facts) if snapshot else {}
+    concerned = frozenset[str]().union(*changed_settings.values())
     listing, diff = planned.listing, planned.diff
     looked = _look_into(settings, (*diff.suspect, *diff.added)[:most])
 
@@ -75,8 +78,12 @@ def take_stock(
     skips = {key: found for key, found in looked.items() if isinstance(found, Skip)}
     again = [
         key
-        for key in (map(_key, listing.files) if altered else ())
-        if key in known and known[key].hash != NOT_TEXT and key not in changed and key not in skips
+        for key in (map(_key, listing.files) if concerned else ())
+        if key[0] in concerned
+        and key in known
+        and known[key].hash != NOT_TEXT
+        and key not in changed
+        and key not in skips
     ]
     added = [key for key in map(_key, diff.added) if key not in skips]
     moved = pair_moves(
@@ -93,8 +100,9 @@ def take_stock(
             moved=moved,
             removed=_names(diff.removed, {old for old, _ in moved}),
         ),
-        settings=altered,
+        settings=tuple(changed_settings),
         is_indexed=snapshot is not None,
+        left=planned.left,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import (
-    MEMORY_SOURCE,
     Diff,
     Document,
     FileText,
@@ -20,15 +20,16 @@ from memcli.types import (
 )
 from memcli.workspace.diff import diff
 from memcli.workspace.discover import discover
-from memcli.workspace.locate import MEMORY_FOLDER, keep_memory_folder
 from memcli.workspace.mounts import missing, remember
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.errors import Reason
     from memcli.store.records import Facts
 
 # Why a file that could be read has no text to index, by its bytes alone.
 BY_BYTES = ("not-text", "too-large")
-GONE = "the folder is gone (memcli index --full forgets it)"
 
 
 class Settings(Record):
@@ -54,6 +55,7 @@ class Plan(Record):
     listing: Listing
     diff: Diff
     mounts: str  # to be remembered in `meta`
+    left: tuple[Reason, ...] = ()  # why documents whose files are there leave the index
 
 
 def chunking_key(limits: Limits) -> str:
@@ -62,13 +64,15 @@ def chunking_key(limits: Limits) -> str:
 
 
 def sources_key(sources: tuple[Source, ...]) -> str:
-    """Name what the sources say of their documents besides where they are."""
-    told = [
-        (s.name, s.kind, s.kinds, s.scope, s.source_kind, s.trust, s.authority, s.always,
-         s.soft, s.evergreen)
-        for s in sources
-    ]  # fmt: skip
-    return repr(told)
+    """Name what the sources say of their documents besides where they are, as JSON by source."""
+    return json.dumps({source.name: _said(source) for source in sources}, sort_keys=True)
+
+
+def _said(s: Source) -> list[Any]:
+    """List what a source says of its documents, as JSON gives it back."""
+    kinds = [list(pair) for pair in s.kinds]
+    marks = [list(globs) for globs in (s.always, s.soft, s.evergreen)]
+    return [s.kind, kinds, s.scope, s.source_kind, s.trust, s.authority, *marks]
 
 
 def settings_meta(settings: Settings) -> dict[str, str]:
@@ -79,10 +83,24 @@ def settings_meta(settings: Settings) -> dict[str, str]:
     }
 
 
-def changed_settings(settings: Settings, facts: Facts) -> tuple[str, ...]:
-    """Name the settings that all stored documents depend on and that the store has otherwise."""
-    wanted = settings_meta(settings)
-    return tuple(name for name, value in wanted.items() if getattr(facts, name) != value)
+def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
+    """Name the settings that the store has otherwise, each with the sources it concerns.
+
+    A source that is new, or gone, alters no document of another.
+    """
+    names = frozenset(source.name for source in settings.sources)
+    found = {"chunking": names} if facts.chunking != chunking_key(settings.limits) else {}
+    if facts.sources == sources_key(settings.sources):
+        return found
+    try:
+        before = json.loads(facts.sources or "{}")
+    except (ValueError, RecursionError):
+        before = None
+    if not isinstance(before, dict):  # as an earlier memcli wrote it
+        return {**found, "sources": names}
+    changed = (s.name for s in settings.sources if before.get(s.name, _said(s)) != _said(s))
+    concerned = frozenset(changed)
+    return {**found, "sources": concerned} if concerned else found
 
 
 def plan(
@@ -91,27 +109,23 @@ def plan(
     """Walk the sources and compare stats; no file is opened.
 
     `mounts` is what `meta` remembers of mount points. What nobody could see is not removed: a
-    folder that cannot be listed, a mount that is missing, a `memory/` that has vanished.
+    folder that cannot be listed, a mount that is missing.
     """
-    sources, lost = _with_memory_folder(settings.sources, known)
+    sources = settings.sources
     listing = discover(
         sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
     unmounted = missing(sources, listing, mounts)
-    if lost or unmounted:
-        listing = listing._replace(unlisted=(*listing.unlisted, *lost, *unmounted))
-    return Plan(
-        listing, diff(listing, known, now_ns=settings.now_ns()), remember(listing, unmounted)
-    )
+    if unmounted:
+        listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
+    found = diff(listing, known, now_ns=settings.now_ns())
+    why: tuple[Reason, ...] = ()
+    if found.removed:
+        from memcli.workspace.scope import left
 
-
-def _with_memory_folder(
-    sources: tuple[Source, ...], known: Mapping[tuple[str, str], Known]
-) -> tuple[tuple[Source, ...], list[Skip]]:
-    """Keep to the folder `memory/` that the index knows, and report that it is gone."""
-    kept = [(keep_memory_folder(source, known), source) for source in sources]
-    lost = [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", GONE) for found, _ in kept if found]
-    return tuple(found or source for found, source in kept), lost
+        present = [(file.source, file.path) for file in listing.files]
+        why = left(found.removed, present, listing.skips, sources)
+    return Plan(listing, found, remember(listing, unmounted), why)
 
 
 def read(settings: Settings, source: str, path: str) -> FileText | Skip:

@@ -15,6 +15,7 @@ from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import pair_moves
 from memcli.types import Known, Listing, shown
 from memcli.workspace.diff import diff
+from memcli.workspace.scope import left
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
@@ -57,7 +58,7 @@ def rebuild(
         now = side.known()
         side.publish()
     main.drop_rebuild()
-    return _compared(report, known, now)._replace(notices=notices)
+    return _compared(report, settings, known, now)._replace(notices=notices)
 
 
 def _fault(main: Change) -> str:
@@ -76,7 +77,9 @@ def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report
     return sorted(lost.keys() - set(diff(unseen, lost).removed))
 
 
-def _compared(report: Report, before: Mapping[Key, Known], now: Mapping[Key, Known]) -> Report:
+def _compared(
+    report: Report, settings: Settings, before: Mapping[Key, Known], now: Mapping[Key, Known]
+) -> Report:
     """Say what a run has changed by the bytes of each file before and now."""
     passed = {(skip.source, skip.path) for skip in report.skips}
     new = [key for key in now.keys() - before.keys() - passed if now[key].hash]  # else no text
@@ -92,4 +95,5 @@ def _compared(report: Report, before: Mapping[Key, Known], now: Mapping[Key, Kno
         moved=moved,
         removed=tuple(sorted(removed.keys() - olds)),
         unchanged=len(both) - len(changed),
+        left=left(sorted(before.keys() - now.keys()), now, report.skips, settings.sources),
     )

@@ -1,13 +1,15 @@
 """Read the YAML front matter of a document as plain JSON values.
 
 It stands in the first lines of a file that nobody has checked, so its size, its nesting and
-its aliases are bounded, and whatever is not a plain mapping stays in the body as text. A tag is
-a claim of the file: where its value does not fit it, the value stays as it is written.
+its aliases are bounded. Many tools write lines of `key: text` that YAML refuses (`globs: *.ts`):
+these are read as they stand. Whatever is no mapping either way stays in the body as text. A tag
+is a claim of the file: where its value does not fit it, the value stays as it is written.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from functools import cache
 from itertools import accumulate
@@ -23,6 +25,9 @@ MAX_CHARS = 65_536
 # The scanner of PyYAML is quadratic in brackets that are open at once.
 MAX_BRACKETS = 1000
 MAX_OPEN = 100
+_KEY = re.compile(r"[A-Za-z][\w-]{0,99}")
+_BEGUN = ("[", "{", "&", "!", "|", ">")  # of what is more than a line of text
+_WORDS = {"true": True, "false": False, "": None}
 # Longer numbers are no metadata, and Python refuses to print some of them.
 _MAX_NUMBER = 2**63
 
@@ -52,11 +57,27 @@ def _mapping(text: str) -> dict[str, Any] | None:
     try:
         # An alias can make a small text expand without bound.
         if "*" in text and any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            return None
+            return _lines(text)
         value = yaml.load(text, _loader())
         return _plain(value) if isinstance(value, dict) else None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
-        return None
+        return _lines(text)
+
+
+def _lines(text: str) -> dict[str, Any] | None:
+    """Read lines of `key: text` as they stand; None where there are others."""
+    found: dict[str, Any] = {}
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, colon, value = line.partition(":")
+        if not colon or not _KEY.fullmatch(key) or (value and value[0] not in " \t"):
+            return None
+        value = value.strip()
+        if value.startswith(_BEGUN):
+            return None
+        found[key] = _WORDS.get(value, value)
+    return found
 
 
 @cache

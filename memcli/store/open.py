@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.settings import Config, folder_of
+from memcli.config.settings import FLAG_ORIGIN, Config, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import ConfigError
 
@@ -35,4 +35,8 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
                 f"store.path names a file that is not an index: {configured}", hint=HINT
             )
         return os.path.join(config.workspace, os.path.expanduser(configured))
-    return os.path.join(folder_of(config.workspace, environ), "index.sqlite")
+    wanted = config.values["files.presets"]
+    # What is asked together once does not come and go in the index of the workspace.
+    together = "\0".join(wanted.value) if wanted.origin == FLAG_ORIGIN else ""
+    name = f"{config.workspace}\0{together}" if together else config.workspace
+    return os.path.join(folder_of(name, environ), "index.sqlite")

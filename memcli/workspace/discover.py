@@ -17,6 +17,7 @@ from memcli.types import MEMORY_SOURCE, FileStat, Listing, Skip, Source
 from memcli.workspace import names, openat
 from memcli.workspace.diff import ROOT
 from memcli.workspace.ignore import IGNORE_FILE, NOISE, Rules, load_rules
+from memcli.workspace.locate import MOST_ENTRIES
 
 # One descriptor is open per level, and 256 is the smallest usual limit of a process.
 MAX_DEPTH = 230
@@ -45,6 +46,10 @@ def discover(
     )
 
 
+class _TooManyError(Exception):
+    """A folder that nobody has named is no memory."""
+
+
 class _Walk:
     """The walk over one source."""
 
@@ -61,6 +66,7 @@ class _Walk:
         self.links: list[tuple[str, str]] = []  # (path, real path of the link)
         self.walked: set[str] = set()  # real paths of folders, with a slash
         self.mounts: list[str] = []
+        self.seen = 0  # entries of folders
         self.device: int  # of the folder that is listed now
         self.rules: Rules
 
@@ -84,7 +90,12 @@ class _Walk:
             real = ""
             if self.taken is not None:
                 real = openat.real_path(self.source.root).rstrip("/") + "/"
-            self.folder(root, "", real, 0)
+            try:
+                self.folder(root, "", real, 0)
+            except _TooManyError:
+                self.files, self.skips, self.links, self.unlisted = [], [], [], []
+                self.unlist(ROOT, f"more than {MOST_ENTRIES} entries; name it with -w")
+                return
             nothing = not (self.files or self.skips or self.unlisted or self.links)
             if nothing and self.source.name != MEMORY_SOURCE and openat.is_empty(root):
                 self.unlist(ROOT, "the folder is empty; not mounted?")
@@ -117,8 +128,10 @@ class _Walk:
         limit, most, source = self.max_bytes, openat.MOST, self.source.name
         append, new = self.files.append, tuple.__new__
         folders: list[str] = []
+        seen = self.seen
         with os.scandir(handle) as entries:
             for entry in entries:
+                seen += 1
                 name = entry.name
                 if (
                     name.endswith(endings)
@@ -142,6 +155,9 @@ class _Walk:
                     folders.append(name)
                 else:
                     self.other(entry, prefix, real)
+        self.seen = seen
+        if self.source.is_found and seen > MOST_ENTRIES:
+            raise _TooManyError
         return folders
 
     def enter(self, parent: int | str, prefix: str, name: str, real: str, depth: int) -> None:

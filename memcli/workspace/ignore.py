@@ -22,7 +22,7 @@ NOISE = "noise"
 NOISE_FOLDERS = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", "dist", "build", ".memcli"}
 )
-MARKDOWN = (".md", ".markdown")
+MARKDOWN = (".md", ".markdown", ".mdc")
 # An ignore file is read at every search.
 _MAX_IGNORE_BYTES = 64 * 1024
 

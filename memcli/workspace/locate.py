@@ -1,48 +1,158 @@
-"""Find the workspace folder and its default source; leaves environment and settings to others."""
+"""Find the workspace folder and its default source; leaves environment and settings to others.
+
+A folder is a workspace by what lies in it. One without any such mark is searched as well where
+somebody stands in it, but for the home folder and those above it, which nobody means whole.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memcli.errors import NotFoundError
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Source
 
 CONFIG_FILE = "memcli.toml"
 MEMORY_FILE = "MEMORY.md"
 MEMORY_FOLDER = "memory"
 ENV_NAME = "MEMCLI_WORKSPACE"
-_HINT = "name the folder with -w FOLDER, or make one: mkdir memory"
+# What makes a folder a workspace: our own marks, then those of vaults and of other agents.
+MARK_FOLDERS = (
+    MEMORY_FOLDER, ".memcli", "memory-bank", "memories", "journals", ".obsidian", ".zk",
+)  # fmt: skip
+MARK_FILES = (CONFIG_FILE, MEMORY_FILE)
+MOST_ENTRIES = 200_000  # of a folder that nobody has named or marked; more are no notes
+_HINT = "go to a folder of notes, or name one: -w FOLDER"
 
 _ROOT_FILES = (MEMORY_FILE, "USER.md")
+_COPIES = ("/logseq/bak/", "/logseq/version-files/")  # that Logseq keeps of its pages
 _MARKDOWN_GLOBS = ("**/*.md", "**/*.markdown")
 _MEMORY_INCLUDE = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDOWN_GLOBS))
 
 
-def locate(explicit: str | None, env_value: str | None, cwd: str | None) -> str:
-    """Give the real path of the workspace: named, from the environment, or found above `cwd`.
+class Site(Record):
+    """A workspace, and by what it was found."""
+
+    root: str  # real path
+    by: str  # -w, MEMCLI_WORKSPACE, or the mark that lies in it; "" for a folder without one
+
+
+class Surroundings(Record):
+    """What surrounds a workspace."""
+
+    root: str  # real path of the workspace
+    home: str
+    environ: Mapping[str, str]
+
+
+def locate(
+    explicit: str | None,
+    env_value: str | None,
+    cwd: str | None,
+    *,
+    home: str | None = None,
+    anywhere: bool = False,
+) -> Site:
+    """Find the workspace: named, from the environment, marked at or above `cwd`, or around it.
 
     A named folder may be any folder. An empty environment value counts as not set. `cwd` is None
     where the current folder has been deleted: then an absolute path has to name the workspace.
+    Without a mark it is the repository of git that holds `cwd`, else `cwd` itself. NotFoundError
+    where that is `home`, or a folder that holds it, unless a place is wanted `anywhere`.
     """
     if explicit is not None:
-        return _named(explicit, cwd, "-w")
+        return Site(_named(explicit, cwd, "-w"), "-w")
     if env_value:
-        return _named(env_value, cwd, ENV_NAME)
+        return Site(_named(env_value, cwd, ENV_NAME), ENV_NAME)
     if cwd is None:
+        if anywhere and home:
+            return Site(os.path.realpath(home), "")
         raise _no_current_folder()
-    folder = os.path.realpath(cwd)
-    while True:
-        if _is_workspace(folder):
-            return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
+    here = os.path.realpath(cwd)
+    for folder in _upward(here):
+        if mark := mark_of(folder):
+            return Site(folder, mark)
+    repository = next((each for each in _upward(here) if _is_repository(each)), here)
+    for folder in (repository, here):
+        if anywhere or not is_everything(folder, home):
+            return Site(folder, "")
     raise NotFoundError(
-        f"no workspace at or above {cwd}: no {CONFIG_FILE}, {MEMORY_FILE} or {MEMORY_FOLDER}/",
+        f"no workspace at or above {cwd}, and a home folder is not searched whole", hint=_HINT
+    )
+
+
+def nothing_in(folder: str) -> NotFoundError:
+    """Say that a folder without a mark holds nothing to search."""
+    return NotFoundError(
+        f"no workspace at or above {folder}, no Markdown below it, and no agent's memory of it",
         hint=_HINT,
     )
+
+
+def _upward(folder: str) -> Iterator[str]:
+    """Give a folder and those above it."""
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def is_everything(folder: str, home: str | None) -> bool:
+    """Tell whether a folder is the root of the file system, or holds the home folder."""
+    if os.path.dirname(folder) == folder:
+        return True
+    return home is not None and f"{os.path.realpath(home)}{os.sep}".startswith(f"{folder}{os.sep}")
+
+
+def holds_markdown(folder: str) -> bool:
+    """Tell whether there is a note somewhere below a folder; True where it is too large to say."""
+    from memcli.workspace.ignore import NOISE_FOLDERS, is_markdown
+
+    seen = 0
+    for _, folders, files in os.walk(folder):
+        if any(is_markdown(name) and not name.startswith(".") for name in files):
+            return True
+        folders[:] = [
+            name for name in folders if name not in NOISE_FOLDERS and not name.startswith(".")
+        ]
+        seen += len(folders) + len(files)
+        if seen > MOST_ENTRIES:
+            return True
+    return False
+
+
+def _is_repository(folder: str) -> bool:
+    return os.path.lexists(os.path.join(folder, ".git"))
+
+
+def main_root(root: str) -> str:
+    """Give the repository that a work tree of git belongs to, or the folder itself.
+
+    The `.git` of a work tree is a file that names its entry there, and is believed only where that
+    entry names it in turn: a folder that came from anywhere may hold such a file.
+    """
+    entry = _first_line(os.path.join(root, ".git")).removeprefix("gitdir:").strip()
+    folder, name = os.path.split(os.path.normpath(os.path.join(root, entry)) if entry else "")
+    git = os.path.dirname(folder)
+    if not name or os.path.basename(folder) != "worktrees" or os.path.basename(git) != ".git":
+        return root
+    back = _first_line(os.path.join(folder, name, "gitdir"))
+    is_mutual = back and os.path.realpath(back) == os.path.realpath(os.path.join(root, ".git"))
+    return os.path.realpath(os.path.dirname(git)) if is_mutual else root
+
+
+def _first_line(path: str) -> str:
+    """Read a line that git has written; "" where there is none."""
+    from memcli.workspace import openat
+
+    try:
+        data = openat.read_small(*os.path.split(path), limit=4096)
+    except OSError:
+        return ""
+    return (data or b"").decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
 def _no_current_folder() -> NotFoundError:
@@ -82,13 +192,15 @@ def _neighbour(path: str) -> str:
     return f"-w {quote(os.path.join(parent, near[0]))}" if near else f"mkdir -p {quote(path)}"
 
 
-def _is_workspace(folder: str) -> bool:
-    """Look for one of the marks of a workspace."""
-    return (
-        os.path.isdir(os.path.join(folder, MEMORY_FOLDER))
-        or os.path.isfile(os.path.join(folder, MEMORY_FILE))
-        or os.path.isfile(os.path.join(folder, CONFIG_FILE))
-    )
+def mark_of(folder: str) -> str:
+    """Name what makes a folder a workspace; "" where nothing does."""
+    for name in MARK_FILES:
+        if os.path.isfile(os.path.join(folder, name)):
+            return name
+    for name in MARK_FOLDERS:
+        if os.path.isdir(os.path.join(folder, name)):
+            return f"{name}/"
+    return ""
 
 
 def default_source(
@@ -99,20 +211,20 @@ def default_source(
     *,
     always: Sequence[str] = (),
     soft: Sequence[str] = (),
+    memory_alone: bool = False,
 ) -> Source:
-    """Give the source `memory` of a workspace; without a folder `memory/` it is searched whole.
+    """Give the source `memory` of a workspace: all Markdown in it.
 
-    What is marked by the globs of `always` and `soft` is a document of it.
+    With `memory_alone` it is MEMORY.md, USER.md and what lies in `memory/`. What is marked by the
+    globs of `always` and `soft` is a document of it.
     """
-    if os.path.isdir(os.path.join(root, MEMORY_FOLDER)):
-        include = _MEMORY_INCLUDE
-    else:
-        include = _MARKDOWN_GLOBS
+    include = _MEMORY_INCLUDE if memory_alone else _MARKDOWN_GLOBS
+    copies = _COPIES if os.path.isdir(os.path.join(root, "logseq")) else ()
     return Source(
         name=MEMORY_SOURCE,
         root=root,
         include=(*include, *include_extra, *named(always), *named(soft)),
-        exclude=tuple(exclude),
+        exclude=(*exclude, *copies),
         evergreen=tuple(evergreen),
         always=tuple(always),
         soft=tuple(soft),
@@ -122,18 +234,3 @@ def default_source(
 def named(globs: Iterable[str]) -> tuple[str, ...]:
     """Give the globs that name documents, and not those that take some back."""
     return tuple(glob for glob in globs if not glob.startswith("!"))
-
-
-def keep_memory_folder(source: Source, known: Iterable[tuple[str, str]]) -> Source | None:
-    """Give the default source as it was while its folder `memory/` existed, if the index knows it.
-
-    None where the source is as it should be. Without this a folder that vanished for a moment
-    would put the whole workspace in the place of the memory.
-    """
-    count = len(_MARKDOWN_GLOBS)
-    if source.name != MEMORY_SOURCE or source.include[:count] != _MARKDOWN_GLOBS:
-        return None
-    below = f"{MEMORY_FOLDER}/"
-    if not any(name == MEMORY_SOURCE and path.startswith(below) for name, path in known):
-        return None
-    return source._replace(include=(*_MEMORY_INCLUDE, *source.include[count:]))

@@ -52,7 +52,7 @@ def linked(notes: Path) -> Path:
     """A memory whose one document is a link to a file beside it."""
     put(notes, {
         "archive/heron.md": "# The grey heron\n\nWe decided to leave the heron in peace.\n",
-        "memcli.toml": "[files]\nfollow_symlinks = true\n",
+        "memcli.toml": '[files]\nscope = "memory"\nfollow_symlinks = true\n',
     })  # fmt: skip
     (notes / "memory").mkdir()
     (notes / "memory" / "heron.md").symlink_to("../archive/heron.md")

@@ -90,6 +90,7 @@ LINES: dict[str, int] = {
     "compact --undo": 0,
     "config --init": 0,
     "config": 0,
+    "init": 0,
     "help files": 0,
     "--help": 0,
     "bench init": 0,
@@ -104,7 +105,7 @@ LINES: dict[str, int] = {
     "related nosuch.md:1": 3,
     "pick pool": 2,
 }
-AWAY = ("help", "--help", "nosuch", "search")  # what needs no workspace
+AWAY = ("help", "--help", "nosuch", "search", "config")  # what needs no workspace
 
 
 class Edge(NamedTuple):
@@ -123,7 +124,7 @@ class Edge(NamedTuple):
 
 
 GONE = "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')"
-LOST = {3: tuple(line for line in LINES if not line.startswith(AWAY[:3]) and line != "search")}
+LOST = {3: tuple(line for line in LINES if not line.startswith(AWAY[:3]) and line not in AWAY[3:])}
 EDGES: dict[str, Edge] = {
     "as usual": Edge({}),
     "a zone of 99 hours": Edge({"TZ": "XXX-99:99"}),
@@ -147,7 +148,9 @@ EDGES: dict[str, Edge] = {
     "no streams": Edge({}, "os.closerange(0, 3); sys.stdin = sys.stdout = sys.stderr = None"),
     "a deleted folder": Edge({}, GONE),
     "a deleted folder, no workspace": Edge({"MEMCLI_WORKSPACE": ""}, GONE, LOST),
-    "a deleted folder, a relative one": Edge({"MEMCLI_WORKSPACE": "notes"}, GONE, LOST),
+    "a deleted folder, a relative one": Edge(
+        {"MEMCLI_WORKSPACE": "notes"}, GONE, {3: (*LOST[3], "config")}
+    ),
     "a read-only workspace": Edge(
         {}, READ_ONLY, {2: ("compact --apply", "config --init", "bench init")}
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -241,6 +242,8 @@ ELSEWHERE = {
     "memcli search --stdin": "it reads; tests/search/test_honoured.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli config files": "a warning, tests/context/test_rules.py",
+    "memcli init": "below, in a folder that nobody has marked",
+    "memcli help presets": "tests/transcripts/layouts.txt",
     "memcli …": "what failed while it was measured; the same command",
 }
 # Names of what the reader puts in.
@@ -295,6 +298,17 @@ def test_who_follows_the_hint_of_a_filter_sees_what_there_is(place: Place, filte
     code, out, err = follow(hint)
     assert (code, err) == (0, "")
     assert {"--tag": "infra", "--where": "tags", "--path": "MEMORY.md"}[filters.split()[0]] in out
+
+
+@pytest.mark.parametrize("command", ["compact", "index --watch"])
+def test_who_marks_a_folder_can_go_on(place: Place, tmp_path: Path, command: str) -> None:
+    place.set("MEMCLI_WORKSPACE", "")
+    write(tmp_path, "notes/a.md", "The pool.\n")
+    os.chdir(tmp_path / "notes")
+    code, _, err = told(command)
+    assert (code, hints(err)) == (3, ["memcli init"])
+    assert follow("memcli init")[0] == 0
+    assert told("compact")[0] == 0
 
 
 def test_who_sets_the_drafts_right_can_measure(place: Place) -> None:

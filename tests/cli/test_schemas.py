@@ -73,6 +73,7 @@ def test_every_schema_is_held_against_real_output() -> None:
 
 def test_config_context_and_why_not_are_as_their_schemas_say(notes: Path) -> None:
     _checked("memcli.config", _run("config", "--json")[1])
+    _checked("memcli.init", _run("init", "--json")[1])
     for query in ((), ("pool OR 部署",)):
         _checked("memcli.context", _run("context", *query, "--json", "--explain", "--tail", "0")[1])
     if (notes / "MEMORY.md").exists():

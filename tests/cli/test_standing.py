@@ -129,6 +129,10 @@ def other_settings(desk: Desk) -> None:
     desk.configure("[chunk]\ntokens = 100\n" + SOURCE + 'kind = "rule"\n')
 
 
+def source_added(desk: Desk) -> None:
+    desk.configure(SOURCE + '[[source]]\nname = "inner"\npath = "memory/disk"\n')
+
+
 def source_gone(desk: Desk) -> None:
     desk.configure("")
 
@@ -151,6 +155,7 @@ def everything(desk: Desk) -> None:
 
 MEMORY = ["memory/a.md", "memory/b.md", "memory/c.md", "memory/disk/d.md"]
 ALL = sorted(["handbook:rules.md", "handbook:style.md", *MEMORY])
+DOCS = [(f"handbook:{name}.md", f"docs/{name}.md") for name in ("rules", "style")]
 RULES, A = ("handbook:rules.md", "memory/rules.md"), ("memory/a.md", "memory/z.md")
 # The lists that are not empty, and the settings that have changed.
 TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
@@ -165,9 +170,10 @@ TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
     (no_longer_text, {"changed": ["memory/a.md"]}),
     (text_at_last, {"changed": ["memory/odd.md"]}),
     (other_chunks, {"again": ALL, "settings": ["chunking"]}),
-    (other_kind, {"again": ALL, "settings": ["sources"]}),
+    (other_kind, {"again": ALL[:2], "settings": ["sources"]}),
     (other_settings, {"again": ALL, "settings": ["chunking", "sources"]}),
-    (source_gone, {"again": MEMORY, "removed": ALL[:2], "settings": ["sources"]}),
+    (source_gone, {"moved": DOCS}),
+    (source_added, {"moved": [("memory/disk/d.md", "inner:d.md")]}),
     (folder_gone, {}),
     (unmounted, {}),
     (
@@ -307,7 +313,7 @@ def test_settings_that_change_while_nothing_is_indexed_are_believed(desk: Desk) 
     """A note that a search brings in is stored by the settings of today."""
     for path in (*MEMORY, "memory/odd.md"):
         (desk.root / path).unlink()
-    source_gone(desk)
+    desk.configure('[files]\nscope = "memory"\n')
     desk.run("index")
     assert desk.json("status")["state"] == "empty"
     other_kind(desk)

@@ -104,11 +104,18 @@ def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
 
 
 def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
-    notes: Path, tmp_path: Path
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (notes / "memory").rename(tmp_path / "away")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("# Elsewhere\n")
+    user = tmp_path / "config/memcli/config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(f'[[source]]\nname = "docs"\npath = "{tmp_path}/docs"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    _run("index", "-q")
+    (tmp_path / "docs").rename(tmp_path / "away")
     shown = _status()
-    assert (shown["state"], shown["unlisted"]) == ("fresh", ["memory"])
+    assert (shown["state"], shown["unlisted"]) == ("fresh", ["docs:."])
     assert _run("status", "--check", "-q")[0] == 1
 
 

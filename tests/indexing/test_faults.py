@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.errors import Reason, StoreError
+from memcli.errors import StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import Report, embed, index
 from memcli.indexing.planning import Settings
@@ -288,27 +288,15 @@ def test_a_full_run_that_loses_the_old_index_publishes_nothing(place: Place) -> 
     assert place.index().added == ("memory/a.md",)
 
 
-def test_a_vanished_memory_folder_keeps_its_rows_until_that_is_meant(place: Place) -> None:
+def test_a_memory_folder_comes_and_goes_alone(place: Place) -> None:
+    write(place.root, "README.md", "about the fox\n")
+    assert place.index().added == ("README.md",)
     place.write("a", "b")
-    write(place.root, "README.md", "no memory: fox\n")
-    place.index()
-    before = dump(place.store)
-    (place.root / "memory").rename(place.root.parent / "away")
-    report = place.index()
-    assert report[:5] == ((), (), (), (), 0)
-    (lost,) = report.unlisted
-    assert (lost.path, "memcli index --full" in lost.detail) == ("memory", True)
-    assert dump(place.store) == before
-    answer = place.freshen()
-    assert (answer.state, answer.pending) == ("fresh", 0)
-    assert answer.notices == place.look().notices
-    text = f"memory cannot be listed: {lost.detail}; what is indexed of it stays"
-    assert answer.notices == (Reason("unlisted", text),)
-    (place.root.parent / "away").rename(place.root / "memory")
-    assert (place.index().unchanged, place.freshen().notices) == (2, ())
+    assert place.index()[:4] == (("memory/a.md", "memory/b.md"), (), (), ())
     shutil.rmtree(place.root / "memory")
-    assert place.rebuild()[:4] == (("README.md",), (), (), ("memory/a.md", "memory/b.md"))
-    assert place.index().unlisted == ()
+    report = place.index()
+    assert report[:4] == ((), (), (), ("memory/a.md", "memory/b.md"))
+    assert (report.unlisted, report.left, place.freshen().notices) == ((), (), ())
 
 
 def test_an_unmounted_folder_keeps_its_rows(place: Place) -> None:

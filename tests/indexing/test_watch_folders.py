@@ -66,7 +66,8 @@ def test_too_many_watches_become_few(notes: Path) -> None:
     for number in range(MOST_WATCHES):
         write(notes, f"memory/p{number}/.cache/x", "x")
         write(notes, f"memory/p{number}/a.md", "# A\n")
-    assert folders(notes, default_source(str(notes))) == {(".", False), ("memory", True)}
+    source = default_source(str(notes), memory_alone=True)
+    assert folders(notes, source) == {(".", False), ("memory", True)}
 
 
 def test_a_source_inside_another_is_watched_once(notes: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_missing_folder_is_not_watched_but_looked_for(tmp_path: Path) -> None:
 def test_what_an_event_means(
     notes: Path, path: str, is_folder: bool, matters: tuple[str | None, bool]
 ) -> None:
-    found = scopes([default_source(str(notes))], follow_symlinks=False)
+    found = scopes([default_source(str(notes), memory_alone=True)], follow_symlinks=False)
     absolute = os.path.normpath(notes / path)
     assert heard(found, absolute, is_folder=is_folder) == matters
 

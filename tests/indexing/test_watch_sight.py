@@ -44,7 +44,7 @@ class Seen:
 
     def __init__(self, root: Path, open_observer: Any = system_observer) -> None:
         self.hints: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self.settings = make_settings(root, default_source(str(root)))
+        self.settings = make_settings(root, default_source(str(root), memory_alone=True))
         self.sight = Sight(self.hints.put, places=(), files=(), open_observer=open_observer)
         self.notice = self.sight.aim(self.settings, retry=True)
 

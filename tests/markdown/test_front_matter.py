@@ -108,3 +108,15 @@ def test_brackets_that_are_open_at_once_are_bounded() -> None:
     assert split(("---", flat, "---", "b"))[1] == 3
     for deep in ("[" * 101 + "]" * 101, "{a: " * 60 + "[" * 60, "[x, " * 101):
         assert split(("---", f"a: {deep}", "---", "b")) == ({}, 0)
+
+
+def test_lines_that_yaml_refuses_are_read_as_they_stand() -> None:
+    head = "description: rules: the short form\nglobs: *.ts,*.tsx\nalwaysApply: false\nempty:"
+    metadata, lines = split(tuple(f"---\n{head}\n---\ntext".split("\n")))
+    assert lines == 6
+    assert metadata == {
+        "description": "rules: the short form",
+        "globs": "*.ts,*.tsx",
+        "alwaysApply": False,
+        "empty": None,
+    }

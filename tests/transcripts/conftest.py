@@ -1,10 +1,13 @@
 """Run transcripts: `$ memcli …` lines with what they print, in a copy of the fixtures.
 
     # workspace engineer      which fixture the commands run in
-    $ memcli get x.md         run in-process; `$ edit FILE TEXT` appends a line to a file
+    # repository              or an empty repository of git, with a home folder ~ beside it
+    $ memcli get x.md         run in-process; `$ edit FILE TEXT` appends a line to a file, in
+                              which \\n ends a line and SLUG is the folder as Claude Code writes it
     > text                    stdout
     ! text                    stderr
     # exit 3                  the exit code, when it is not 0
+    $ rm FOLDER               remove a folder
     $ hold / $ release        take the locks of another writer and watcher, and let them go
     $ COLUMNS=40 memcli …     on a terminal of that width, without colour
 
@@ -61,14 +64,25 @@ class Player:
                 if line.startswith("# workspace "):
                     shutil.copytree(self.workspaces / line.split()[2], self.folder)
                     self.monkeypatch.chdir(self.folder)
+                elif line == "# repository":
+                    (self.folder / ".git").mkdir(parents=True)
+                    self.monkeypatch.chdir(self.folder)
+                    home = self.folder.parent / "home"
+                    self.monkeypatch.setenv("HOME", str(home))
+                    self.monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
             elif line.startswith("$ "):
                 played += [line, *self._run(shlex.split(line[2:]))]
         return "\n".join(played) + "\n"
 
     def _run(self, words: list[str]) -> list[str]:
         if words[0] == "edit":
-            with (self.folder / words[1]).open("a", encoding="utf-8") as file:
-                file.write(words[2] + "\n")
+            path = self.folder / Path(words[1].replace("SLUG", self._slug)).expanduser()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(words[2].replace("\\n", "\n").replace("NOTES", str(self.folder)) + "\n")
+            return []
+        if words[0] == "rm":
+            shutil.rmtree(self.folder / words[1])
             return []
         if words[0] == "hold":
             path = next((self.folder.parent / "cache").rglob("index.sqlite"))
@@ -95,7 +109,12 @@ class Player:
         lines += [f"! {line}" for line in self._scrubbed(err.getvalue()).splitlines()]
         return [*(line.rstrip() for line in lines), *([f"# exit {code}"] if code else [])]
 
+    @property
+    def _slug(self) -> str:
+        return re.sub("[^A-Za-z0-9]", "-", str(self.folder.resolve()))
+
     def _scrubbed(self, text: str) -> str:
+        text = text.replace(self._slug, "SLUG")
         text = text.replace(str(self.folder.resolve()), "NOTES")
         text = re.sub(r"\bpid \d+(, since [\d: -]+)?", "pid #", text)
         text = re.sub(re.escape(str(self.folder.parent)) + r"/cache/memcli/\w+", "CACHE", text)

@@ -6,46 +6,85 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import ExitCode, NotFoundError
-from memcli.workspace.locate import default_source, locate
+from memcli.workspace.locate import MARK_FOLDERS, Site, default_source, locate, main_root, mark_of
 
 from .tree import make, paths, walk
 
 
-@pytest.mark.parametrize("mark", ["memcli.toml", "MEMORY.md", "memory/a.md"])
-def test_nearest_marked_ancestor(tmp_path: Path, mark: str) -> None:
+@pytest.mark.parametrize(
+    ("put", "mark"),
+    [
+        ("memcli.toml", "memcli.toml"),
+        ("MEMORY.md", "MEMORY.md"),
+        *((f"{name}/a.md", f"{name}/") for name in MARK_FOLDERS),
+    ],
+)
+def test_nearest_marked_ancestor(tmp_path: Path, put: str, mark: str) -> None:
     make(tmp_path, "MEMORY.md")
-    make(tmp_path / "in", mark, "x/y/z.txt")
-    assert locate(None, None, str(tmp_path / "in/x/y")) == os.path.realpath(tmp_path / "in")
-    assert locate(None, "", str(tmp_path / "in")) == os.path.realpath(tmp_path / "in")
+    make(tmp_path / "in", put, "x/y/z.txt")
+    found = Site(os.path.realpath(tmp_path / "in"), mark)
+    assert locate(None, None, str(tmp_path / "in/x/y")) == found
+    assert locate(None, "", str(tmp_path / "in")) == found
 
 
 def test_a_mark_of_the_wrong_type_is_none(tmp_path: Path) -> None:
     make(tmp_path, "MEMORY.md")
     make(tmp_path / "in", "memory")
     (tmp_path / "in/MEMORY.md").mkdir()
-    assert locate(None, None, str(tmp_path / "in")) == os.path.realpath(tmp_path)
+    assert locate(None, None, str(tmp_path / "in")).root == os.path.realpath(tmp_path)
+    assert mark_of(str(tmp_path / "in")) == ""
 
 
 def test_named_wins_over_environment_over_ancestor(tmp_path: Path) -> None:
     make(tmp_path, "MEMORY.md", "plain/a.txt", "env/b.txt")
-    here = str(tmp_path)
-    assert locate("plain", str(tmp_path / "env"), here) == os.path.realpath(tmp_path / "plain")
-    assert locate(None, str(tmp_path / "env"), here) == os.path.realpath(tmp_path / "env")
-    assert locate(str(tmp_path / "env"), None, "/") == os.path.realpath(tmp_path / "env")
+    here, plain, env = str(tmp_path), tmp_path / "plain", tmp_path / "env"
+    assert locate("plain", str(env), here) == Site(os.path.realpath(plain), "-w")
+    assert locate(None, str(env), here) == Site(os.path.realpath(env), "MEMCLI_WORKSPACE")
+    assert locate(str(env), None, "/") == Site(os.path.realpath(env), "-w")
 
 
 def test_real_path(tmp_path: Path) -> None:
     make(tmp_path / "real", "MEMORY.md")
     (tmp_path / "link").symlink_to("real")
-    assert locate(str(tmp_path / "link"), None, "/") == os.path.realpath(tmp_path / "real")
+    found = locate(str(tmp_path / "link"), None, "/")
+    assert found.root == os.path.realpath(tmp_path / "real")
 
 
-def test_nothing_above(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError) as caught:
-        locate(None, None, str(tmp_path))
-    assert str(tmp_path) in caught.value.message
-    assert caught.value.hint == "name the folder with -w FOLDER, or make one: mkdir memory"
-    assert caught.value.exit_code == ExitCode.NOT_FOUND
+def test_without_a_mark_it_is_the_folder_or_its_repository(tmp_path: Path) -> None:
+    make(tmp_path, "notes/a/b.md", "code/.git/HEAD", "code/docs/c.md")
+    notes, code = os.path.realpath(tmp_path / "notes"), os.path.realpath(tmp_path / "code")
+    assert locate(None, None, f"{notes}/a") == Site(f"{notes}/a", "")
+    assert locate(None, None, f"{code}/docs") == Site(code, "")
+
+
+def test_a_home_folder_is_never_meant_whole(tmp_path: Path) -> None:
+    home = tmp_path / "users/kim"
+    make(home, ".git/HEAD", "notes/a.md")
+    for folder in (home, home.parent, Path("/")):
+        with pytest.raises(NotFoundError) as caught:
+            locate(None, None, str(folder), home=str(home))
+        assert str(folder) in caught.value.message
+        assert caught.value.hint == "go to a folder of notes, or name one: -w FOLDER"
+        assert caught.value.exit_code == ExitCode.NOT_FOUND
+        anywhere = locate(None, None, str(folder), home=str(home), anywhere=True)
+        assert anywhere == Site(os.path.realpath(folder), "")
+    # A home that is a repository of settings does not take the notes in it along.
+    assert locate(None, None, str(home / "notes"), home=str(home)).root == str(home / "notes")
+    assert locate(None, None, None, home=str(home), anywhere=True) == Site(str(home), "")
+
+
+def test_the_repository_of_a_work_tree(tmp_path: Path) -> None:
+    make(tmp_path, "main/.git/worktrees/fix/HEAD", "fix/a.md", "fake/a.md")
+    main, fix, fake = (os.path.realpath(tmp_path / name) for name in ("main", "fix", "fake"))
+    entry = f"{main}/.git/worktrees/fix"
+    Path(entry, "gitdir").write_text(f"{fix}/.git\n")
+    for folder in (fix, fake):
+        Path(folder, ".git").write_text(f"gitdir: {entry}\n")
+    assert main_root(fix) == main
+    assert main_root(fake) == fake  # which the repository does not know of
+    assert main_root(main) == main
+    Path(fix, ".git").write_text("gitdir: ../elsewhere\n")
+    assert main_root(fix) == fix
 
 
 @pytest.mark.parametrize("name", ["gone", "", "a\0b"])
@@ -65,10 +104,10 @@ def test_named_file(tmp_path: Path) -> None:
         locate(None, str(tmp_path / "MEMORY.md"), "/")
 
 
-def test_default_source_of_a_memory_workspace(tmp_path: Path) -> None:
+def test_default_source_of_the_memory_alone(tmp_path: Path) -> None:
     make(tmp_path, "MEMORY.md", "USER.md", "README.md", "memory/a.md", "memory/b/c.markdown")
     make(tmp_path, "memory/d.txt", "docs/MEMORY.md", "AGENTS.md")
-    include = default_source(str(tmp_path)).include
+    include = default_source(str(tmp_path), memory_alone=True).include
     assert include == ("MEMORY.md", "USER.md", "memory/**/*.md", "memory/**/*.markdown")
     assert paths(walk(tmp_path, *include)) == [
         "MEMORY.md",
@@ -76,7 +115,9 @@ def test_default_source_of_a_memory_workspace(tmp_path: Path) -> None:
         "memory/a.md",
         "memory/b/c.markdown",
     ]
-    more = default_source(str(tmp_path), ["AGENTS.md"], ["memory/b/**"], ["memory/a.md"])
+    more = default_source(
+        str(tmp_path), ["AGENTS.md"], ["memory/b/**"], ["memory/a.md"], memory_alone=True
+    )
     assert paths(walk(tmp_path, *more.include, exclude=more.exclude)) == [
         "AGENTS.md",
         "MEMORY.md",
@@ -89,6 +130,15 @@ def test_default_source_of_a_memory_workspace(tmp_path: Path) -> None:
 
 
 def test_default_source_of_any_folder(tmp_path: Path) -> None:
-    make(tmp_path, "a.md", "b/c/d.md", "b/e.markdown", "f.txt")
+    make(tmp_path, "a.md", "b/c/d.md", "b/e.markdown", "f.txt", "memory/2026-01-02.md")
     include = default_source(str(tmp_path)).include
-    assert paths(walk(tmp_path, *include)) == ["a.md", "b/c/d.md", "b/e.markdown"]
+    found = ["a.md", "b/c/d.md", "b/e.markdown", "memory/2026-01-02.md"]
+    assert paths(walk(tmp_path, *include)) == found
+
+
+def test_the_copies_that_logseq_keeps_are_left_out(tmp_path: Path) -> None:
+    make(tmp_path, "journals/2026_02_01.md", "pages/a.md", "logseq/bak/pages/a.md", "logseq/b.md")
+    source = default_source(str(tmp_path), exclude=["x.md"])
+    found = ["journals/2026_02_01.md", "logseq/b.md", "pages/a.md"]
+    assert paths(walk(tmp_path, *source.include, exclude=source.exclude)) == found
+    assert default_source(str(tmp_path / "pages")).exclude == ()

@@ -7,7 +7,7 @@ import os
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.side_files import own_file
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.skin import Shared, Skin, make_skin, marked
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 from memcli.record import Record
 
@@ -92,7 +92,7 @@ def command(
         "compact.cluster": cluster,
         "compact.ratio": ratio,
     }
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
+    skin = marked(make_skin(Shared(workspace, quiet, verbose, color, now), flags), "compact")
     action = asked[0] if asked else "plan"
     return run(CompactWish(action, summarizer, depth, show, as_json), skin)
 

@@ -57,7 +57,7 @@ def command(
     if init and user and not as_json:  # needs no workspace
         terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
         return _init(user_file(os.environ), terminal, user=True)
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {}, anywhere=not init)
     if init:
         ours, own = _files(skin.config.workspace)
         _init(own if user else ours, skin.terminal, user=user)
@@ -104,6 +104,7 @@ def _record(keys: list[Key], skin: Skin) -> dict[str, Any]:
     return {
         "schema": "memcli.config/1",
         "workspace": config.workspace,
+        "found_by": config.by,
         "files": [
             {"path": path, "exists": os.path.isfile(path)} for path in _files(config.workspace)
         ],
@@ -145,6 +146,9 @@ def _text(keys: list[Key], skin: Skin) -> str:
     config, style, safe = skin.config, skin.terminal.style, skin.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
+        from memcli.cli.status_output import found_by
+
+        lines.append(f"{'folder':<10} {safe(config.workspace)} ({found_by(config.by)})")
         for what, path in zip(("workspace", "user"), _files(config.workspace), strict=True):
             there = "" if os.path.isfile(path) else " (none)"
             lines.append(f"{what:<10} {safe(path)}{there}")

@@ -49,6 +49,7 @@ def command(
         str | None, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
     ] = None,
     workspace: options.Workspace = None,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -65,6 +66,7 @@ def command(
     check("--format", [form], CONTEXT_FORMATS)
     wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="context")
     flags = {
+        "files.presets": presets,
         "context.budget": budget,
         "context.tail": tail,
         "search.mode": mode,

@@ -43,6 +43,7 @@ def command(
     ] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -60,7 +61,7 @@ def command(
             "--from and --lines must be at least 1",
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"files.presets": presets})
     if len(targets) == 1:
         return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
     if (first, count, expected) != (None, None, None):

@@ -6,7 +6,8 @@ With --watch it goes on doing so; that is `cli/watch_run.py`.
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.skin import Shared, Skin, make_skin, marked
+from memcli.config.settings import FLAG_ORIGIN
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 
@@ -60,6 +61,7 @@ def command(
     ] = None,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -76,6 +78,7 @@ def command(
     shared = Shared(workspace, quiet, verbose, color, now)
     wanted = IndexWish(full, dry_run, prune, wait, as_json)
     flags = {
+        "files.presets": presets,
         "embedding.encoder": encoder,
         "watch.debounce_ms": debounce,
         "watch.interval_minutes": interval,
@@ -91,7 +94,7 @@ def command(
         )
     from memcli.cli.watch_run import watch as stay
 
-    skin = make_skin(shared, flags)
+    skin = marked(make_skin(shared, flags), "index --watch")
     pinned = shared._replace(workspace=skin.config.workspace)
     return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
@@ -110,7 +113,10 @@ def run(wanted: IndexWish, skin: Skin) -> int:
         job = Job(wanted.full, wanted.prune, wanted.wait)
         done = sync(skin.memory, job, vectors, on_progress=progress.update)
     write(done, vectors.opened, skin, as_json=wanted.as_json)
-    return ExitCode.OK
+    encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
+    # Who names an encoder on the command line means that one and no other.
+    is_meant = encoder.origin == FLAG_ORIGIN and encoder.value != "none"
+    return ExitCode.NO_LEG if is_meant and opened and opened.reason else ExitCode.OK
 
 
 def _dry_run(skin: Skin, *, as_json: bool) -> int:

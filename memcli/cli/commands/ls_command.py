@@ -64,6 +64,7 @@ def command(
     no_sync: options.NoSync = False,
     sync: options.Sync = False,
     workspace: options.Workspace = None,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -88,7 +89,7 @@ def command(
             hint=f"memcli ls --count {count}",
         )
     wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="ls")
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"files.presets": presets})
     check_words(skin, source, scope, trust)
     bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
     first, last = span_of(bounds)

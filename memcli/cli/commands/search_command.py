@@ -170,6 +170,7 @@ def command(
         typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
     workspace: options.Workspace = None,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -186,17 +187,17 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    has_question = bool(query) or many
     _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
                          "--stdin": many, "--why-not": why_not})  # fmt: skip
     json_by = "--stdin" if many else "--json" if as_json else ""
     shape = shape_of(form, fields or (), _keys, json_by=json_by)
-    if (query and many) or query == ["-"] or not (has_question or since or until or on):
+    if (query and many) or query == ["-"] or not (query or many or since or until or on):
         raise _no_question(query, lists=bool(tag or where or kind or path))
     _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain})
     wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="search")
     _check_values(sort, budget, query)
     flags = {
+        "files.presets": presets,
         "search.limit": limit,
         "search.repair": False if exact else None,
         "search.mode": mode,
@@ -230,7 +231,7 @@ def command(
     )
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=has_question, brief=brief, around=around,
+        has_question=bool(query) or many, brief=brief, around=around,
         is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
     asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)

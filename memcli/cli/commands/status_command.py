@@ -23,6 +23,7 @@ def command(
     ] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
+    presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -33,7 +34,7 @@ def command(
 
     Examples: memcli status      memcli status --check --json
     """
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"files.presets": presets})
     return run(skin, check=check, deep=deep, as_json=as_json)
 
 

@@ -1,0 +1,107 @@
+"""`memcli init`: mark a folder as a workspace, and say what lies in it."""
+
+from __future__ import annotations
+
+import os
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.config.settings import WORKSPACE_FILE, user_file
+from memcli.errors import ExitCode
+from memcli.types import MEMORY_SOURCE, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from memcli.cli import options
+
+
+def command(
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Make the current folder a workspace, and say what was found in it.
+
+    It writes a memcli.toml of comments, unless something marks the folder already.
+
+    Examples: memcli init      memcli init -w notes
+    """
+    from memcli.cli.config_file import write_new
+    from memcli.workspace.locate import ENV_NAME, mark_of
+
+    named = workspace or os.environ.get(ENV_NAME) or os.curdir
+    skin = make_skin(Shared(named, quiet, verbose, color, now), {})
+    root = skin.config.workspace
+    mark = mark_of(root)
+    if not mark:
+        write_new(os.path.join(root, WORKSPACE_FILE), user=False)
+    found = _record(skin, mark)
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        skin.terminal.write(dumps(found) + "\n")
+        return ExitCode.OK
+    for line in _lines(found, skin):
+        skin.terminal.say(line)
+    return ExitCode.OK
+
+
+def _record(skin: Skin, mark: str) -> dict[str, Any]:
+    """Describe what is searched here, and which memories lie beside it."""
+    from memcli.workspace.dating import path_date
+    from memcli.workspace.discover import discover
+
+    config, settings = skin.config, skin.memory.index_settings()
+    listing = discover(
+        config.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
+    )
+    files = [file.path for file in listing.files if file.source == MEMORY_SOURCE]
+    return {
+        "schema": "memcli.init/1",
+        "workspace": config.workspace,
+        "mark": mark or WORKSPACE_FILE,
+        "written": not mark,
+        "files": len(files),
+        "dated": sum(path_date(path) is not None for path in files),
+        "beside": [{"name": s.name, "path": s.root} for s in _beside(config.workspace,
+                                                                     config.sources)],
+    }  # fmt: skip
+
+
+def _beside(root: str, sources: Sequence[Source]) -> list[Source]:
+    """List the memories of other programs that are not searched."""
+    from memcli.workspace.locate import Surroundings
+    from memcli.workspace.presets import FINDABLE, find
+
+    roots = {source.root for source in sources}
+    found = find(FINDABLE, Surroundings(root, os.path.expanduser("~"), os.environ))
+    return [source for source in found.sources if source.root not in roots]
+
+
+def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
+    """Say it to a person, with what to do next."""
+    root, mark = found["workspace"], found["mark"]
+    if found["written"]:
+        lines = [f"Wrote {os.path.join(root, mark)}, which marks the folder as a workspace."]
+    else:
+        lines = [f"{root} is a workspace already: it has {mark}"]
+    count = found["files"]
+    if count:
+        files = "1 Markdown file" if count == 1 else f"{count} Markdown files"
+        lines.append(f"Found {files}, {found['dated']} of them dated by name.")
+    else:
+        log = f"memory/{skin.today.isoformat()}.md"
+        lines.append(f"Found no Markdown yet: lasting facts go to MEMORY.md, a day's log to {log}")
+    if found["beside"]:
+        lines += [f"Beside it lies {each['name']} in {each['path']}" for each in found["beside"]]
+        names = list(dict.fromkeys(each["name"].partition(".")[0] for each in found["beside"]))
+        listed = ", ".join(f'"{name}"' for name in names)
+        lines.append(f"To search that too: --with {names[0]}, or for good in "
+                     f"{user_file(os.environ)}: files.presets = [{listed}]")  # fmt: skip
+    return [*lines, "Next: memcli search QUESTION"] if count else lines

@@ -1,0 +1,111 @@
+"""Take in the memories of other programs: those that are wanted, or any beside a bare folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.config.nearest import nearest
+from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
+from memcli.errors import ConfigError, NotFoundError, Reason
+from memcli.record import Record
+from memcli.types import Source
+from memcli.workspace.locate import Surroundings
+from memcli.workspace.presets import BY_NAME, FINDABLE, Found, find, source_at
+
+if TYPE_CHECKING:
+    from typing import Any
+
+FLAG = "--with"
+PRESETS_HINT = "memcli help presets"
+
+
+class PresetWish(Record):
+    """Which presets are wanted, and where the wish comes from."""
+
+    names: tuple[str, ...]
+    origin: str
+    is_flag: bool
+    all: bool  # a folder without a mark takes whatever there is
+
+
+def gather(
+    default: Source,
+    blocks: Sequence[tuple[Mapping[str, Any], bool]],
+    wanted: PresetWish,
+    around: Surroundings,
+) -> Found:
+    """Put all sources behind the default one, and say which memories were left out.
+
+    `blocks` are (block, is from the user's own file).
+    """
+    sources: list[Source] = [default]
+    passed: tuple[Reason, ...] = ()
+    for block, is_user in blocks:
+        if "preset" in block:
+            found = _of_preset(block, around, is_user=is_user)
+            passed = (*passed, *found.passed)
+        else:
+            found = Found((source_of(around.root, block, is_user=is_user),))
+        for source in found.sources:
+            if any(source.name == other.name for other in sources):
+                raise ConfigError(f"two sources are named {source.name}", hint=HINT)
+            sources.append(source)
+    more = _presets(wanted, around)
+    names, roots = {s.name for s in sources}, {s.root for s in sources}
+    added = [s for s in more.sources if s.name not in names and s.root not in roots]
+    return Found((*sources, *added), (*passed, *more.passed))
+
+
+def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool) -> Found:
+    """Make the sources of a block that names a preset; what else it says goes before the preset."""
+    name = block["preset"]
+    if not is_user:
+        raise ConfigError(
+            f"a workspace's file cannot bring in the memory of {shortened(name)}",
+            hint="name it in your own configuration file instead",
+        )
+    if name not in BY_NAME:
+        raise ConfigError(
+            f"there is no preset {shortened(name)}",
+            hint=f'preset = "{nearest(name, tuple(BY_NAME))}"',
+        )
+    label = block.get("name", name)
+    given = {key: value for key, value in block.items() if key not in ("preset", "name", "path")}
+    if "path" in block:
+        root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
+        return Found((_overridden(source_at(root, BY_NAME[name], label), given),))
+    if name not in FINDABLE:
+        raise ConfigError(f"the preset {name} has no place of its own", hint='path = "FOLDER"')
+    found = find((name,), around)
+    renamed = (s._replace(name=f"{label}{s.name.removeprefix(name)}") for s in found.sources)
+    return found._replace(sources=tuple(_overridden(source, given) for source in renamed))
+
+
+def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
+    """Put what a block says in the place of what a preset says."""
+    block = {"name": source.name, "path": source.root, "include": list(source.include), **given}
+    kept = {
+        name: getattr(source, name) for name in ("exclude", "soft", "is_found") if name not in given
+    }
+    kinds = (*given.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
+    return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
+
+
+def _presets(wanted: PresetWish, around: Surroundings) -> Found:
+    """Find the presets that are wanted; who has named one at the command line has to get it."""
+    for name in wanted.names:
+        if name not in FINDABLE:
+            where = FLAG if wanted.is_flag else wanted.origin
+            raise ConfigError(
+                f"{where}: no memory is known as {shortened(name)}",
+                hint=f"{FLAG} {nearest(name, FINDABLE)}",
+            )
+    found = find(FINDABLE if wanted.all else wanted.names, around)
+    for name in wanted.names if wanted.is_flag else ():
+        if not any(source.name.partition(".")[0] == name for source in found.sources):
+            told = [why.text for why in found.passed if f" {name}" in why.text]
+            why = told[0] if told else f"{name} keeps no memory of {around.root}"
+            raise NotFoundError(f"{FLAG} {name}: {why}", hint=PRESETS_HINT)
+    return found

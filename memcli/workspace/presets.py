@@ -1,0 +1,282 @@
+"""Know where the memories of agents and note tools lie, and find those that exist.
+
+A folder is matched and never a name invented. What a table row leads to has to lie below the place
+that its owner writes to, so that a link in a clone brings in nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from memcli.errors import Reason
+from memcli.record import Record
+from memcli.types import Source
+from memcli.workspace import openat
+from memcli.workspace.locate import Surroundings, main_root
+
+MOST_BYTES = 64 * 1024  # of another program's file that is read to find its memory
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9]")
+
+
+class Lead(Record):
+    """A folder that may hold a memory, and the folder below which it has to lie."""
+
+    path: str
+    within: str
+
+
+class Spot(Record):
+    """One place of a layout."""
+
+    where: str  # as people write it; from the workspace unless it begins with ~
+    leads: Callable[[Surroundings], Iterator[Lead]]
+    behind: str = ""  # the name of the preset, in the name of the source
+
+
+class Preset(Record):
+    """A layout: where it lies, which of its files are documents, and who says so."""
+
+    name: str
+    about: str  # the source of what is said here
+    places: tuple[Spot, ...] = ()
+    include: tuple[str, ...] = ("**/*.md",)
+    exclude: tuple[str, ...] = ()
+    soft: tuple[str, ...] = ()  # rules and facts of the person, not what an agent has noted
+    kinds: tuple[tuple[str, str], ...] = ()
+
+
+class Found(Record):
+    """The memories that exist here, and those that were passed over."""
+
+    sources: tuple[Source, ...] = ()
+    passed: tuple[Reason, ...] = ()
+
+
+def _home(where: str, *, variable: str = "", behind: str = "") -> Spot:
+    """Look below the home folder, or below the folder that a variable names instead of the first.
+
+    Example: with CODEX_HOME=/x, `.codex/memories` is /x/memories.
+    """
+
+    def leads(around: Surroundings) -> Iterator[Lead]:
+        first, _, rest = where.partition("/")
+        given = around.environ.get(variable, "") if variable else ""
+        base = given or os.path.join(around.home, first)
+        yield Lead(os.path.join(base, *rest.split("/")) if rest else base, base)
+
+    return Spot(f"~/{where}", leads, behind)
+
+
+def _here(where: str, *, behind: str = "") -> Spot:
+    """Look in the workspace itself."""
+
+    def leads(around: Surroundings) -> Iterator[Lead]:
+        yield Lead(os.path.join(around.root, *where.split("/")), around.root)
+
+    return Spot(where, leads, behind)
+
+
+def _claude(around: Surroundings) -> Iterator[Lead]:
+    """Find the folder of this repository among those that Claude Code has made.
+
+    It writes the path with a dash for every other sign; the work trees of a repository share one.
+    """
+    base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
+    moved = _told(os.path.join(base, "settings.json"), "autoMemoryDirectory")
+    if moved:
+        path = os.path.join(around.home, moved[2:]) if moved.startswith("~/") else moved
+        if os.path.isabs(path):  # the user's own word, so it may lie anywhere
+            yield Lead(path, path)
+            return
+    projects = os.path.join(base, "projects")
+    wanted = {_slug(around.root), _slug(main_root(around.root))}
+    for name in _names(projects):
+        if name in wanted:
+            yield Lead(os.path.join(projects, name, "memory"), base)
+
+
+def _gemini(around: Surroundings) -> Iterator[Lead]:
+    """Find the private folder whose `.project_root` names this repository."""
+    base = os.path.join(around.environ.get("GEMINI_CLI_HOME") or around.home, ".gemini")
+    for name in _names(os.path.join(base, "tmp")):
+        folder = os.path.join(base, "tmp", name)
+        owner = (_read(folder, ".project_root") or "").strip()
+        if owner and os.path.realpath(owner) == around.root:
+            yield Lead(os.path.join(folder, "memory"), base)
+
+
+def _slug(path: str) -> str:
+    return _NOT_A_NAME.sub("-", path)
+
+
+def _names(folder: str) -> list[str]:
+    """List a folder of another program, where there is one that can be listed."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _read(folder: str, name: str) -> str | None:
+    """Read a small file of another program; None where there is none that could be read."""
+    try:
+        data = openat.read_small(os.path.realpath(folder), name, MOST_BYTES)
+    except OSError:
+        return None
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _told(path: str, key: str) -> str:
+    """Read a text from an object of JSON; "" where there is none."""
+    try:
+        value = json.loads(_read(*os.path.split(path)) or "{}")
+    except (ValueError, RecursionError):
+        return ""
+    told = value.get(key) if isinstance(value, dict) else None
+    return told if isinstance(told, str) and "\0" not in told else ""
+
+
+PRESETS = (
+    Preset(
+        "claude-code",
+        "docs.claude.com, memory: auto memory; anthropics/claude-code#30667 (work trees)",
+        (
+            Spot("~/.claude/projects/<path with dashes>/memory", _claude),
+            _here(".claude/rules", behind=".rules"),
+        ),
+    ),
+    Preset(
+        "codex",
+        "openai/codex codex-rs/core/templates/memories/read_path.md",
+        (_home(".codex/memories", variable="CODEX_HOME"),),
+        # Its reader is not told of raw_memories.md, which repeats what the others hold.
+        exclude=("raw_memories.md",),
+    ),
+    Preset(
+        "openclaw",
+        "docs.openclaw.ai, agent workspace",
+        (_home(".openclaw/workspace"),),
+        include=("*.md", "memory/**/*.md"),
+        soft=("USER.md",),
+    ),
+    Preset(
+        "letta",
+        "docs.letta.com/concepts/memfs",
+        (_home(".letta/agents"),),
+        include=("*/memory/**/*.md",),
+        soft=("*/memory/system/**",),
+    ),
+    Preset(
+        "gemini",
+        "geminicli.com/docs/tools/memory; google-gemini/gemini-cli packages/core/src/config",
+        (
+            Spot("~/.gemini/tmp/<project>/memory", _gemini),
+            _home(".gemini", behind=".user"),
+        ),
+        include=("*.md",),
+    ),
+    Preset(
+        "memsearch",
+        "zilliztech/memsearch docs/platforms/claude-code",
+        (_here(".memsearch/memory"),),
+    ),
+    Preset(
+        "serena",
+        "oraios/serena docs, memories",
+        (_here(".serena/memories"), _home(".serena/memories/global", behind=".global")),
+    ),
+    Preset(
+        "cline",
+        "docs.cline.bot, memory bank",
+        (_here("memory-bank"), _here(".clinerules", behind=".rules")),
+    ),
+    Preset(
+        "cursor",
+        "cursor.com/docs/context/rules",
+        (_here(".cursor/rules"),),
+        include=("**/*.mdc", "**/*.md"),
+    ),
+    Preset("kiro", "kiro.dev/docs/steering", (_here(".kiro/steering"),)),
+    Preset(
+        "deepagents",
+        "docs.langchain.com, deep agents CLI, memory",
+        (_home(".deepagents"),),
+        include=("*/memories/**/*.md", "*/AGENTS.md"),
+    ),
+    # Of a folder that a [[source]] names: they keep their notes wherever their user likes.
+    Preset("obsidian", "help.obsidian.md, how Obsidian stores data"),
+    Preset(
+        "logseq",
+        "docs.logseq.com, directory layout",
+        include=("journals/**/*.md", "pages/**/*.md"),
+    ),
+    Preset("zk", "zk-org/zk docs, notebook"),
+)
+BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
+NAMES = tuple(BY_NAME)
+# Those whose place is known.
+FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
+
+
+def find(names: tuple[str, ...], around: Surroundings) -> Found:
+    """Find the memories of some presets that exist around a workspace."""
+    sources: list[Source] = []
+    passed: list[Reason] = []
+    for name in names:
+        preset = BY_NAME[name]
+        for spot in preset.places:
+            there = [each for each in spot.leads(around) if os.path.isdir(each.path)]
+            for number, lead in enumerate(there):
+                label = f"{name}{spot.behind}" + (f"-{number + 1}" if number else "")
+                why = _why_not(lead, around)
+                if why:
+                    text = f"the memory of {label} is left out: {lead.path} {why}"
+                    passed.append(Reason("preset", text, "memcli help presets"))
+                else:
+                    sources.append(source_at(os.path.realpath(lead.path), preset, label))
+    return Found(tuple(sources), tuple(passed))
+
+
+def source_at(root: str, preset: Preset, name: str) -> Source:
+    """Make the source of a preset that lies at a real path."""
+    return Source(
+        name=name,
+        root=root,
+        include=(*preset.include, *preset.soft),
+        exclude=preset.exclude,
+        kinds=preset.kinds,
+        soft=preset.soft,
+        is_found=True,
+    )
+
+
+def _why_not(lead: Lead, around: Surroundings) -> str:
+    """Say why a folder cannot be taken for its owner's memory; "" where it can."""
+    real, within = os.path.realpath(lead.path), os.path.realpath(lead.within)
+    if real != within and not real.startswith(os.path.join(within, "")):
+        return f"is a link that leads out of {lead.within}"
+    if hasattr(os, "getuid"):
+        owner = os.stat(real).st_uid
+        ours = {os.getuid(), *(_owner(each) for each in (around.home, around.root))}
+        if owner not in ours:
+            return "belongs to another user"
+    return ""
+
+
+def _owner(path: str) -> int | None:
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return None
+
+
+def table() -> str:
+    """Describe the presets, a line a place."""
+    rows = [(preset.name, spot.where) for preset in PRESETS for spot in preset.places] + [
+        (preset.name, "the path of a [[source]]") for preset in PRESETS if not preset.places
+    ]
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"    {name:<{width}}  {where}\n" for name, where in rows)

@@ -1,0 +1,94 @@
+"""A folder of notes is searched as it is, and what leaves its index is said."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.store.damage import told
+from tests.support import write
+
+BARE = "No workspace is marked here: searching {}. To mark it: memcli init\n"
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "lexical")
+    for number in range(65):
+        write(tmp_path, f"notes/{number:02}.md", f"# Note {number}\n\nThe fox of {number}.\n")
+    monkeypatch.chdir(tmp_path / "notes")
+    return tmp_path / "notes"
+
+
+def paths(line: str = "fox -n 100") -> int:
+    code, out, err = told(f"search {line} --format paths")
+    assert (code, "memcli:" in err) == (0, False), err
+    return len(out.splitlines())
+
+
+def test_a_log_that_an_agent_writes_hides_no_note(notes: Path) -> None:
+    assert told("search fox -n 1")[2] == BARE.format(notes)
+    assert paths() == 65
+    write(notes, "memory/2026-11-21.md", "- saw a fox\n")
+    assert paths() == 66
+    assert told("search fox -n 1")[2] == ""
+    shutil.rmtree(notes / "memory")
+    assert paths("fox -n 100 -q") == 65
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ('[files]\nscope = "memory"\n', "files.scope and files.include do not name them"),
+        ('[files]\nexclude = ["*.md"]\n', "exclude leaves them out"),
+    ],
+)
+def test_what_a_setting_leaves_out_is_counted_once(notes: Path, change: str, reason: str) -> None:
+    assert paths() == 65
+    write(notes, "memcli.toml", change)
+    line = f"65 files are no longer in scope because {reason}: 00.md, 01.md, 02.md and 62 more"
+    assert line in told("index --dry-run")[2]
+    assert line in told("status")[1]
+    code, out, err = told("search fox")
+    assert (code, out, line in err) == (0, "", True)
+    assert "no longer in scope" not in told("search fox")[2]
+
+
+def test_index_and_a_full_run_say_what_leaves(notes: Path) -> None:
+    told("index -q")
+    write(notes, ".memcliignore", "0*.md\n")
+    line = "memcli: 10 files are no longer in scope because .memcliignore leaves them out: 00.md,"
+    assert line in told("index")[2]
+    write(notes, ".memcliignore", "0*.md\n11.md\n")
+    line = "memcli: 1 file is no longer in scope because .memcliignore leaves it out: 11.md\n"
+    assert line in told("index --full")[2]
+
+
+def test_config_and_help_work_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home)
+    assert told("search fox")[0] == 3
+    code, out, err = told("config")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"folder     {home} (not marked; memcli init marks it)\n")
+    assert told("help presets")[0] == 0
+    assert told("config --init")[0] == 3
+    assert list(home.iterdir()) == []
+
+
+def test_the_current_folder_counts(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(notes, "memory/2023-05-08.md", "# Log\n\n- the seventh line is this\n")
+    monkeypatch.chdir(notes / "memory")
+    assert told("get 2023-05-08.md:3") == (0, "- the seventh line is this\n", "")
+
+
+def test_an_encoder_that_is_named_has_to_be_there(notes: Path) -> None:
+    code, _, err = told("index --encoder openai")
+    assert (code, "vectors are off: openai.url is not set" in err) == (6, True)
+    assert paths() == 65
+    assert told("index --encoder none")[0] == 0
