@@ -1,13 +1,15 @@
 """Find a query in a large index by its rarer terms, and count the commonest beside them; pure.
 
 The time of a keyword search is that of the rows its terms bring, about two milliseconds a thousand,
-and the terms that bring most rows tell least. So nothing is found by them alone; what the others
-find has its share of them. Where no term brings many, all of them find.
+and the terms that bring most rows tell least. So nothing is found by one of them alone; what the
+others find has its share of them, and so has what several of them find together. Where no term
+brings many, all of them find.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from math import inf, log
 
 from memcli.search.query import ParsedQuery
@@ -59,6 +61,30 @@ def parted(
         tuple(term for term in frequencies if term in kept),
         tuple((term, rows) for term, rows in others if rows <= MAJORITY * total),
     )
+
+
+def groups_of(also: tuple[tuple[Term, int], ...], total: int) -> tuple[tuple[Term, ...], ...]:
+    """Give groups of common terms that find where they stand together, the rarest first.
+
+    As many pairs as bring MOST_ROWS of `total` chunks, if terms are independent, or where one pair
+    brings more the rarest terms that are enough together.
+    """
+    ranked = sorted(also, key=lambda item: item[1])
+    pairs = sorted((a[1] * b[1] / total, (a[0], b[0])) for a, b in combinations(ranked, 2))
+    found: list[tuple[Term, ...]] = []
+    brought = 0.0
+    for rows, pair in pairs:
+        brought += rows
+        if brought > MOST_ROWS:
+            break
+        found.append(pair)
+    share, group = 1.0, []
+    for term, rows in ranked if pairs and not found else ():
+        share *= rows / total
+        group.append(term)
+        if share * total <= MOST_ROWS:
+            return (tuple(group),)
+    return tuple(found)
 
 
 def greatest_share(also: tuple[tuple[Term, int], ...], total: int) -> float:

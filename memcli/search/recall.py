@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare, stem
 from memcli.record import Record
-from memcli.search.common import SMALL, greatest_share, parted, without_majority
+from memcli.search.common import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
@@ -78,7 +78,7 @@ def recall(
         left_out = [term.text for term in whole.sought if term not in query.sought]
         kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
-        wanted = wanted._replace(any=kept, also=also)
+        wanted = wanted._replace(any=kept, also=also, together=groups_of(also, total))
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)

@@ -42,7 +42,7 @@ from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.search import pipeline
-from memcli.search.common import greatest_share, parted
+from memcli.search.common import greatest_share, groups_of, parted
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
@@ -266,7 +266,8 @@ def missed(path: str) -> None:
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
         full = [each.chunk_id for each in reader.lexical(Wanted(any=tuple(counts)), limit, Reach())]
-        hits = reader.lexical(Wanted(any=kept, also=also), limit, Reach())
+        wanted_ = Wanted(any=kept, also=also, together=groups_of(also, total))
+        hits = reader.lexical(wanted_, limit, Reach())
         parts += bool(also)
         is_sure = len(hits) == limit and hits[-1].bm25 >= greatest_share(also, total)
         for wanted, found in shares.items():

@@ -8,7 +8,14 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.search import common, recall
-from memcli.search.common import FEW_ROWS, MOST_ROWS, greatest_share, parted, without_majority
+from memcli.search.common import (
+    FEW_ROWS,
+    MOST_ROWS,
+    greatest_share,
+    groups_of,
+    parted,
+    without_majority,
+)
 from memcli.search.query import parse
 from memcli.types import Term
 
@@ -54,6 +61,21 @@ def test_what_nothing_holds_is_not_the_rarest_that_finds() -> None:
 def test_what_most_chunks_hold_does_not_count() -> None:
     rows = {Term("a"): 5, Term("b"): TOTAL // 2, Term("c"): TOTAL // 2 + 1}
     assert parted(rows, TOTAL) == ((Term("a"),), ((Term("b"), TOTAL // 2),))
+
+
+def test_pairs_of_common_terms_find_as_far_as_they_bring_few_rows() -> None:
+    a, b, c = Term("a"), Term("b"), Term("c")
+    rows = 2 * MOST_ROWS
+    assert groups_of((), TOTAL) == groups_of(((a, rows),), TOTAL) == ()
+    also = (c, 20 * rows), (a, rows), (b, 2 * rows)  # of 50 times as many
+    assert groups_of(also, 50 * rows) == ((a, b), (a, c))
+
+
+def test_where_a_pair_brings_many_rows_more_terms_find_together() -> None:
+    terms = tuple((Term(name), TOTAL // 3) for name in "abcdef")
+    (group,) = groups_of(terms, TOTAL)
+    assert len(group) == 5  # 100 / 3 ** 5 < 1
+    assert groups_of(terms[:4], TOTAL) == ()
 
 
 def test_the_greatest_share_is_that_of_a_chunk_of_nothing_else() -> None:

@@ -31,8 +31,8 @@ THRESHOLD = 0.5
 OVERSAMPLING = 1  # codes that are rescored for each neighbour wanted: recall@50 0.96
 LEAST_CODES = 200
 MOST_NEIGHBOURS = 4096  # that vec0 gives
-# vec0 chunks that are looked at for the bound: at least so many, and one of so many. Fewer of a large
-# index give a loose bound; at a million vectors this takes 2 ms and saves 15.
+# vec0 chunks that are looked at for the bound: at least so many, and one of so many. Fewer of a
+# large index give a loose bound; at a million vectors this takes 2 ms and saves 15.
 SAMPLE_CHUNKS = 8
 SAMPLE_SHARE = 32
 SAMPLE_STEP = 16  # of their rows, each so many

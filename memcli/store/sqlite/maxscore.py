@@ -2,10 +2,10 @@
 
 What costs in a ranking by FTS5's bm25() is not to walk the rows of a term but to look up how long
 each chunk is that matches: 2 microseconds a row against a tenth. So chunks are found by the rare
-terms alone, and a common one adds its share where it stands beside them. It adds less than k1 + 1
-times its IDF: who is not among the first with all of that is passed over. The result is that of
-scoring every chunk. The bound is that of MaxScore (Turtle and Flood, "Query evaluation: strategies
-and optimizations", 1995).
+terms, and by groups of common ones if these could do for the first places; a common term adds its
+share to what is found. That is less than k1 + 1 times its IDF: who is not among the first with all
+of it is passed over. The result is that of scoring all that is found. The bound is that of MaxScore
+(Turtle and Flood, "Query evaluation: strategies and optimizations", 1995).
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from memcli.record import Record
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import expression, phrase, spellings
+from memcli.types import Wanted
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from memcli.types import Wanted
 
 # As FTS5 has them: https://sqlite.org/fts5.html#the_bm25_function
 K1, B = 1.2, 0.75
@@ -45,40 +44,52 @@ def ranked(
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
     match = expression(wanted)
-    found = _found(connection, match, within) if match else {}
-    if match is None or not found or limit < 1:
+    if match is None or limit < 1:
         return []
     chunks, tokens = _sizes(connection)
     weights = _weights(wanted, chunks)
-    asked = _Asked(_beside(wanted, match), chunks / tokens, weights)
+    asked = _Asked(_beside(wanted, match), tokens / chunks if chunks else 1.0, weights)
     most = (K1 + 1) * sum(weights)
-    found = _within(found, limit, found, most)
+    every = _found(connection, match, within, keywords.BM25)
+    found = _within(every, limit, every, most)
     looked = {}
     if len(found) > MANY * limit:  # what the best have tells better who else may be among them
         looked = _added(connection, asked, dict(nlargest(limit, found.items(), key=_score)))
         found = _within(found, limit, looked, most)
     left = {chunk_id: score for chunk_id, score in found.items() if chunk_id not in looked}
     scores = looked | _added(connection, asked, left)
+    joint = _joint(wanted)
+    if joint and most >= _least(scores, limit):
+        others = _found(connection, joint, within, "0.0")
+        asked = asked._replace(match=_beside(wanted, joint))
+        scores |= _added(connection, asked, {c: 0.0 for c in others if c not in every})
     return _first(connection, scores, limit)
 
 
 def raised(
     connection: apsw.Connection, wanted: Wanted, scores: dict[int, float]
 ) -> dict[int, float]:
-    """Add to the scores of chunks that `wanted` finds what its common terms say of them."""
-    match = expression(wanted)
-    if match is None or not scores:
+    """Add what common terms say to the scores of chunks; those that are not found keep theirs."""
+    match = " OR ".join(f"({each})" for each in (expression(wanted), _joint(wanted)) if each)
+    if not (match and scores):
         return scores
     chunks, tokens = _sizes(connection)
-    asked = _Asked(_beside(wanted, match), chunks / tokens, _weights(wanted, chunks))
+    asked = _Asked(_beside(wanted, match), tokens / chunks if chunks else 1.0,
+                   _weights(wanted, chunks))  # fmt: skip
     return _added(connection, asked, scores)
+
+
+def _joint(wanted: Wanted) -> str:
+    """Write what finds a chunk with all of a group of common terms."""
+    groups = (Wanted(all=tuple((t,) for t in group), none=wanted.none) for group in wanted.together)
+    return " OR ".join(f"({expression(group)})" for group in groups)
 
 
 class _Asked(Record):
     """What is asked of the common terms beside what finds."""
 
     match: str
-    per_token: float  # one over the mean length of a chunk, in tokens
+    mean: float  # length of a chunk, in tokens
     weights: Sequence[float]  # by the places of their phrases in `match`
 
 
@@ -95,15 +106,15 @@ def _added(
         connection,
         f"SELECT rowid, share(fts, ?{', ?' * len(asked.weights)}) FROM fts WHERE fts MATCH ?"
         " AND +rowid IN (SELECT value FROM json_each(?))",
-        (asked.per_token, *asked.weights, asked.match, json.dumps([*scores])),
+        (asked.mean, *asked.weights, asked.match, json.dumps([*scores])),
     )
     return scores | {chunk_id: scores[chunk_id] + more for chunk_id, more in added}
 
 
 def _share(row: apsw.FTS5ExtensionApi, *given: Any) -> float:  # noqa: ANN401
     """Give the BM25 of the first phrases of an expression, each by its weight."""
-    per_token, *weights = given
-    length = K1 * (1 - B + B * row.column_size(-1) * per_token)
+    mean, *weights = given
+    length = K1 * (1 - B + B * row.column_size(-1) / mean)
     found = 0.0
     for place, weight in enumerate(weights):
         times = sum(map(len, row.phrase_locations(place)))
@@ -117,21 +128,29 @@ def _told_sizes(table: apsw.FTS5ExtensionApi, *_: object) -> str:
 
 
 def _found(
-    connection: apsw.Connection, match: str, within: tuple[str, Sequence[Any]] | None
+    connection: apsw.Connection,
+    match: str,
+    within: tuple[str, Sequence[Any]] | None,
+    score: str,
 ) -> dict[int, float]:
-    """Give the BM25 of all that matches."""
+    """Give all that matches, with a score."""
     select, values = within or ("", ())
     condition = f"fts MATCH ?{f' AND +rowid IN ({select})' if select else ''}"
-    sql = f"SELECT rowid, {keywords.BM25} FROM fts WHERE {condition}"
-    return dict(rows(connection, sql, (match, *values)))
+    return dict(rows(connection, f"SELECT rowid, {score} FROM fts WHERE {condition}",
+                     (match, *values)))  # fmt: skip
 
 
 def _within(
     found: Mapping[int, float], limit: int, scores: Mapping[int, float], most: float
 ) -> dict[int, float]:
     """Keep the chunks that with so much more may be among the first, which have these scores."""
-    least = nlargest(limit, scores.values())[-1] if len(scores) >= limit else 0.0
+    least = _least(scores, limit)
     return {chunk_id: score for chunk_id, score in found.items() if score + most >= least}
+
+
+def _least(scores: Mapping[int, float], limit: int) -> float:
+    """Give the score that a chunk needs at least to be among the first."""
+    return nlargest(limit, scores.values())[-1] if len(scores) >= limit else 0.0
 
 
 def _score(found: tuple[int, float]) -> float:
@@ -163,7 +182,7 @@ def _weights(wanted: Wanted, chunks: int) -> list[float]:
 
 
 def _sizes(connection: apsw.Connection) -> tuple[int, int]:
-    """Count the chunks and their tokens; where there are none, FTS5 finds nothing either.
+    """Count the chunks and their tokens.
 
     FTS5 keeps a function for as long as the connection lives, and a statement the one that it was
     prepared with: each is made once, and takes what changes as arguments.
@@ -171,6 +190,6 @@ def _sizes(connection: apsw.Connection) -> tuple[int, int]:
     if not rows(connection, "SELECT 1 FROM pragma_function_list WHERE name = 'share' LIMIT 1"):
         connection.register_fts5_function("share", _share)
         connection.register_fts5_function("sizes", _told_sizes)
-    ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1")
+    ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1") or [("0 0",)]
     chunks, tokens = map(int, told.split())
     return chunks, tokens

@@ -411,7 +411,8 @@ class Reader:
             if legs.wanted.also:
                 from memcli.store.sqlite import maxscore
 
-                found = maxscore.raised(self._connection, legs.wanted, found)
+                known = dict.fromkeys(missing, 0.0) | found
+                found = maxscore.raised(self._connection, legs.wanted, known)
             scores |= found
         return scores
 

@@ -65,6 +65,9 @@ class Words:
                 for chunk, weight in self._weights(spelling).items():
                     if chunk in chunks:
                         scores[chunk] = scores.get(chunk, 0.0) + weight
+        for group in wanted.together:
+            holding = set.intersection(*map(self.holders, group)) - self._union(wanted.none)
+            scores |= {chunk: scores.get(chunk, 0.0) for chunk in holding}
         for term, holders in wanted.also:
             for spelling in spellings(term):
                 for chunk, weight in self._weights(spelling, holders).items():

@@ -52,13 +52,15 @@ asked = st.lists(
 )
 
 
-def by_counts(snapshot: Snapshot, terms: list[Term], most: int) -> Wanted:
+def by_counts(snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool = False) -> Wanted:
     """Let the rarest terms find, as many as bring `most` chunks, and the others count."""
     counts = dict(zip(terms, snapshot.frequencies(terms), strict=True))
     ranks = sorted(terms, key=lambda each: counts[each])
     kept = [each for at, each in enumerate(ranks) if not at or counts[each] <= most]
     others = tuple((each, counts[each]) for each in ranks if each not in kept)
-    return Wanted(any=tuple(kept), also=others)
+    names = [each for each, _ in others]
+    groups = tuple(tuple(names[at : at + 2]) for at in range(len(names) - 1)) if joins else ()
+    return Wanted(any=tuple(kept), also=others, together=groups)
 
 
 def ranked(
@@ -119,6 +121,24 @@ def test_a_term_of_more_chunks_than_there_are_weighs_next_to_nothing(store: Stor
         assert found(snapshot, wanted) == ["b.md", "a.md"]
 
 
+def test_common_terms_find_what_holds_a_group_of_them(store: Store) -> None:
+    fill(store, {"a.md": "fox\n", "b.md": "train pool\n", "c.md": "train\n", "d.md": "pool dry\n"})
+    fill(store, {f"{number}.md": "beans\n" for number in range(5)})
+    mean = (1 + 2 + 1 + 2 + 5) / 9
+    fox, other = log((9 - 1 + 0.5) / (1 + 0.5)), log((9 - 2 + 0.5) / (2 + 0.5))
+    train, pool = term("train"), term("pool")
+    wanted = any_of("fox")._replace(also=((train, 2), (pool, 2)), together=((train, pool),))
+    expected = {"a.md": bm25(fox, 1, 1, mean), "b.md": 2 * bm25(other, 1, 2, mean)}
+    with store.snapshot() as snapshot:
+        assert ranked(snapshot, wanted, 9) == pytest.approx(expected, rel=1e-9)
+        assert found(snapshot, wanted, limit=1) == [max(expected, key=lambda path: expected[path])]
+        assert found(snapshot, wanted._replace(none=(pool,))) == ["a.md"]
+        chunks = every_chunk(snapshot)
+        candidates = snapshot.candidates([*chunks], Legs(wanted, (), None, ()))
+        scores = {c.about.path: c.bm25 for c in candidates if c.bm25}
+        assert scores == pytest.approx(expected, rel=1e-9)
+
+
 def test_equals_go_by_place_and_what_is_out_of_reach_takes_none(store: Store) -> None:
     names = ("d", "b", "c", "a", "sub/z", "sub/y")
     fill(store, {f"{name}.md": "fox train\n" for name in names} | {"e.md": "train\n"})
@@ -131,18 +151,19 @@ def test_equals_go_by_place_and_what_is_out_of_reach_takes_none(store: Store) ->
         assert found(snapshot, unwanted) == []
 
 
-@given(texts, asked, st.integers(0, 12), st.integers(1, 9), st.sampled_from(WORDS), st.booleans())
+@given(texts, asked, st.integers(0, 12), st.integers(1, 9), st.sampled_from((*WORDS, *"------")),
+       st.booleans())  # fmt: skip
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_every_store_ranks_as_the_definition_does(
-    lines: list[str], terms: list[Term], most: int, limit: int, unwanted: str, excludes: bool
+    lines: list[str], terms: list[Term], most: int, limit: int, unwanted: str, joins: bool
 ) -> None:
     reaches = EVERYTHING, Reach(Filters(paths=("1/",)))
     told = []
     with stores_with(lines) as stores:
         for store in stores:
             with store.snapshot() as snapshot:
-                wanted = by_counts(snapshot, terms, most)
-                wanted = wanted._replace(none=(term(unwanted),) if excludes else ())
+                wanted = by_counts(snapshot, terms, most, joins=joins)
+                wanted = wanted._replace(none=(term(unwanted),) if unwanted != "-" else ())
                 told.append([ranked(snapshot, wanted, limit, reach) for reach in reaches])
     for others in told[1:]:
         for hits, expected in zip(others, told[0], strict=True):
@@ -189,7 +210,7 @@ def test_chunks_that_are_passed_over_would_not_be_among_the_first(seed: int) -> 
             terms = [term(word) for word in random.sample(WORDS, 4)]
             limit, most = random.randint(1, 4), random.choice((30, 90))
             with one.snapshot() as snapshot:
-                wanted = by_counts(snapshot, terms, most)
+                wanted = by_counts(snapshot, terms, most, joins=random.random() < 0.5)
                 expected = [*ranked(snapshot, wanted, limit).values()]
             for other in others:
                 with other.snapshot() as snapshot:
