@@ -17,6 +17,7 @@ from memcli.types import Term
 
 SMALL = 10_000  # chunks of an index where every term finds
 MOST_ROWS = 5_000  # that the alternatives of a query may bring in a larger one
+GROUP_ROWS = 2_000  # that groups of the others may bring
 FEW_ROWS = 1_000  # where they bring fewer, one more may make it twice MOST_ROWS
 MAJORITY = 0.5  # of the chunks: BM25 gives a commoner term no weight
 MOST_SHARE = 2.2  # of a term in a score, times its IDF, however often it stands there: k1 + 1
@@ -66,7 +67,7 @@ def parted(
 def groups_of(also: tuple[tuple[Term, int], ...], total: int) -> tuple[tuple[Term, ...], ...]:
     """Give groups of common terms that find where they stand together, the rarest first.
 
-    As many pairs as bring MOST_ROWS of `total` chunks, if terms are independent, or where one pair
+    As many pairs as bring GROUP_ROWS of `total` chunks, if terms are independent, or where one pair
     brings more the rarest terms that are enough together.
     """
     ranked = sorted(also, key=lambda item: item[1])
@@ -75,14 +76,14 @@ def groups_of(also: tuple[tuple[Term, int], ...], total: int) -> tuple[tuple[Ter
     brought = 0.0
     for rows, pair in pairs:
         brought += rows
-        if brought > MOST_ROWS:
+        if brought > GROUP_ROWS:
             break
         found.append(pair)
     share, group = 1.0, []
     for term, rows in ranked if pairs and not found else ():
         share *= rows / total
         group.append(term)
-        if share * total <= MOST_ROWS:
+        if share * total <= GROUP_ROWS:
             return (tuple(group),)
     return tuple(found)
 

@@ -10,6 +10,7 @@ from memcli.cli.main import run
 from memcli.search import common, recall
 from memcli.search.common import (
     FEW_ROWS,
+    GROUP_ROWS,
     MOST_ROWS,
     greatest_share,
     groups_of,
@@ -65,17 +66,17 @@ def test_what_most_chunks_hold_does_not_count() -> None:
 
 def test_pairs_of_common_terms_find_as_far_as_they_bring_few_rows() -> None:
     a, b, c = Term("a"), Term("b"), Term("c")
-    rows = 2 * MOST_ROWS
+    rows = 2 * GROUP_ROWS
     assert groups_of((), TOTAL) == groups_of(((a, rows),), TOTAL) == ()
-    also = (c, 20 * rows), (a, rows), (b, 2 * rows)  # of 50 times as many
-    assert groups_of(also, 50 * rows) == ((a, b), (a, c))
+    also = (c, 20 * rows), (a, rows), (b, 2 * rows)
+    assert groups_of(also, 50 * rows) == ((a, b), (a, c))  # a 25th of 2, and two fifths of 1
 
 
 def test_where_a_pair_brings_many_rows_more_terms_find_together() -> None:
     terms = tuple((Term(name), TOTAL // 3) for name in "abcdef")
     (group,) = groups_of(terms, TOTAL)
-    assert len(group) == 5  # 100 / 3 ** 5 < 1
-    assert groups_of(terms[:4], TOTAL) == ()
+    assert len(group) == 6  # 250 / 3 ** 6 < 1
+    assert groups_of(terms[:5], TOTAL) == ()
 
 
 def test_the_greatest_share_is_that_of_a_chunk_of_nothing_else() -> None:

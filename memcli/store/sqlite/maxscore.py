@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 # As FTS5 has them: https://sqlite.org/fts5.html#the_bm25_function
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # of what most chunks hold
-MANY = 10  # times what is wanted: chunks of which it pays to look at the best first
 
 
 def ranked(
@@ -51,18 +50,16 @@ def ranked(
     asked = _Asked(_beside(wanted, match), tokens / chunks if chunks else 1.0, weights)
     most = (K1 + 1) * sum(weights)
     every = _found(connection, match, within, keywords.BM25)
-    found = _within(every, limit, every, most)
-    looked = {}
-    if len(found) > MANY * limit:  # what the best have tells better who else may be among them
-        looked = _added(connection, asked, dict(nlargest(limit, found.items(), key=_score)))
-        found = _within(found, limit, looked, most)
-    left = {chunk_id: score for chunk_id, score in found.items() if chunk_id not in looked}
-    scores = looked | _added(connection, asked, left)
+    best = dict(nlargest(limit, every.items(), key=_score))
+    scores = _added(connection, asked, best)
+    # What the best have tells who else may be among them.
+    left = {c: score for c, score in _within(every, limit, scores, most).items() if c not in best}
     joint = _joint(wanted)
     if joint and most >= _least(scores, limit):
         others = _found(connection, joint, within, "0.0")
-        asked = asked._replace(match=_beside(wanted, joint))
-        scores |= _added(connection, asked, {c: 0.0 for c in others if c not in every})
+        left |= {chunk_id: 0.0 for chunk_id in others if chunk_id not in every}
+        asked = asked._replace(match=_beside(wanted, f"({match}) OR {joint}"))
+    scores |= _added(connection, asked, left)
     return _first(connection, scores, limit)
 
 
@@ -102,6 +99,8 @@ def _beside(wanted: Wanted, match: str) -> str:
 def _added(
     connection: apsw.Connection, asked: _Asked, scores: dict[int, float]
 ) -> dict[int, float]:
+    if not scores:
+        return {}
     added = rows(
         connection,
         f"SELECT rowid, share(fts, ?{', ?' * len(asked.weights)}) FROM fts WHERE fts MATCH ?"
@@ -162,6 +161,8 @@ def _first(
 ) -> list[tuple[int, float]]:
     """Cut scores to the best, of which equal ones go by place."""
     scores = _within(scores, limit, scores, 0.0)
+    if len({*scores.values()}) == len(scores):
+        return sorted(scores.items(), key=_score, reverse=True)
     placed = rows(
         connection,
         f"SELECT c.id FROM {keywords.PLACED}"
