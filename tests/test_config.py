@@ -259,15 +259,16 @@ def test_a_source_takes_its_keys(place: Place) -> None:
             always="true",
             soft='["b.md"]',
             evergreen='["c.md"]',
+            date_keys='["created", "day"]',
         )
     )
     source = config.sources[1]
     assert source._replace(kinds=source.kinds[:1]) == (
         "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec",
         (("A/**", "decision"),),
-        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False,
+        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False, ("created", "day"),
     )  # fmt: skip
-    assert ("DECISIONS/**", "decision") in source.kinds
+    assert ("**/DECISIONS/**", "decision") in source.kinds
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,15 @@ WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
-    from memcli.render.jsonio import asked, dates_of, freshness_of, legs, repairs, reranked
+    from memcli.render.jsonio import (
+        asked,
+        dates_of,
+        freshness_of,
+        legs,
+        repairs,
+        reranked,
+        withheld,
+    )
 
     assembled, answer = found.assembled, found.answer
     record: dict[str, Any] = {
@@ -65,6 +73,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
         "verdict": answer.verdict if answer else None,
+        **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
@@ -81,6 +90,8 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
 
 
 def _part(part: ContextPart) -> dict[str, Any]:
+    from memcli.render.jsonio import date_of
+
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
@@ -91,7 +102,7 @@ def _part(part: ContextPart) -> dict[str, Any]:
         "end_line": about.end_line,
         "heading_path": list(about.heading_path),
         "title": about.title,
-        "date": about.date,
+        **date_of(about),
         "citation": about.citation,
         "kind": about.kind,
         "source_kind": about.source_kind,

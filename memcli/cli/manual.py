@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _ABOUT = """\
 memcli searches a folder of Markdown notes, the memory of an agent or of a person, by words and
 by meaning, and says why each passage ranks where it does. The files are the only truth; the
-index is a cache that may be deleted at any time. A workspace is a folder with MEMORY.md or a
-folder memory/; it is looked for at and above the current folder."""
+index is a cache that may be deleted at any time. A workspace is any folder of Markdown; a
+marked one is looked for at and above the current folder, else that folder itself is searched."""
 
 
 def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> str:

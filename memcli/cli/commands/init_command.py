@@ -54,7 +54,7 @@ def command(
 
 def _record(skin: Skin, mark: str) -> dict[str, Any]:
     """Describe what is searched here, and which memories lie beside it."""
-    from memcli.workspace.dating import path_date
+    from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
     config, settings = skin.config, skin.memory.index_settings()
@@ -68,7 +68,7 @@ def _record(skin: Skin, mark: str) -> dict[str, Any]:
         "mark": mark or WORKSPACE_FILE,
         "written": not mark,
         "files": len(files),
-        "dated": sum(path_date(path) is not None for path in files),
+        "dated": sum(path_days(path) is not None for path in files),
         "beside": [{"name": s.name, "path": s.root} for s in _beside(config.workspace,
                                                                      config.sources)],
     }  # fmt: skip
