@@ -12,8 +12,9 @@ what holds as many vectors is searched as it is. `--profile` tells where a hybri
 time: of each stage wall time and the CPU time of its thread; codes are looked through in another
 one, so that of them only what is waited for counts twice.
 
-The second form tells how much of a full ranking by words a search finds that counts the commonest
-words beside rarer ones alone, and how often it can say that it misses nothing.
+The second form tells how much of a full ranking by words a search finds in which the commonest words
+find only together, and of how much of those questions where it says that it misses nothing: there
+only the frequencies, which are estimated, make a difference.
 
 The third form compares the coarse search of a real index with an exact one, for a file of
 questions, one a line.
@@ -266,8 +267,8 @@ def missed(path: str) -> None:
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
         full = [each.chunk_id for each in reader.lexical(Wanted(any=tuple(counts)), limit, Reach())]
-        wanted_ = Wanted(any=kept, also=also, together=groups_of(also, total))
-        hits = reader.lexical(wanted_, limit, Reach())
+        bounded = Wanted(any=kept, also=also, together=groups_of(also, total))
+        hits = reader.lexical(bounded, limit, Reach())
         parts += bool(also)
         is_sure = len(hits) == limit and hits[-1].bm25 >= greatest_share(also, total)
         for wanted, found in shares.items():
@@ -329,6 +330,7 @@ def curve(arguments: argparse.Namespace) -> None:
 def _holds(path: str, vectors_wanted: int) -> bool:
     if not Path(path).exists():
         return False
+    Writer.open(path, time.time_ns).close()  # brings it to the schema of today
     reader = Reader(path)
     embedded = reader.counts().embedded
     reader.close()
