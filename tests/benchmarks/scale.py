@@ -12,9 +12,9 @@ what holds as many vectors is searched as it is. `--profile` tells where a hybri
 time: of each stage wall time and the CPU time of its thread; codes are looked through in another
 one, so that of them only what is waited for counts twice.
 
-The second form tells how much of a full ranking by words a search finds in which the commonest words
-find only together, and of how much of those questions where it says that it misses nothing: there
-only the frequencies, which are estimated, make a difference.
+The second form tells how much of a full ranking by words a search finds in which the commonest
+words find only together, also where it says that it misses nothing: there only the frequencies,
+which are estimated, make a difference.
 
 The third form compares the coarse search of a real index with an exact one, for a file of
 questions, one a line.
