@@ -47,8 +47,9 @@ def parted(
 ) -> tuple[tuple[Term, ...], tuple[tuple[Term, int], ...]]:
     """Part terms into those that find and those that count beside them, with their frequencies.
 
-    The rarest find that together bring about MOST_ROWS, and always the rarest that any chunk holds.
-    What most of `total` chunks hold does not count either.
+    The rarest find that together bring about MOST_ROWS, and the rarest that any chunk holds unless
+    it brings more than twice as many and `groups_of` find without it. What most of `total` chunks
+    hold does not count either.
     """
     kept: set[Term] = set()
     brought = 0
@@ -57,10 +58,14 @@ def parted(
             break
         brought += rows
         kept.add(term)
-    others = ((term, rows) for term, rows in frequencies.items() if term not in kept)
+    counted = {term: rows for term, rows in frequencies.items() if rows <= MAJORITY * total}
+    if brought > 2 * MOST_ROWS:
+        among = tuple((term, rows) for term, rows in counted.items() if rows)
+        if groups_of(among, total):
+            return (), among
     return (
         tuple(term for term in frequencies if term in kept),
-        tuple((term, rows) for term, rows in others if rows <= MAJORITY * total),
+        tuple((term, rows) for term, rows in counted.items() if term not in kept),
     )
 
 

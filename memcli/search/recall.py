@@ -69,6 +69,7 @@ def recall(
     near = snapshot.dense(vector, wide.universe, wide.reach)
     wanted = query.wanted if lexical else Wanted()
     common: dict[Term, int] = {}
+    named: frozenset[Term] = frozenset()
     left_out: list[str] = []
     if lexical and total > SMALL:
         asked = query.alternatives
@@ -78,6 +79,9 @@ def recall(
         left_out = [term.text for term in whole.sought if term not in query.sought]
         kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
+        named = frozenset(common)
+        if not kept:  # what they find together is told by how much of them it holds
+            common = {term: count for term, count in common.items() if (term, count) not in also}
         wanted = wanted._replace(any=kept, also=also, together=groups_of(also, total))
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
@@ -93,7 +97,7 @@ def recall(
         return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities)
     last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
     if not last or last[0] < greatest_share(wanted.also, total):
-        left_out += [term.text for term in query.sought if term.sought in common]
+        left_out += [term.text for term in query.sought if term.sought in named]
     covered = _covered(snapshot, query, candidates, common, total)
     if not lexical:  # the words say which lines hold a phrase, and count for nothing else
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)

@@ -45,7 +45,14 @@ def test_where_the_rarest_bring_few_rows_one_more_finds_that_brings_many() -> No
         assert parted(rows, TOTAL) == ((Term("rare"),), ((Term("mid"), most - rare + 1),))
 
 
+def test_where_even_the_rarest_brings_too_many_rows_all_find_together_if_they_can() -> None:
+    a, b = (Term("a"), 3 * MOST_ROWS), (Term("b"), 2 * MOST_ROWS + 1)
+    assert parted(dict((a, b)), TOTAL) == ((), (a, b))
+    assert parted(dict((a, b)), 10 * MOST_ROWS) == ((Term("b"),), (a,))  # 6 of 10 pairs
+
+
 def test_the_rarest_finds_however_common_it_is() -> None:
+    assert parted({Term("a"): 9 * MOST_ROWS}, TOTAL) == ((Term("a"),), ())
     rows = {Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}
     assert parted(rows, TOTAL) == ((Term("b"),), ((Term("a"), 3 * MOST_ROWS),))
     assert parted({}, TOTAL) == ((), ())
@@ -136,3 +143,16 @@ def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
     command = ["search", "road trip", "-w", str(tmp_path), "--mode", "lexical", "--json"]
     assert run(command) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["citation"] == "MEMORY.md:1-3"
+
+
+def test_common_words_that_find_only_together_are_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["pool log", *["pool"] * 7, *["log"] * 7, *["fox"] * 20]
+    (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
+    for module, name, value in ((recall, "SMALL", 1), (common, "MOST_ROWS", 2)):
+        monkeypatch.setattr(module, name, value)
+    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "lexical", "--json"]
+    assert run(command) == 0
+    (found,) = json.loads(capsys.readouterr().out)["results"]
+    assert (found["citation"], found["score"] > 0) == ("MEMORY.md:1-3", True)

@@ -42,23 +42,23 @@ def ranked(
 
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
-    match = expression(wanted)
-    if match is None or limit < 1:
+    match, joint = expression(wanted), _joint(wanted)
+    if limit < 1:
         return []
     chunks, tokens = _sizes(connection)
     weights = _weights(wanted, chunks)
-    asked = _Asked(_beside(wanted, match), tokens / chunks if chunks else 1.0, weights)
+    asked = _Asked(_beside(wanted, match or joint), tokens / chunks if chunks else 1.0, weights)
     most = (K1 + 1) * sum(weights)
-    every = _found(connection, match, within, keywords.BM25)
+    every = _found(connection, match, within, keywords.BM25) if match else {}
     best = dict(nlargest(limit, every.items(), key=_score))
     scores = _added(connection, asked, best)
     # What the best have tells who else may be among them.
     left = {c: score for c, score in _within(every, limit, scores, most).items() if c not in best}
-    joint = _joint(wanted)
     if joint and most >= _least(scores, limit):
         others = _found(connection, joint, within, "0.0")
         left |= {chunk_id: 0.0 for chunk_id in others if chunk_id not in every}
-        asked = asked._replace(match=_beside(wanted, f"({match}) OR {joint}"))
+        either = f"({match}) OR {joint}" if match else joint
+        asked = asked._replace(match=_beside(wanted, either))
     scores |= _added(connection, asked, left)
     return _first(connection, scores, limit)
 

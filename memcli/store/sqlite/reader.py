@@ -215,15 +215,15 @@ class Reader:
     def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> list[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
-        if match is None:
-            return []
         with understood(self.path):
-            if wanted.also:
+            if wanted.also and (match or wanted.together):
                 from memcli.store.sqlite import maxscore
 
                 found = maxscore.ranked(self._connection, wanted, limit, select_chunks(reach))
-            else:
+            elif match:
                 found = keywords.ranked(self._connection, match, limit, select_chunks(reach))
+            else:
+                return []
         return [Ranked(chunk_id, score) for chunk_id, score in found]
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
@@ -423,13 +423,12 @@ class Reader:
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         match = expression(legs.wanted) if missing else None
         if match:
-            found = keywords.scores(self._connection, match, missing)
-            if legs.wanted.also:
-                from memcli.store.sqlite import maxscore
+            scores |= keywords.scores(self._connection, match, missing)
+        if missing and legs.wanted.also:
+            from memcli.store.sqlite import maxscore
 
-                known = dict.fromkeys(missing, 0.0) | found
-                found = maxscore.raised(self._connection, legs.wanted, known)
-            scores |= found
+            known = {chunk_id: scores.get(chunk_id, 0.0) for chunk_id in missing}
+            scores |= maxscore.raised(self._connection, legs.wanted, known)
         return scores
 
     def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:

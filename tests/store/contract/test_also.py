@@ -60,7 +60,7 @@ def by_counts(snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool =
     others = tuple((each, counts[each]) for each in ranks if each not in kept)
     names = [each for each, _ in others]
     groups = tuple(tuple(names[at : at + 2]) for at in range(len(names) - 1)) if joins else ()
-    return Wanted(any=tuple(kept), also=others, together=groups)
+    return Wanted(any=() if groups and not most else tuple(kept), also=others, together=groups)
 
 
 def ranked(
@@ -133,6 +133,9 @@ def test_common_terms_find_what_holds_a_group_of_them(store: Store) -> None:
         assert ranked(snapshot, wanted, 9) == pytest.approx(expected, rel=1e-9)
         assert found(snapshot, wanted, limit=1) == [max(expected, key=lambda path: expected[path])]
         assert found(snapshot, wanted._replace(none=(pool,))) == ["a.md"]
+        alone = wanted._replace(any=())
+        assert ranked(snapshot, alone, 9) == pytest.approx({"b.md": expected["b.md"]}, rel=1e-9)
+        assert found(snapshot, alone._replace(none=(pool,))) == []
         chunks = every_chunk(snapshot)
         candidates = snapshot.candidates([*chunks], Legs(wanted, (), None, ()))
         scores = {c.about.path: c.bm25 for c in candidates if c.bm25}
