@@ -61,7 +61,7 @@ def parted(
     counted = {term: rows for term, rows in frequencies.items() if rows <= MAJORITY * total}
     if brought > 2 * MOST_ROWS:
         among = tuple((term, rows) for term, rows in counted.items() if rows)
-        if groups_of(among, total):
+        if groups_of(among, total, alone=True):
             return (), among
     return (
         tuple(term for term in frequencies if term in kept),
@@ -69,26 +69,30 @@ def parted(
     )
 
 
-def groups_of(also: tuple[tuple[Term, int], ...], total: int) -> tuple[tuple[Term, ...], ...]:
+def groups_of(
+    also: tuple[tuple[Term, int], ...], total: int, *, alone: bool
+) -> tuple[tuple[Term, ...], ...]:
     """Give groups of common terms that find where they stand together, the rarest first.
 
-    As many pairs as bring GROUP_ROWS of `total` chunks, if terms are independent, or where one pair
-    brings more the rarest terms that are enough together.
+    As many pairs as bring GROUP_ROWS of `total` chunks, or MOST_ROWS where nothing else finds
+    (`alone`), if terms are independent; where one pair brings more, the rarest terms that are
+    enough together.
     """
+    most = MOST_ROWS if alone else GROUP_ROWS
     ranked = sorted(also, key=lambda item: item[1])
     pairs = sorted((a[1] * b[1] / total, (a[0], b[0])) for a, b in combinations(ranked, 2))
     found: list[tuple[Term, ...]] = []
     brought = 0.0
     for rows, pair in pairs:
         brought += rows
-        if brought > GROUP_ROWS:
+        if brought > most:
             break
         found.append(pair)
     share, group = 1.0, []
     for term, rows in ranked if pairs and not found else ():
         share *= rows / total
         group.append(term)
-        if share * total <= GROUP_ROWS:
+        if share * total <= most:
             return (tuple(group),)
     return tuple(found)
 

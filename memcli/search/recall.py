@@ -82,7 +82,8 @@ def recall(
         named = frozenset(common)
         if not kept:  # what they find together is told by how much of them it holds
             common = {term: count for term, count in common.items() if (term, count) not in also}
-        wanted = wanted._replace(any=kept, also=also, together=groups_of(also, total))
+        together = groups_of(also, total, alone=not kept)
+        wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)

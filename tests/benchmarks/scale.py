@@ -267,7 +267,7 @@ def missed(path: str) -> None:
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
         full = [each.chunk_id for each in reader.lexical(Wanted(any=tuple(counts)), limit, Reach())]
-        bounded = Wanted(any=kept, also=also, together=groups_of(also, total))
+        bounded = Wanted(any=kept, also=also, together=groups_of(also, total, alone=not kept))
         hits = reader.lexical(bounded, limit, Reach())
         parts += bool(also)
         is_sure = len(hits) == limit and hits[-1].bm25 >= greatest_share(also, total)
