@@ -111,6 +111,7 @@ class Snapshot(Protocol):
         """List the best matches by BM25, best first; ties by source, path and place.
 
         With `totals` a chunk has the score that one store would give it that holds all of them.
+        A term of `wanted.also` is weighed by the count that is given with it.
         """
         ...
 

@@ -286,6 +286,7 @@ class Union:
 
     def totals(self, wanted: Wanted) -> Totals:
         """Add up what BM25 weighs the words of `wanted` by."""
+        wanted = _with_all(wanted)
         if wanted not in self._totals:
             self._totals[wanted] = added(snapshot.totals(wanted) for snapshot in self._all)
         return self._totals[wanted]
@@ -294,6 +295,7 @@ class Union:
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
+        wanted = _with_all(wanted)
         if not (wanted.any or wanted.all):
             return []
         by = totals or self.totals(wanted)
@@ -378,7 +380,8 @@ class Union:
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
         """Read chunks with the raw scores of both legs, by workspace, source, path and place."""
-        by = legs.totals or self.totals(legs.wanted)
+        wanted = _with_all(legs.wanted)
+        by = legs.totals or self.totals(wanted)
         found: list[Candidate] = []
         for turn, own in sorted(self._split(chunk_ids).items()):
             scored = [
@@ -388,7 +391,7 @@ class Union:
             ]
             has = self._has_vectors(turn)
             mine = Legs(
-                legs.wanted,
+                wanted,
                 scored,
                 legs.vector if has else None,
                 legs.near if has else (),
@@ -628,3 +631,10 @@ class Union:
             for each in lines
             if each.path.startswith(before)
         )
+
+
+def _with_all(wanted: Wanted) -> Wanted:
+    """Look for every term: each one has its place in the totals of all stores."""
+    also = (term for term, _ in wanted.also)
+    terms = tuple(dict.fromkeys((*wanted.any, *also)))
+    return wanted._replace(any=terms, also=(), together=())

@@ -72,6 +72,14 @@ class Words:
                 for chunk, weight in self._weights(spelling, by).items():
                     if chunk in chunks:
                         scores[chunk] = scores.get(chunk, 0.0) + weight
+        for group in wanted.together:
+            holding = set.intersection(*map(self.holders, group)) - self._union(wanted.none)
+            scores |= {chunk: scores.get(chunk, 0.0) for chunk in holding}
+        for term, holders in wanted.also:
+            for spelling in spellings(term):
+                for chunk, weight in self._weights(spelling, by, holders).items():
+                    if chunk in scores:
+                        scores[chunk] += weight
         return scores
 
     def _found(self, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
@@ -83,10 +91,12 @@ class Words:
     def _union(self, terms: Iterable[Term]) -> set[int]:
         return set().union(*map(self.holders, terms))
 
-    def _weights(self, spelling: Term, by: Totals) -> dict[int, float]:
-        counts, holders = self._counts(spelling), by.holders.get(spelling, 0)
-        idf = log((by.chunks - holders + 0.5) / (holders + 0.5))
-        idf = idf if idf > 0 else LEAST_IDF
+    def _weights(self, spelling: Term, by: Totals, holders: int | None = None) -> dict[int, float]:
+        """Weigh a spelling in each chunk that holds it, which are counted unless told."""
+        counts = self._counts(spelling)
+        holders = by.holders.get(spelling, 0) if holders is None else holders
+        odds = (by.chunks - holders + 0.5) / (holders + 0.5)
+        idf = log(odds) if odds > 1 else LEAST_IDF
         mean = by.tokens / by.chunks if by.chunks else 0.0
         lengths = {chunk: 1 - B + B * self._sizes[chunk] / mean for chunk in counts}
         return {
