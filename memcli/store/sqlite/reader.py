@@ -458,9 +458,9 @@ class Reader:
     def _be_weighing(self) -> None:
         """Make known what weighs rows by other totals than those of this index."""
         if not self._is_weighing:
-            from memcli.store.sqlite.totals import register
+            from memcli.store.sqlite import bm25
 
-            register(self._connection)
+            bm25.register(self._connection)
             self._is_weighing = True
 
     def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:
