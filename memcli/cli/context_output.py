@@ -60,6 +60,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         repairs,
         reranked,
         stores_of,
+        unmarked,
         withheld,
     )
 
@@ -74,6 +75,7 @@ def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> d
         "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
         **stores_of(found.freshness),
+        **unmarked(skin.config),
         "verdict": answer.verdict if answer else None,
         **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,
