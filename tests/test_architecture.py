@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "memcli"
 # A package imports what stands in rows below its own, and itself.
 ROWS = (
     "cli",
+    "mcp",
     "api",
     "context bench",
     "render compaction",

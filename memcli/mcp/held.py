@@ -1,0 +1,47 @@
+"""The memory that a server answers from: opened by whoever needs it first, kept for all others."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from threading import Lock
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memcli.api.memory import Memory
+
+_ANY_QUESTION = "memory"
+
+
+class HeldMemory:
+    """A memory that threads share, and that may not be there yet."""
+
+    def __init__(self, open: Callable[[], Memory]) -> None:
+        """Take what opens it; it is asked again as long as it fails."""
+        self._open = open
+        self._opening, self._warming = Lock(), Lock()
+        self._memory: Memory | None = None
+        self._is_warm = False
+
+    def opened(self) -> Memory:
+        """Give the memory; the errors of `Memory.open` where it cannot be opened yet."""
+        with self._opening:
+            if self._memory is None:
+                self._memory = self._open()
+            return self._memory
+
+    def warm(self) -> Memory:
+        """Give the memory with its index in step and its model loaded, by a first question.
+
+        What goes wrong with that is told to the first who asks one.
+        """
+        memory = self.opened()
+        with self._warming:
+            if not self._is_warm:
+                with suppress(MemcliError, OSError):
+                    memory.search(_ANY_QUESTION, limit=1)
+                    self._is_warm = True
+        return memory
