@@ -18,26 +18,15 @@ from memcli.types import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Protocol
+    from typing import Any
 
     from memcli.api.ask import Answered
     from memcli.api.read import Lines
+    from memcli.api.records import Fresh
+    from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
-
-    class Standing(Protocol):
-        """How far an answer is behind the files: of the API, or of the index."""
-
-        @property
-        def state(self) -> str: ...  # noqa: D102
-        @property
-        def pending(self) -> int: ...  # noqa: D102
-        @property
-        def reason(self) -> Reason | None: ...  # noqa: D102
-        @property
-        def notices(self) -> tuple[Reason, ...]: ...  # noqa: D102
-
 
 _NEAREST = "No sure match; these are the nearest."
 _NOTHING = "No passages found."
@@ -51,7 +40,7 @@ class Told(Record):
     record: dict[str, Any]
 
 
-def headline(verdict: str | None, standing: Standing) -> list[str]:
+def headline(verdict: str | None, standing: Fresh | Freshness) -> list[str]:
     """Write the first line, and one for each reason why the index is not all there is."""
     state = standing.state.replace("_", " ")
     if standing.pending:

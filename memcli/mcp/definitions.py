@@ -127,9 +127,9 @@ def read(name: str, arguments: Sequence[Argument], given: Mapping[str, object]) 
     or of another kind.
     """
     known = [each.name for each in arguments]
-    for each in given:
-        if each not in known:
-            raise _unknown(name, each, known)
+    for argument in given:
+        if argument not in known:
+            raise _unknown(name, argument, known)
     found: dict[str, Any] = {}
     for each in arguments:
         value = given.get(each.name)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from threading import Lock
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +34,11 @@ class HeldMemory:
     def warm(self) -> Memory:
         """Give the memory with its index in step and its model loaded, by a first question.
 
-        What goes wrong with that is told to the first who asks one.
+        Whatever is wrong with that is wrong with any question.
         """
         memory = self.opened()
         with self._warming:
             if not self._is_warm:
-                with suppress(MemcliError, OSError):
-                    memory.search(_ANY_QUESTION, limit=1)
-                    self._is_warm = True
+                memory.search(_ANY_QUESTION, limit=1)
+                self._is_warm = True
         return memory

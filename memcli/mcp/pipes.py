@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from threading import Event
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -38,12 +39,24 @@ class Pipes(Record):
 
 
 def take_pipes() -> Pipes:
-    """Take descriptors 0 and 1: whoever reads 0 finds its end, and 1 leads to stderr."""
-    source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    """Take descriptors 0 and 1: whoever reads 0 finds its end, and 1 leads to stderr.
+
+    UsageError where there is no pipe to take.
+    """
+    try:
+        source, sink = os.dup(0), os.dup(1)
+    except OSError:
+        raise UsageError(
+            "a server speaks over stdin and stdout, and one of them is closed",
+            hint="memcli help agents",
+        ) from None
+    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # nobody listens to messages either
+        os.dup2(nothing, 1)
     os.close(nothing)
-    os.dup2(2, 1)
     incoming = Incoming(os.fdopen(source, "rb"), encoding="utf-8", errors="replace")
     incoming.ended = Event()
     return Pipes(incoming, TextIOWrapper(os.fdopen(sink, "wb"), encoding="utf-8"))

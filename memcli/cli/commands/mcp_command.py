@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, make_skin
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # A call that goes on, and a client that reads no longer, keep a server no longer than this.
 END_SECONDS = 0.7
+_AT_A_TERMINAL = "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agents\n"
 
 
 def command(
@@ -41,6 +43,8 @@ def command(
     """
     from memcli.mcp.pipes import take_pipes
 
+    if os.isatty(0) and not quiet:
+        sys.stderr.write(_AT_A_TERMINAL)
     pipes = take_pipes()
     server = _server()
     from threading import Thread
