@@ -7,7 +7,7 @@ one line there, and within a fence that no text can close.
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError, Reason
+from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.markdown import fence_for
