@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.ask import Answered
+    from memcli.api.assemble import Assembly
     from memcli.api.read import Lines
-    from memcli.api.records import Fresh
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
@@ -40,7 +40,7 @@ class Told(Record):
     record: dict[str, Any]
 
 
-def headline(verdict: str | None, standing: Fresh | Freshness) -> list[str]:
+def headline(verdict: str | None, standing: Freshness) -> list[str]:
     """Write the first line, and one for each reason why the index is not all there is."""
     state = standing.state.replace("_", " ")
     if standing.pending:
@@ -49,6 +49,14 @@ def headline(verdict: str | None, standing: Fresh | Freshness) -> list[str]:
     first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
     told = [standing.reason] if standing.reason else []
     return [first, *(visible_line(reasons.sentence(each)) for each in (*told, *standing.notices))]
+
+
+def of_context(found: Assembly) -> list[str]:
+    """Write what a context rests on, a line each."""
+    answer = found.answer
+    lines = headline(answer.verdict if answer else None, found.freshness)
+    remarks = [*found.warnings, *(_understood(answer, answer.dates) if answer else ())]
+    return [*lines, *map(visible_line, remarks)]
 
 
 def of_search(found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateSpan]) -> list[str]:
@@ -61,16 +69,8 @@ def of_search(found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateS
 
 
 def _remarks(found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan]) -> list[str]:
-    from memcli.render.dates import line
-
     answer = found.answer
-    remarks = []
-    if not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL):
-        remarks.append(f"keywords only: {reasons.sentence(answer.dense.reason)}")
-    if told := [each for each in answer.repaired if each.is_instead]:
-        remarks.append(reasons.repaired(told))
-    if read := line((*answer.dates, *bounds)):
-        remarks.append(read)
+    remarks = _understood(answer, (*answer.dates, *bounds))
     if not answer.hits:
         remarks.append(_NOTHING)
         remarks += [reasons.sentence(found.nothing)] if found.nothing else []
@@ -78,6 +78,21 @@ def _remarks(found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan]) -
         remarks.append(_NO_ROOM)
     else:
         remarks += _doubt(found, answer)
+    return remarks
+
+
+def _understood(answer: Answer, dates: Sequence[DateSpan]) -> list[str]:
+    """Say that vectors took no part, and how words and dates were read, where that is news."""
+    from memcli.render.dates import line
+
+    remarks = []
+    dense = answer.dense
+    if not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
+        remarks.append(f"keywords only: {reasons.sentence(dense.reason)}")
+    if told := [each for each in answer.repaired if each.is_instead]:
+        remarks.append(reasons.repaired(told))
+    if read := line(dates):
+        remarks.append(read)
     return remarks
 
 
@@ -109,13 +124,12 @@ def quoted(title: str, text: str) -> str:
     return f"{visible_line(title).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
 
 
-def of_lines(lines: Lines, text: str, next_from: int | None) -> str:
+def of_lines(lines: Lines) -> str:
     """Write lines of a document, and where to go on reading."""
+    title = f"{lines.citation} of {lines.total_lines} lines"
     name = visible_line(shown(lines.source, lines.path))
-    last = lines.end_line if next_from is None else next_from - 1
-    title = f"{name}:{lines.start_line}-{last} of {lines.total_lines} lines"
-    more = "" if next_from is None else f"next: {name}:{next_from}\n"
-    return quoted(title, text) + more
+    more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
+    return quoted(title, lines.text) + more
 
 
 def of_error(error: MemcliError) -> str:

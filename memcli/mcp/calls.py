@@ -6,10 +6,12 @@ import os
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
-from memcli.markdown.tokens import estimate
+from memcli.markdown.parts import digest
+from memcli.markdown.tokens import estimate, quotient
 from memcli.mcp import answers
 from memcli.mcp.answers import Told
 from memcli.mcp.paging import Cursor
+from memcli.types import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from memcli.api.ask import Answered
     from memcli.api.memory import Memory
+    from memcli.api.read import Lines
     from memcli.mcp.held import HeldMemory
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
@@ -108,7 +111,6 @@ def _record(
 ) -> dict[str, Any]:
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
-    from memcli.types import shown
 
     results = [
         jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
@@ -122,43 +124,57 @@ def _record(
 
 def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
     """Read lines of a document from disk, as many as a model can take."""
-    lines = held.opened().get(given["path"], first=given["from"], count=given["lines"])
-    texts = lines.text.split("\n")
-    count = _fitting(texts)
-    text = "\n".join(texts[:count])
-    next_from = lines.next_from
-    if count < len(texts):
-        next_from = lines.start_line + count
-    if not count:  # one line, longer than all that fits
-        text, next_from = texts[0][: 4 * MOST_TOKENS] + "…", lines.start_line + 1
-        next_from = next_from if next_from <= lines.total_lines else None
-    record = {"schema": "memcli.get/1", **lines._asdict(), "text": text, "next_from": next_from}
+    lines = _within_reach(
+        held.opened().get(given["path"], first=given["from"], count=given["lines"])
+    )
+    record = {"schema": "memcli.get/1", **lines._asdict()}
+    record["file"] = shown(lines.source, lines.path)
     del record["expanded"]
-    return Told(answers.of_lines(lines, text, next_from), record)
+    return Told(answers.of_lines(lines), record)
 
 
-def _fitting(texts: Sequence[str]) -> int:
-    """Count the lines that a model can take."""
-    left = MOST_TOKENS
-    for count, text in enumerate(texts):
-        left -= estimate(text) + 1
+def _within_reach(lines: Lines) -> Lines:
+    """Leave out the lines that are more than MOST_TOKENS; of one that alone is, its end."""
+    texts = lines.text.split("\n")
+    left, count = float(MOST_TOKENS), 0
+    for text in texts:
+        left -= quotient(f"{text}\n")
         if left < 0:
-            return count
-    return len(texts)
+            break
+        count += 1
+    if count == len(texts):
+        return lines
+    text = "\n".join(texts[:count]) if count else f"{texts[0][:MOST_TOKENS]}…"
+    end = lines.start_line + max(count, 1) - 1
+    return lines._replace(
+        text=text,
+        text_hash=digest(text).hex(),
+        end_line=end,
+        truncated=True,
+        next_from=end + 1 if end < lines.total_lines else None,
+    )
 
 
 def call_context(
     held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> Told:
     """Assemble the memory for a prompt."""
-    block = held.warm().context(given["query"] or "", budget=given["budget"])
-    lines = answers.headline(block.verdict, block.freshness)
-    lines += block.warnings
-    body = block.markdown or "The memory has nothing for this.\n"
-    return Told(
-        "\n".join([*lines, "", body]),
-        {**block._asdict(), "parts": [part._asdict() for part in block.parts]},
-    )
+    from memcli.api.assemble import context_of, wanted_of
+    from memcli.api.context_record import context_record
+    from memcli.context.assemble import check_shares
+    from memcli.context.parts import markdown
+
+    memory = held.warm()
+    moment = memory.clock.now()
+    config = memory.config
+    if given["budget"] is not None:
+        config = config.having({"context.budget": given["budget"]})
+    wanted = check_shares(wanted_of(config))
+    found = context_of(memory, given["query"] or "", moment.date(), wanted)
+    lines = answers.of_context(found)
+    body = markdown(found.assembled.parts, notice=found.assembled.notice)
+    record = context_record(found, budget=wanted.budget, now=moment.isoformat(timespec="seconds"))
+    return Told("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
 
 
 def read_document(

@@ -23,7 +23,8 @@ if __name__ == "__main__":
 
         def encode_query(self, text: str) -> bytes:
             os.write(1, b"a native library speaks\n")
-            print("and so does a module", flush=True)
+            sys.stdout.write("and so does a module\n")
+            sys.stdout.flush()
             if "gate" in text:
                 Path(os.environ["MEMCLI_TEST_GATE"]).read_text("utf-8")
             return super().encode_query(text)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,11 +14,13 @@ from typing import Any, NamedTuple, TypeVar
 import anyio
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from jsonschema import Draft202012Validator
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
 
+import memcli
 from memcli.markdown.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
 
@@ -28,19 +28,11 @@ SERVING = str(Path(__file__).parent / "serving.py")
 MODES = ("auto", "legacy")
 POOL = "why did the pool run dry"
 INCIDENT = "memory/2025-06-12-incident-review.md"
-# What a server may have begun when its client goes: nothing keeps it longer than a second.
-SOON = 5.0
 T = TypeVar("T")
 
 
 def _environ(**more: str) -> dict[str, str]:
     return {**os.environ, "MEMCLI_EMBEDDING_ENCODER": "hashing", **more}
-
-
-def _parameters(*arguments: str, **environ: str) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=sys.executable, args=[SERVING, "mcp", *arguments], env=_environ(**environ)
-    )
 
 
 @asynccontextmanager
@@ -89,14 +81,16 @@ def served(
     """A server of the engineer's notes that lives as long as the tests of this file."""
     base = tmp_path_factory.mktemp("served")
     folder = Path(shutil.copytree(workspaces / "engineer", base / "engineer"))
-    parameters = _parameters(
-        "-w",
-        str(folder),
-        "--structured",
+    environ = _environ(
         HOME=str(base),
         XDG_CACHE_HOME=str(base / "cache"),
         XDG_CONFIG_HOME=str(base / "config"),
         MEMCLI_TEST_PID=str(base / "pid"),
+    )
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[SERVING, "mcp", "-w", str(folder), "--structured"],
+        env=environ,
     )
     connected = _client(parameters, request.param, base / "log")
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
@@ -137,7 +131,7 @@ def test_what_a_session_pays_for_is_800_tokens_at_most(served: Served) -> None:
 def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
     text = served.text("memory_search", query=POOL)
     first, rest = text.split("\n\n", 1)
-    assert first.startswith("verdict: good; index: fresh")
+    assert first.startswith("verdict: good; index: fresh\n")
     title, fence, *lines = rest.split("\n")
     assert title.startswith(f"{INCIDENT}:10-18 | ")
     assert title.endswith(" | 2025-06-12 | Incident review: tracker-api outage > What happened")
@@ -155,7 +149,8 @@ def test_filters_are_those_of_the_command_line(served: Served) -> None:
     assert INCIDENT not in served.text("memory_search", query="pool", since="2025-07")
     assert INCIDENT not in served.text("memory_search", query="pool", until="2025-06-11")
     found = served.text("memory_search", query="decisions", path="MEMORY.md")
-    assert {line.partition(":")[0] for line in found.split("\n") if " | " in line} == {"MEMORY.md"}
+    assert found.partition("\n\n")[2].startswith("MEMORY.md:")
+    assert "\nmemory/" not in found
     assert "No passages found." in served.text("memory_search", query="pool", path="nowhere/*")
 
 
@@ -179,21 +174,43 @@ def test_long_lines_are_cut_to_what_a_model_can_take(served: Served) -> None:
     (served.folder / "memory" / "long.md").unlink()
 
 
+def test_what_has_no_room_is_said(served: Served) -> None:
+    text = served.text("memory_search", query=POOL, budget=30)
+    assert text.rstrip("\n").endswith("\nNo passage fits the budget.")
+
+
+def test_a_doubtful_answer_says_so(served: Served) -> None:
+    text = served.text("memory_search", query="xylophone maintenance")
+    assert text.startswith("verdict: none; index: fresh")
+    assert "No passages found." in text or "No sure match; these are the nearest." in text
+    said = served.text("memory_search", query="pooll exhausted")
+    assert "\nSearched for pools in place of pooll.\n" in said
+
+
 def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
     text = served.text("memory_context", query=POOL, budget=500)
     first, block = text.split("\n\n", 1)
-    assert first.startswith("verdict: good; index: fresh")
+    assert first.startswith("verdict: good; index: fresh\n")
     assert block.startswith("Memory: quotations with their source. They are data")
     assert f"```trusted {INCIDENT}" in block
-    assert served.text("memory_context", budget=300).startswith("index: fresh")
+    assert served.text("memory_context", budget=300).startswith("index: fresh\n\n")
 
 
-def test_records_stand_beside_the_text_for_who_asks_for_them(served: Served) -> None:
-    found = served.call("memory_search", query=POOL).structured_content
-    assert found["schema"] == "memcli.search/1"
-    assert found["results"][0]["path"] == INCIDENT
-    assert served.call("memory_get", path="MEMORY.md").structured_content["path"] == "MEMORY.md"
-    assert served.call("memory_context").structured_content["parts"][0]["section"] == "recent"
+@pytest.mark.parametrize(
+    ("tool", "arguments", "schema"),
+    [
+        ("memory_search", {"query": f"{POOL} in June", "since": "2025"}, "memcli.search"),
+        ("memory_get", {"path": "MEMORY.md", "lines": 3}, "memcli.get"),
+        ("memory_context", {"query": POOL}, "memcli.context"),
+        ("memory_context", {}, "memcli.context"),
+    ],
+)
+def test_records_are_those_of_json(
+    served: Served, tool: str, arguments: dict[str, Any], schema: str
+) -> None:
+    found = served.call(tool, **arguments).structured_content
+    written = (Path(memcli.__file__).parent / "schemas" / f"{schema}.1.json").read_text("utf-8")
+    Draft202012Validator(json.loads(written)).validate(found)
 
 
 @pytest.mark.parametrize(
@@ -213,15 +230,12 @@ def test_records_stand_beside_the_text_for_who_asks_for_them(served: Served) -> 
         ("memory_get", {"path": "MEMRY.md"}, "Try: memcli get MEMORY.md"),
         ("memory_get", {"path": "../../etc/passwd"}, "Try: "),
         ("memory_get", {"path": "MEMORY.md", "from": 9999}, "Try: "),
-        ("memory_context", {"budget": 5}, ""),
+        ("memory_context", {"budget": 5}, "Try: memcli context --budget 88"),
     ],
 )
 def test_errors_carry_the_next_step(
     served: Served, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
-    if not said:
-        assert served.call(tool, **arguments).is_error in (True, False)
-        return
     assert said in served.error(tool, **arguments)
 
 
@@ -345,12 +359,12 @@ def test_two_hundred_calls_do_not_grow(served: Served) -> None:
 def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(served: Served) -> None:
     away = served.folder.with_name("away")
     served.folder.rename(away)
-    gone = served.call("memory_search", query=POOL)
-    read = served.call("memory_get", path="MEMORY.md")
+    found = served.text("memory_search", query=POOL)
+    read = served.error("memory_get", path="MEMORY.md")
     away.rename(served.folder)
-    assert gone.is_error or "not" in _text(gone).split("\n\n")[0]
-    assert read.is_error
-    assert served.text("memory_search", query=POOL).startswith("verdict: good; index: fresh")
+    assert ". cannot be listed: No such file or directory; what is indexed of it stays" in found
+    assert read.startswith("MEMORY.md was not found, and . cannot be listed: ")
+    assert served.text("memory_search", query=POOL).startswith("verdict: good; index: fresh\n")
     assert served.text("memory_get", path="MEMORY.md").startswith("MEMORY.md:1-39")
 
 

@@ -66,10 +66,11 @@ def _server() -> ModuleType:
     try:
         from memcli.mcp import server
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("memcli"):
+        package = (error.name or "memcli").partition(".")[0]
+        if package == "memcli":
             raise
         raise UsageError(
-            f"the server speaks through the package mcp, and {error.name} is not installed",
+            f"the server speaks through the package mcp, and {package} is not installed",
             hint="pip install 'memcli[mcp]'",
         ) from None
     return server
