@@ -49,7 +49,7 @@ _memcli() {
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "search:--open") _memcli_values ''; return ;;
-        "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
+        "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
         "search:-C"|"search:--context") _memcli_values ''; return ;;
         "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
@@ -78,13 +78,13 @@ _memcli() {
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
         "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
-        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
+        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
         "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
         "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "pick:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
-        "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date score citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates file cosine coverage" -- "$cur"); return ;;
+        "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates file cosine coverage" -- "$cur"); return ;;
         "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "related:--path") _memcli_values 'documents'; return ;;
         "related:--source") _memcli_values 'sources'; return ;;

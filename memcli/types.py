@@ -3,6 +3,7 @@
 All of these are defined on the path of a search. Lines count from 1 and both ends
 are inclusive; paths are POSIX and relative to the root of their source; dates are
 ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length.
+What is of a week or a month has the last day of it for its date, and its `first_day`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
 SCOPES = ("session", "user", "global")
 TRUSTS = ("trusted", "untrusted")
+# Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
+# others, only what the user trusts.
+OWN_KINDS = ("operator", "system")
+SOURCE_KINDS = ("operator", "tool", "web", "import", "system")
+# Keys of front matter that may hold a date, the first one that does first.
+DATE_KEYS = ("date", "modified", "updated", "created")
 
 
 class Source(Record):
@@ -33,13 +40,14 @@ class Source(Record):
     kind: str | None = None  # for every document; None lets `kinds` decide
     kinds: tuple[tuple[str, str], ...] = ()  # (glob, kind), first match wins
     scope: str | None = None  # one of SCOPES; None lets the path decide
-    source_kind: str = "operator"  # operator | tool | web | import | system
+    source_kind: str = "operator"  # one of SOURCE_KINDS
     trust: str = "trusted"  # one of TRUSTS
     authority: float | None = None
     always: tuple[str, ...] = ()  # globs of documents that every context holds
     soft: tuple[str, ...] = ()  # globs of documents that a context holds while there is room
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
     is_found: bool = False  # nobody has named it, so it may be far too large to be listed
+    date_keys: tuple[str, ...] = DATE_KEYS
 
 
 class FileStat(Record):
@@ -118,6 +126,9 @@ class Part(Record):
 Lines = tuple[int, int]  # of a file, the first and the last, from 1
 
 
+Stretch = tuple[str, str]  # the first and the last day; the same one twice for a day
+
+
 class Turn(Record):
     """Lines that somebody says, and the name as it is written."""
 
@@ -154,6 +165,7 @@ class Chunk(Record):
     parts: tuple[Part, ...]
     turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in the chunk
     preferences: tuple[Lines, ...] = ()  # in which somebody says how they want things
+    first_day: str | None = None  # where the date is the last one of a span
 
 
 class SourceLines(Record):
@@ -205,6 +217,7 @@ class Document(Record):
     front_matter: str  # canonical JSON
     chunks: tuple[Chunk, ...]
     lineage: Lineage | None = None  # of a summary
+    first_day: str | None = None  # where the date is the last one of a span
 
 
 class Encoder(Protocol):
@@ -313,6 +326,12 @@ class About(Record):
     scope: str
     source_kind: str
     trust: str
+    first_day: str | None = None  # where `date` is the last one of a span
+
+    @property
+    def days(self) -> str:
+        """Name its day, week or month as notes do; "" where it is undated."""
+        return named_days((self.first_day or self.date, self.date)) if self.date else ""
 
     @property
     def document(self) -> tuple[str, str]:
@@ -350,6 +369,27 @@ def shown(source: str, path: str) -> str:
         return f"{source}:{path}"
     looks_otherwise = path.startswith("-") or ":" in path.partition("/")[0]
     return f"./{path}" if looks_otherwise else path
+
+
+def date_of(days: Stretch | None) -> tuple[str | None, str | None]:
+    """Give the date that stands for some days, the last one, and the first one if it is another."""
+    if days is None:
+        return None, None
+    first, last = days
+    return last, first if first != last else None
+
+
+def named_days(days: Stretch) -> str:
+    """Name a day, a week or a month. Example: `2026-02-10`, `2026-W07`, `2026-02`."""
+    first, last = days
+    if first == last:
+        return last
+    if first[:7] == last[:7] and first.endswith("-01") and last[8:] >= "28":
+        return last[:7]
+    from datetime import date
+
+    year, week, _ = date.fromisoformat(last).isocalendar()
+    return f"{year:04}-W{week:02}"
 
 
 def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:

@@ -26,15 +26,16 @@ def dump(path: str) -> dict[str, Any]:
         found: dict[str, Any] = {
             "documents": rows(
                 connection,
-                "SELECT source, path, hash, size, mtime_ns, title, date, kind, scope, source_kind,"
-                " trust, authority, importance, always, front_matter, skip FROM documents"
+                "SELECT source, path, hash, size, mtime_ns, title, date, first_day, kind, scope,"
+                " source_kind, trust, authority, importance, always, front_matter, skip"
+                " FROM documents"
                 " ORDER BY source, path",
             ),
             "chunks": rows(
                 connection,
                 "SELECT d.source, d.path, c.ordinal, c.anchor, c.heading_path, c.start_line,"
                 " c.end_line, c.start_byte, c.end_byte, c.tokens, c.text_hash, c.date, c.links,"
-                " c.text FROM chunks c JOIN documents d ON d.id = c.document_id"
+                " c.text, c.first_day FROM chunks c JOIN documents d ON d.id = c.document_id"
                 " ORDER BY d.source, d.path, c.ordinal",
             ),
             "parts": rows(

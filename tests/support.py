@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import Reason
 from memcli.indexing.planning import Settings
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
+from memcli.markdown.parts import choose_context
 from memcli.render.reasons import sentence
-from memcli.types import Chunk, Limits, Source
-from memcli.workspace.dating import heading_date
+from memcli.types import Chunk, Limits, Source, named_days
+from memcli.workspace.dating import heading_days
 
 PART_MAX = 256
 FAR_FUTURE_NS = 4_000_000_000_000_000_000  # no file is ever too young to trust
@@ -37,15 +39,27 @@ def make_limits(chunk_tokens: int = 240, overlap: int = 0, part_max: int = PART_
 
 
 def chunks_of(
-    text: str, *, title: str = "T", date: str | None = None, limits: Limits | None = None
+    text: str,
+    *,
+    title: str = "T",
+    date: str | None = None,
+    limits: Limits | None = None,
+    **told: Any,
 ) -> tuple[Chunk, ...]:
     return chunk_document(
         parse(text),
         title=title,
-        date=date,
         limits=limits or make_limits(),
-        heading_date=heading_date,
+        heading_days=heading_days,
+        days=(date, date) if date else None,
+        **told,
     )
+
+
+def context_of(chunk: Chunk, title: str, limits: Limits) -> str:
+    """Give the context line of a chunk whose document has no description."""
+    said = named_days((chunk.first_day or chunk.date, chunk.date)) if chunk.date else None
+    return choose_context(title, chunk.heading_path, said, limits)
 
 
 def make_settings(root: Path, *sources: Source, limits: Limits | None = None) -> Settings:

@@ -259,15 +259,16 @@ def test_a_source_takes_its_keys(place: Place) -> None:
             always="true",
             soft='["b.md"]',
             evergreen='["c.md"]',
+            date_keys='["created", "day"]',
         )
     )
     source = config.sources[1]
     assert source._replace(kinds=source.kinds[:1]) == (
         "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec",
         (("A/**", "decision"),),
-        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False,
+        "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False, ("created", "day"),
     )  # fmt: skip
-    assert ("DECISIONS/**", "decision") in source.kinds
+    assert ("**/DECISIONS/**", "decision") in source.kinds
 
 
 @pytest.mark.parametrize(
@@ -355,9 +356,15 @@ def names_of(config: Config) -> list[str]:
 
 def test_a_folder_without_a_mark_brings_in_what_there_is(place: Place, home: Path) -> None:
     assert names_of(place.load()) == ["memory"]
-    bare = load(str(place.root), place.environ, {}, by="")
-    assert names_of(bare) == ["memory", "codex", "deepagents"]
-    assert [source.is_found for source in bare.sources] == [True] * 3
+    serena = place.root / ".serena/memories"
+    serena.mkdir(parents=True)
+    notes = load(str(place.root), place.environ, {}, by="")
+    assert names_of(notes) == ["memory", "serena"]  # what is of this folder
+    (place.root / ".git").mkdir()
+    repository = load(str(place.root), place.environ, {}, by="")
+    assert names_of(repository) == ["memory", "codex", "serena", "deepagents"]
+    assert [source.is_found for source in repository.sources] == [True] * 4
+    serena.rmdir()
     wanted = '[files]\npresets = ["deepagents", "letta"]\n'
     config = place.load(user=wanted)
     assert names_of(config) == ["memory", "deepagents"]

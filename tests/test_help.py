@@ -22,6 +22,9 @@ from memcli.cli.topics import page, topics
 from memcli.cli.typer_program import build
 from memcli.config.settings import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
+from memcli.markdown.parse import parse
+from memcli.types import DATE_KEYS
+from memcli.workspace.dating import document_days, heading_days
 
 PACKAGE = Path(memcli.__file__).parent
 
@@ -50,6 +53,30 @@ def test_top_help_lists_exactly_the_commands() -> None:
     names = [line.split()[0] for line in listed[1].splitlines() if line[2] != " "]
     assert sorted(names) == sorted(build().commands) == sorted(COMMANDS)
     assert max(map(len, TOP_HELP.splitlines())) < 80
+
+
+def test_every_example_of_a_date_is_read_as_help_says() -> None:
+    rows = re.findall(
+        r"^    in (a name|a heading|front matter) +(\S.*?)  +(.+)$", page("front-matter"), re.M
+    )
+    assert {where for where, _, _ in rows} == {"a name", "a heading", "front matter"}
+    told = {(where, example): days for where, example, days in rows}
+    read = {(where, example): _days_as_told(where, example) for where, example, _ in rows}
+    assert len(told) == len(rows) > 20
+    assert {key: days.partition(",")[0] for key, days in told.items()} == read
+
+
+def _days_as_told(where: str, example: str) -> str:
+    if where == "a name":
+        days, _ = document_days({}, example, DATE_KEYS)
+    elif where == "a heading":
+        (heading, *_) = parse(f"{example}\n").blocks
+        days = heading_days(heading.title)
+    else:
+        days, _ = document_days(parse(f"---\n{example}\n---\n").front_matter, "a.md", DATE_KEYS)
+    if days is None:
+        return "none"
+    return days[0] if days[0] == days[1] else " to ".join(days)
 
 
 def test_top_help_lists_exactly_the_topics() -> None:

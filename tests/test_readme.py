@@ -155,7 +155,7 @@ def _commands() -> list[str]:
 
 def test_every_shell_line_is_known() -> None:
     programs = {line.split()[0] for block in SHELL_BLOCKS for line in block.splitlines()}
-    assert programs == {"memcli", "pipx", "python3"}
+    assert programs == {"memcli", "mkdir", "pipx", "python3"}
     assert {line.split()[1] for line in _commands()} >= set(COMMANDS) - {"config", "pick", "mcp"}
 
 

@@ -227,11 +227,12 @@ def bring_in_step(
         return look(memory.store, memory.index_settings())
 
     def encoder() -> Encoder | None:
-        return None if mode == "lexical" else memory.open_encoder_of(index).encoder
+        return memory.open_encoder_of(index).encoder
 
+    embeds = mode != "lexical" and config("embedding.encoder") != "none"
     bounds = Bounds(
         files=WITHOUT_BOUND if sync else config("sync.files"),
-        parts=WITHOUT_BOUND if sync else config("sync.parts"),
+        parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
     )

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time it was asked for at."""
-    from memcli.render.jsonio import asked, dates_of, freshness_of, legs, repairs, reranked
+    from memcli.render.jsonio import (
+        asked,
+        dates_of,
+        freshness_of,
+        legs,
+        repairs,
+        reranked,
+        withheld,
+    )
 
     assembled, answer = found.assembled, found.answer
     return {
@@ -28,6 +36,7 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
         "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
         "verdict": answer.verdict if answer else None,
+        **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
@@ -37,6 +46,8 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
 
 
 def _part(part: ContextPart) -> dict[str, Any]:
+    from memcli.render.jsonio import date_of
+
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
@@ -47,7 +58,7 @@ def _part(part: ContextPart) -> dict[str, Any]:
         "end_line": about.end_line,
         "heading_path": list(about.heading_path),
         "title": about.title,
-        "date": about.date,
+        **date_of(about),
         "citation": about.citation,
         "kind": about.kind,
         "source_kind": about.source_kind,

@@ -77,7 +77,9 @@ def _values(document: DocumentEntry, what: str) -> Iterator[str]:
 
 def _entry(listed: Listed) -> DocumentEntry:
     said = json.loads(listed.front_matter)
-    return DocumentEntry(*listed[:-1], tags=tags(said), front_matter=said)
+    return DocumentEntry(
+        *listed[:-2], tags=tags(said), front_matter=said, date_from=listed.first_day
+    )
 
 
 def _ordered(documents: list[DocumentEntry], order: str) -> list[DocumentEntry]:

@@ -85,6 +85,7 @@ class Memory(OpenedWorkspace):
             repaired=answer.repaired,
             reranked=answer.reranked,
             nothing=found.nothing,
+            withheld=answer.withheld,
         )
 
     def related(
@@ -163,6 +164,7 @@ class Memory(OpenedWorkspace):
             budget=wanted.budget,
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
+            withheld=made.answer.withheld if made.answer else None,
             freshness=Fresh(*made.freshness),
             markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(

@@ -50,6 +50,7 @@ class SearchResults(Record):
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
     nothing: Reason | None = None  # why nothing was found, where that was not the question
+    withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
 
 
 class RelatedPassages(Record):
@@ -91,6 +92,7 @@ class ContextBlock(Record):
     warnings: tuple[str, ...]
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
+    withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
 
 
 class DocumentEntry(Record):
@@ -105,6 +107,7 @@ class DocumentEntry(Record):
     trust: str
     tags: tuple[str, ...]  # as they are written, without #
     front_matter: dict[str, Any]
+    date_from: str | None = None  # the first day of a week or a month, whose last is the date
 
 
 class DocumentList(Record):

@@ -82,14 +82,16 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
         follow_symlinks=settings.follow_symlinks,
     )
     known = {(file.source, file.path) for file in listing.files}
-    skipped = {(skip.source, skip.path): skip.reason for skip in listing.skips}
+    skipped = {(skip.source, skip.path): skip for skip in listing.skips}
     for reading in readings:
         if reading.document in known:
             return reading
     for reading in readings:
         if reading.document in skipped:
-            why = skipped[reading.document]
-            raise NotFoundError(f"{reading.name} is not a document: {why}", hint="memcli ls")
+            skip = skipped[reading.document]
+            why = f"{skip.reason} ({skip.detail})" if skip.detail else skip.reason
+            hint = "memcli config files.max_bytes" if skip.reason == "too-large" else "memcli ls"
+            raise NotFoundError(f"{reading.name} is not a document: {why}", hint=hint)
     if listing.unlisted:
         hidden = listing.unlisted[0]
         folder = shown(hidden.source, hidden.path or ".")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
-from memcli.indexing.notices import settings_changed, unlisted, without_vectors
+from memcli.indexing.notices import replaced, settings_changed, unlisted, without_vectors
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _warn(report: Report, terminal: Terminal) -> None:
     for folder in report.unlisted:
         terminal.advise(unlisted(folder))
     for path in report.damaged:
-        terminal.warn(f"{path}: some bytes are not UTF-8 and were replaced")
+        terminal.advise(replaced(path))
     told = [skip for skip in report.skips if terminal.verbose or skip.reason != "ignored"]
     if terminal.verbose or len(told) <= SHOWN_SKIPS:
         for skip in told:

@@ -6,7 +6,7 @@ from memcli.api.listing import Catalogue, counts
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
-from memcli.types import shown
+from memcli.types import named_days, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,8 @@ def _write_text(found: Catalogue, skin: Skin) -> None:
     width = terminal.width if terminal.out_is_terminal else None
     kinds = max((len(document.kind) for document in found.documents), default=0)
     for d in found.documents:
-        row = listing.DocumentRow(d.date, d.kind, skin.name(d.source, d.path), d.title, d.tags)
+        days = named_days((d.date_from or d.date, d.date)) if d.date else None
+        row = listing.DocumentRow(days, d.kind, skin.name(d.source, d.path), d.title, d.tags)
         terminal.write(
             listing.line(row, kinds, width, style=terminal.style, safe=terminal.safe_line)
         )
@@ -96,7 +97,10 @@ def _records(found: Catalogue, skin: Skin) -> list[dict[str, Any]]:
 def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
     source, path = document.source, document.path
     file = None if skin.file_of(source, path) is None else skin.name(source, path)
-    return {"name": shown(source, path), "file": file, **document._asdict()}
+    record = {"name": shown(source, path), "file": file, **document._asdict()}
+    if document.date_from is None:
+        del record["date_from"]
+    return record
 
 
 def _say(found: Catalogue, skin: Skin, shape: Shape, more: int) -> None:

@@ -193,6 +193,8 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     _say_budget(answer, terminal)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
+    if (shape.explain or terminal.verbose) and answer.withheld:
+        terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.withheld)}"))
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "

@@ -57,7 +57,7 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     if shape.brief:
         shows = shows._replace(heading=None)
     if shape.in_days:
-        shows = shows._replace(day=lambda hit: plain.day(hit.about.date, terminal.style))
+        shows = shows._replace(day=lambda hit: plain.day(hit.about.days, terminal.style))
     rows = None
     wanted = _wanted(hits, shape)
     if shape.is_fitted and terminal.rows:
@@ -176,7 +176,7 @@ def _groups(
 
     def document(rank: int) -> tuple[object, ...]:
         about = hits[rank - 1].about
-        return about.document, about.date, about.trust
+        return about.document, about.days, about.trust
 
     groups: dict[object, list[int]] = {}
     for rank in ranks:

@@ -7,7 +7,7 @@ whole or not at all, so a killed run leaves fewer summaries, never half a one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from memcli.compaction.draft import SummaryDraft
@@ -50,12 +50,14 @@ def read(
     memory's: its trust is another. `known` and `mounts` are what the index remembers: by them it
     is seen that a folder is away.
     """
-    listing = plan(settings, known, mounts).listing
+    planned = plan(settings, known, mounts)
+    listing = planned.listing
     logs: list[DatedLog] = []
     files: dict[str, tuple[str, ...]] = {}
     summaries: list[tuple[str, str, Lineage]] = []
     missed = (*listing.unlisted, *(skip for skip in listing.skips if _is_missed(skip)))
     skips = [skip for skip in missed if skip.source == MEMORY_SOURCE]
+    skips += _vanished(settings, planned.diff.removed)
     for stat in listing.files:
         if stat.source != MEMORY_SOURCE:
             continue
@@ -72,7 +74,8 @@ def read(
         if document.lineage is not None:
             summaries.append((stat.path, file.text, document.lineage))
         elif _is_log(document, file):
-            logs.append(DatedLog(stat.path, document.title, document.date or "", lines))
+            told = document.title, document.date or "", lines, document.first_day
+            logs.append(DatedLog(stat.path, *told))
     return Holdings(tuple(logs), tuple(judged(summaries, files)), tuple(skips))
 
 
@@ -122,6 +125,16 @@ def _is_log(document: Document, file: FileText) -> bool:
         and " (" not in file.stat.path
         and shown(MEMORY_SOURCE, file.stat.path) == file.stat.path
     )
+
+
+def _vanished(settings: Settings, removed: Iterable[tuple[str, str]]) -> list[Skip]:
+    """Name the folder of the logs where the index knows files in it and it is not there."""
+    there = os.path.isdir(os.path.join(settings.source(MEMORY_SOURCE).root, MEMORY_FOLDER))
+    below = f"{MEMORY_FOLDER}/"
+    if there or not any(s == MEMORY_SOURCE and path.startswith(below) for s, path in removed):
+        return []
+    why = "the folder is gone (memcli index takes note of it)"
+    return [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", why)]
 
 
 def _is_missed(skip: Skip) -> bool:

@@ -105,7 +105,7 @@ def _item(record: LogRecord) -> Item:
         tuple(sentences(record)), (),
     )  # fmt: skip
     source = SourceLines(log.path, record.start_line, record.end_line, hash_)
-    return Item(source, log.date, log.date, record.tokens, (entry,), 0)
+    return Item(source, log.first_day or log.date, log.date, record.tokens, (entry,), 0)
 
 
 def _item_of(path: str, text: str, lineage: Lineage) -> Item:

@@ -31,6 +31,7 @@ class DatedLog(Record):
     title: str
     date: str
     lines: tuple[str, ...]
+    first_day: str | None = None  # where the date is the last one of a span
 
 
 class LogRecord(Record):

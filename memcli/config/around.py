@@ -11,7 +11,7 @@ from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
 from memcli.errors import ConfigError, NotFoundError, Reason
 from memcli.record import Record
 from memcli.types import Source
-from memcli.workspace.locate import Surroundings
+from memcli.workspace.locate import Surroundings, is_repository
 from memcli.workspace.presets import BY_NAME, FINDABLE, Found, find, source_at
 
 if TYPE_CHECKING:
@@ -102,7 +102,11 @@ def _presets(wanted: PresetWish, around: Surroundings) -> Found:
                 f"{where}: no memory is known as {shortened(name)}",
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
-    found = find(FINDABLE if wanted.all else wanted.names, around)
+    found = find(wanted.names, around)
+    if wanted.all:  # what is remembered of all work is of no use beside notes that are no work
+        others = tuple(name for name in FINDABLE if name not in wanted.names)
+        more = find(others, around, of_here=not is_repository(around.root))
+        found = Found((*found.sources, *more.sources), (*found.passed, *more.passed))
     for name in wanted.names if wanted.is_flag else ():
         if not any(source.name.partition(".")[0] == name for source in found.sources):
             told = [why.text for why in found.passed if f" {name}" in why.text]

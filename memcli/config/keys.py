@@ -143,7 +143,7 @@ KEYS: tuple[Key, ...] = (
         user_only=True),
     Key("sync.on_search", bool, True, "Bring in changed files before a search."),
     Key("sync.files", int, 20, "Changed files a search brings in.", low=0),
-    Key("sync.parts", int, 8, "Texts a search embeds.", low=0),
+    Key("sync.parts", int, 200, "Texts a search embeds, where no more of them wait.", low=0),
     Key("sync.first", int, 2000, "Most files a search indexes from nothing.", low=0),
     Key("watch.debounce_ms", int, 1500, "Quiet after a change before index --watch acts.",
         low=0, high=3_600_000),

@@ -8,22 +8,20 @@ from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
-from memcli.types import SCOPES, TRUSTS, Source
+from memcli.types import DATE_KEYS, OWN_KINDS, SCOPES, SOURCE_KINDS, TRUSTS, Source
 from memcli.workspace.locate import named
 
 if TYPE_CHECKING:
     from typing import Any
 
 BUILT_IN_KINDS = (
-    ("DECISIONS/**", "decision"),
+    ("**/DECISIONS/**", "decision"),
     ("**/ROADMAP*.md", "roadmap"),
     ("**/*SPEC*.md", "spec"),
     ("**/*PRD*.md", "spec"),
     ("**/TECH_NOTES/**", "note"),
 )
 HINT = "memcli help environment"  # which a broken configuration does not stop
-# What these wrote is trusted unless a block says otherwise; of others, only what the user trusts.
-OWN_KINDS = ("operator", "system")
 MOST_SOURCES = 100  # of a file; each is listed at every search
 MOST_SHOWN = 80  # characters of a name or a value in a message
 # A name stands before a colon in the ref of a record.
@@ -107,6 +105,7 @@ def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sou
         always=_globs(block.get("always", False)),
         soft=_globs(block.get("soft", False)),
         evergreen=tuple(block.get("evergreen", [])),
+        date_keys=tuple(block.get("date_keys", DATE_KEYS)),
     )
 
 
@@ -146,7 +145,7 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: isinstance(value, dict) and _is_texts([*value, *value.values()]),
     ),
     "scope": _one_of(*SCOPES),
-    "source_kind": _one_of("operator", "tool", "web", "import", "system"),
+    "source_kind": _one_of(*SOURCE_KINDS),
     "trust": _one_of(*TRUSTS),
     "authority": (
         "a number between 0 and 1",
@@ -155,4 +154,5 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "always": _ALL_OR_GLOBS,
     "soft": _ALL_OR_GLOBS,
     "evergreen": ("a list of globs", _is_texts),
+    "date_keys": ("a list of keys of front matter", _is_texts),
 }

@@ -216,10 +216,12 @@ def _gap(above: Excerpt, below: Excerpt) -> str:
 
 def _about(excerpts: Sequence[Excerpt]) -> About:
     """Tell what holds of excerpts of a document that follow one another."""
+    date, first_day = _date(excerpts)
     return excerpts[0].about._replace(
         end_line=excerpts[-1].about.end_line,
         heading_path=_headings(excerpts),
-        date=_date(excerpts),
+        date=date,
+        first_day=first_day,
     )
 
 
@@ -229,10 +231,15 @@ def _headings(excerpts: Sequence[Excerpt]) -> tuple[str, ...]:
     return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, levels))
 
 
-def _date(excerpts: Sequence[Excerpt]) -> str | None:
-    """Give the date of all excerpts of a document, else that of the document."""
-    dates = {excerpt.about.date for excerpt in excerpts}
-    return dates.pop() if len(dates) == 1 else excerpts[0].about.document_date
+def _date(excerpts: Sequence[Excerpt]) -> tuple[str | None, str | None]:
+    """Give the date and first day of all excerpts of a document, else those of the document."""
+    dates = {(excerpt.about.date, excerpt.about.first_day) for excerpt in excerpts}
+    if len(dates) == 1:
+        return dates.pop()
+    own = excerpts[0].about.document_date
+    # Of a month, the days of which have headings, both its last day and the whole may be there.
+    spans = sorted((days for days in dates if days[0] == own), key=lambda days: days[1] is None)
+    return spans[0] if spans else (None, None)
 
 
 def _opening_line(excerpt: Excerpt) -> str:
@@ -243,8 +250,8 @@ def _opening_line(excerpt: Excerpt) -> str:
     # What the path or the text says is not said again: every token is paid for.
     said = (name for name in told.heading_path if name not in told.path and name != begins)
     about = " > ".join(said)
-    if told.date and told.date not in f"{told.path} {about}":
-        about = f"{told.date}, {about}" if about else told.date
+    if told.days not in f"{told.path} {about}":
+        about = f"{told.days}, {about}" if about else told.days
     line = f"{trust} {told.citation}{' | ' if about else ''}{about}"
     return visible_line(line).replace("`", "'")
 

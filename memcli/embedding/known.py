@@ -15,11 +15,13 @@ LATIN_LIMIT = 0.5
 
 
 class Calibration(Record):
-    """The constants of the logistic that makes a confidence of cosine and coverage."""
+    """The constants by which `search.floor` tells how sure a hit is, and whether it stands out."""
 
-    bias: float
+    bias: float  # these three of the logistic that makes a confidence of cosine and coverage
     cosine: float
     coverage: float
+    lead: float = 0.0  # that the first score needs over the tenth
+    crowd: float = 0.0  # how much more of it for each 1.0 of the thirtieth cosine
 
 
 class KnownModel(Record):
@@ -31,7 +33,7 @@ class KnownModel(Record):
     calibration: Calibration | None = None  # see `search.floor`
 
 
-_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32)
+_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29)
 KNOWN: dict[str, KnownModel] = {
     model.name: model
     for model in (

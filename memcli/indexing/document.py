@@ -16,15 +16,19 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
+from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.markdown.parse import Parsed, parse
+from memcli.markdown.parts import description_of
 from memcli.markdown.preferences import begun_within, preferences_of
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
+    OWN_KINDS,
     SCOPES,
+    SOURCE_KINDS,
     SUMMARY,
     Document,
     FileText,
@@ -33,9 +37,13 @@ from memcli.types import (
     Skip,
     Source,
     Turn,
+    date_of,
 )
-from memcli.workspace.dating import document_date, heading_date
+from memcli.workspace.dating import document_days, heading_days
 from memcli.workspace.globs import matcher
+
+if TYPE_CHECKING:
+    from memcli.types import Stretch
 
 USER_FILES = ("MEMORY.md", "USER.md")
 _compiled = cache(matcher)  # a run asks the globs of its sources once a file
@@ -74,20 +82,33 @@ def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Ski
 def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     """Parse and chunk one file; front matter of an untrusted file cannot raise its weight.
 
-    A file may call itself untrusted; only the configuration of its source makes it trusted.
+    A file may call itself untrusted, or the work of somebody else than the owner, which makes it
+    so; only the configuration of its source makes it trusted.
     """
     parsed = parse(file.text)
     metadata = parsed.front_matter
     path = file.stat.path
-    date = document_date(metadata.get("date"), path)
-    if date and source.evergreen and _compiled(source.evergreen)(path):
-        date = None
+    days, stamped = document_days(metadata, path, source.date_keys)
+    if days and source.evergreen and _compiled(source.evergreen)(path):
+        days, stamped = None, False
     title = _title(parsed, path)
     chunks = chunk_document(
-        parsed, title=title, date=date, limits=limits, heading_date=heading_date
+        parsed,
+        title=title,
+        limits=limits,
+        heading_days=heading_days,
+        description=description_of(metadata),
+        days=days,
+        stamped=stamped,
     )
-    trusted = source.trust == "trusted" and metadata.get("trust") != UNTRUSTED
-    turns = turns_of(parsed) or _told(metadata if trusted else {}, source, len(parsed.lines))
+    source_kind = _source_kind(metadata, source)
+    is_doubted = metadata.get("trust") == UNTRUSTED or source_kind not in (
+        source.source_kind,
+        *OWN_KINDS,
+    )
+    trusted = source.trust == "trusted" and not is_doubted
+    told = metadata if trusted else {}
+    turns = turns_of(parsed) or _told(told, source_kind, len(parsed.lines))
     wanted = preferences_of(parsed, turns)
     if turns or wanted:
         chunks = tuple(
@@ -102,11 +123,12 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     scope = metadata.get("scope") if trusted else None
     always = trusted and (metadata.get("always") is True or _marked(source.always, path))
     soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
-    plain = _plain(source, path, date)
+    plain = _plain(source, path, days, is_log=days is not None and not stamped)
     return plain._replace(
         title=title,
         kind=SUMMARY if lineage else plain.kind,
         scope=str(scope) if scope in SCOPES else plain.scope,
+        source_kind=source_kind,
         trust=source.trust if trusted else UNTRUSTED,
         authority=source.authority if authority is None else authority,
         importance=_share(metadata.get("importance")) if trusted else None,
@@ -118,30 +140,40 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
     )
 
 
-def _told(metadata: Mapping[str, Any], source: Source, lines: int) -> tuple[Turn, ...]:
-    """Take a document for one turn where its front matter or its source says who speaks."""
+def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
+    """Tell who wrote a document: its front matter may say so, but cannot make it the owner's."""
+    kind = metadata.get("source_kind")
+    is_own = source.trust == "trusted" and source.source_kind in OWN_KINDS
+    if kind not in SOURCE_KINDS or (kind in OWN_KINDS and not is_own):
+        return source.source_kind
+    return str(kind)
+
+
+def _told(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
+    """Take a document for one turn where it is known who speaks."""
     role, speaker = metadata.get("role"), metadata.get("speaker")
     if isinstance(role, str) and role.casefold() in ROLES:
         return (Turn(1, lines, role),)
     if isinstance(speaker, str) and speaker.isprintable() and 0 < len(speaker) <= NAME_CHARS:
         return (Turn(1, lines, speaker),)
-    return (Turn(1, lines, TOOL),) if source.source_kind == TOOL else ()
+    return (Turn(1, lines, TOOL),) if source_kind == TOOL else ()
 
 
 def skipped_document(source: Source, path: str) -> Document:
     """Stand for a file that has no text to index, so that it is not read again."""
-    return _plain(source, path, None)
+    return _plain(source, path, None, is_log=False)
 
 
-def _plain(source: Source, path: str, date: str | None) -> Document:
-    """Say of a document what its source, its path and its date say, without a text."""
+def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> Document:
+    """Say of a document what its source, its path and its days say, without a text."""
+    date, first_day = date_of(days)
     return Document(
         source=source.name,
         path=path,
         title=os.path.basename(path),
         date=date,
-        kind=_kind(source, path, date),
-        scope=_scope(source, path, date),
+        kind=_kind(source, path, is_log=is_log),
+        scope=_scope(source, path, is_log=is_log),
         source_kind=source.source_kind,
         trust=source.trust,
         authority=None,
@@ -150,6 +182,7 @@ def _plain(source: Source, path: str, date: str | None) -> Document:
         soft=False,
         front_matter="{}",
         chunks=(),
+        first_day=first_day,
     )
 
 
@@ -170,21 +203,21 @@ def _title(parsed: Parsed, path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def _kind(source: Source, path: str, date: str | None) -> str:
+def _kind(source: Source, path: str, *, is_log: bool) -> str:
     if source.kind:
         return source.kind
     for glob, kind in source.kinds:
         if _compiled((glob,))(path):
             return kind
-    return "log" if date else "note"
+    return "log" if is_log else "note"
 
 
-def _scope(source: Source, path: str, date: str | None) -> str:
+def _scope(source: Source, path: str, *, is_log: bool) -> str:
     if source.scope:
         return source.scope
     if path in USER_FILES:
         return "user"
-    return "session" if source.name == MEMORY_SOURCE and date else "global"
+    return "session" if source.name == MEMORY_SOURCE and is_log else "global"
 
 
 def _marked(globs: tuple[str, ...], path: str) -> bool:

@@ -61,10 +61,7 @@ def freshen(
 ) -> Freshness:
     """Bring the index in step within bounds; `open_encoder` is called only when texts wait."""
     first = not store.exists()
-    try:
-        standing = take_stock(None, settings, most=0) if first else _stock(store, settings, most=0)
-    except (DamagedError, IncompleteError):
-        standing = take_stock(None, settings, most=0)
+    standing, waiting = _beginning(None if first else store, settings, bounds)
     files = len(standing.listing.files)
     if first and standing.state == "empty":
         return _freshness(standing)
@@ -83,7 +80,11 @@ def freshen(
     if standing.is_indexed and standing.state != "stale":
         if store.has_unfolded():
             _fold(store, sleep)
-        return _freshness(standing)
+        found = _freshness(standing)
+        if 0 < waiting <= bounds.parts:
+            told = _embed(store, bounds, open_encoder, sleep)
+            found = found._replace(notices=(*told, *found.notices))
+        return found
     if standing.settings and files > bounds.first:
         return look(store, settings)
     try:
@@ -97,6 +98,16 @@ def freshen(
     if has_new and bounds.parts:
         notices += _embed(store, bounds, open_encoder, sleep)
     return found._replace(notices=(*notices, *found.notices))
+
+
+def _beginning(store: Store | None, settings: Settings, bounds: Bounds) -> tuple[Standing, int]:
+    """Look where the index stands, and count the texts that wait if any may be embedded."""
+    if store is not None:
+        with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
+            standing = take_stock(snapshot, settings, most=0)
+            counts = snapshot.counts() if bounds.parts else None
+            return standing, counts.embeddable - counts.embedded if counts else 0
+    return take_stock(None, settings, most=0), 0
 
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
@@ -140,6 +151,7 @@ def _bring_in(
 ) -> tuple[Freshness, bool]:
     """Store what differs, and tell whether texts may wait for a vector now."""
     from memcli.indexing.indexer import apply, index
+    from memcli.indexing.notices import replaced
 
     notices: list[Reason] = []
     if whole or change.notices or altered(settings, change.facts):
@@ -151,7 +163,7 @@ def _bring_in(
         report = apply(change, settings, planned, known, most=bounds.files)
         change.remember(settings_meta(settings), revise=False)
         change.settle(SETTLE_PAGES)
-    notices += (*report.left, *_unseen(report))
+    notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
         return Freshness("fresh", 0, None, tuple(notices)), has_new
@@ -165,9 +177,10 @@ def _embed(
     open_encoder: Callable[[], Encoder | None],
     sleep: Callable[[float], None],
 ) -> list[Reason]:
-    """Embed the texts that wait, within bounds; nobody else waits while a server is asked.
+    """Embed the texts that wait, unless they are more than the bound; a part of them helps nobody.
 
-    Of another writer that comes between, nothing is told: it has embedded what it found.
+    Nobody else waits while a server is asked. Of another writer that comes between, nothing is
+    told: it has embedded what it found.
     """
     from memcli.indexing.indexer import EMBED_BATCH, embed, readable_of, text_of
 
@@ -176,6 +189,8 @@ def _embed(
         return []
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+            if change.unembedded(encoder.fingerprint) > bounds.parts:
+                return []
             first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
         texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]
         made = dict(zip(texts, encoder.encode(texts), strict=True)) if texts else {}

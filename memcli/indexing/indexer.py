@@ -316,7 +316,7 @@ def _batches(
 
 def text_of(item: Pending) -> str:
     """Give the text that is embedded for what waits."""
-    context = (item.title, item.heading_path, item.date)
+    context = (item.title, item.heading_path, item.days, item.description)
     return embedded_again(item.hash, context, item.prefix, item.text)
 
 

@@ -9,7 +9,7 @@ from memcli.indexing.planning import Settings, read
 from memcli.markdown.lineage import is_place, read_lineage
 from memcli.store.records import Looked
 from memcli.types import MEMORY_SOURCE, Lineage, Skip
-from memcli.workspace.dating import path_date
+from memcli.workspace.dating import path_days
 
 if TYPE_CHECKING:
     from memcli.markdown.evidence import CitedFile
@@ -52,8 +52,9 @@ def check_lineage(change: Change, settings: Settings) -> None:
 
 def successors(lineage: Lineage, paths: Iterable[str]) -> list[str]:
     """Name the files of the memory that a log of a summary may have become: those of its days."""
+    days = ((path, path_days(path)) for path in paths if not is_place(path))
     return sorted(
         path
-        for path in paths
-        if lineage.earliest <= (path_date(path) or "") <= lineage.latest and not is_place(path)
+        for path, days_ in days
+        if days_ and lineage.earliest <= days_[1] and days_[0] <= lineage.latest
     )

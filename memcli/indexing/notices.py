@@ -29,6 +29,11 @@ def unlisted(skip: Skip) -> Reason:
     )
 
 
+def replaced(name: str) -> Reason:
+    """Say that a file is not what its bytes are taken for."""
+    return Reason("bytes", f"{name}: some bytes are not UTF-8 and were replaced")
+
+
 def unread(skip: Skip) -> Reason:
     """Say that a file was left as the index knows it."""
     return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")

@@ -71,8 +71,8 @@ def sources_key(sources: tuple[Source, ...]) -> str:
 def _said(s: Source) -> list[Any]:
     """List what a source says of its documents, as JSON gives it back."""
     kinds = [list(pair) for pair in s.kinds]
-    marks = [list(globs) for globs in (s.always, s.soft, s.evergreen)]
-    return [s.kind, kinds, s.scope, s.source_kind, s.trust, s.authority, *marks]
+    lists = [list(texts) for texts in (s.always, s.soft, s.evergreen, s.date_keys)]
+    return [s.kind, kinds, s.scope, s.source_kind, s.trust, s.authority, *lists]
 
 
 def settings_meta(settings: Settings) -> dict[str, str]:

@@ -18,10 +18,11 @@ from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
 from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
-from memcli.types import Chunk, Limits, Part
+from memcli.types import Chunk, Limits, Part, date_of, named_days
 
 if TYPE_CHECKING:
     from memcli.markdown.parse import Block, Parsed
+    from memcli.types import Stretch
 
 # A last chunk below this share of the limit joins the one before it.
 TAIL_SHARE = 0.25
@@ -30,29 +31,37 @@ _SLUG = re.compile(r"[^\w]+")
 
 
 class Heading(Record):
-    """The headings above a block, and the date the nearest one states."""
+    """The headings above a block, and the days the nearest one states."""
 
     path: tuple[str, ...]
-    date: str | None
+    days: Stretch | None
 
 
 def chunk_document(
     parsed: Parsed,
     *,
     title: str,
-    date: str | None,
     limits: Limits,
-    heading_date: Callable[[str], str | None],
+    heading_days: Callable[[str], Stretch | None],
+    description: str = "",
+    days: Stretch | None = None,
+    stamped: bool = False,
 ) -> tuple[Chunk, ...]:
-    """Cut a document; `date` is its own date, `heading_date` reads one from a heading."""
+    """Cut a document of some days; `heading_days` reads those of a heading.
+
+    `stamped` days only tell when it was written: they give way to those of a heading, and are not
+    embedded, so that a new stamp embeds nothing.
+    """
     text = "\n".join(parsed.lines)
     starts = _line_starts(parsed.lines)
     to_bytes = _byte_offsets(text)
     seen: dict[str, int] = {}
     chunks: list[Chunk] = []
-    for heading, first, blocks in _sections(parsed, heading_date):
-        dated = date or heading.date
-        context = choose_context(title, heading.path, dated, limits)
+    for heading, first, blocks in _sections(parsed, heading_days):
+        own = heading.days if stamped else _narrowed(days, heading.days)
+        said = named_days(own) if own else None
+        context = choose_context(title, heading.path, said, limits, description)
+        date, first_day = date_of(own or days)
         spans = cut_parts(parsed, starts, text, blocks, context=context, limits=limits)
         for group in _pack(spans, text, limits):
             start, end = group[0].start, group[-1].end
@@ -75,12 +84,21 @@ def chunk_document(
                     tokens=estimate(body),
                     text=body,
                     text_hash=digest(body),
-                    date=dated,
+                    date=date,
                     links=link_targets(visible(body)),
                     parts=parts,
+                    first_day=first_day,
                 )
             )
     return tuple(chunks)
+
+
+def _narrowed(days: Stretch | None, of_heading: Stretch | None) -> Stretch | None:
+    """Give the days of a section: those of its heading unless they are not of its document's."""
+    if days is None or of_heading is None:
+        return days or of_heading
+    are_among = days[0] <= of_heading[0] and of_heading[1] <= days[1]
+    return of_heading if are_among else days
 
 
 def _part(span: Span, chunk_start: int, starts: list[int], text: str, context: str) -> Part:
@@ -97,7 +115,7 @@ def _part(span: Span, chunk_start: int, starts: list[int], text: str, context: s
 
 
 def _sections(
-    parsed: Parsed, heading_date: Callable[[str], str | None]
+    parsed: Parsed, heading_days: Callable[[str], Stretch | None]
 ) -> Iterator[tuple[Heading, int | None, list[Block]]]:
     """Yield heading path, the line its heading begins at and the blocks below it.
 
@@ -110,9 +128,9 @@ def _sections(
     blocks: list[Block] = []
 
     def heading() -> Heading:
-        dates = (heading_date(block.title) for block in reversed(stack))
+        found = (heading_days(block.title) for block in reversed(stack))
         path = tuple(block.title for block in stack if block.title)
-        return Heading(path, next(filter(None, dates), None))
+        return Heading(path, next(filter(None, found), None))
 
     for block in parsed.blocks:
         if block.kind != "heading":

@@ -9,7 +9,7 @@ word boundaries, never inside a comment.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from memcli.checking import TYPE_CHECKING
@@ -19,6 +19,8 @@ from memcli.markdown.tokens import quotient
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.markdown.parse import Block, Parsed
     from memcli.types import Limits
 
@@ -28,6 +30,7 @@ PART_TOKENS = 100
 RESTART_ODDS = 6
 PREFIX_CHARS = 400
 CONTEXT_CHARS = 240
+DESCRIPTION_CHARS = 160
 # No character costs more than 3 tokens, so this many fit beside any text.
 SHORT_CONTEXT_CHARS = 36
 HASH_BYTES = 16
@@ -45,25 +48,43 @@ class Span(Record):
     prefix: str
 
 
-def contexts(title: str, heading_path: Iterable[str], date: str | None) -> tuple[str, ...]:
+def contexts(
+    title: str, heading_path: Iterable[str], date: str | None, description: str = ""
+) -> tuple[str, ...]:
     """Say where a part comes from: title, headings and date, each once; in full, short, not at all.
 
-    Example: ("Notes", ("Notes", "Pool"), "2025-06-12") -> "Notes > Pool (2025-06-12)"
+    Before them all stands the full line with the beginning of the description, if there is one.
+    Example: ("Notes", ("Notes", "Pool"), "2025-06-12", "How much water is left")
+    -> "Notes > Pool (2025-06-12): How much water is left"
     """
     names = " > ".join(dict.fromkeys(name for name in (title, *heading_path) if name))
-    return *(_dated(names[:size], date) for size in (CONTEXT_CHARS, SHORT_CONTEXT_CHARS)), ""
+    full, short = (_dated(names[:size], date) for size in (CONTEXT_CHARS, SHORT_CONTEXT_CHARS))
+    words = " ".join(description[: 2 * DESCRIPTION_CHARS].split())[:DESCRIPTION_CHARS].rstrip()
+    if not words or words in names:
+        return full, short, ""
+    return f"{full}: {words}" if full else words, full, short, ""
 
 
 def _dated(names: str, date: str | None) -> str:
     return f"{names} ({date})".lstrip() if date and date not in names else names
 
 
+def description_of(metadata: Mapping[str, Any]) -> str:
+    """Give what front matter says a document is about; "" where that is no text."""
+    said = metadata.get("description")
+    return said if isinstance(said, str) else ""
+
+
 def choose_context(
-    title: str, heading_path: Iterable[str], date: str | None, limits: Limits
+    title: str,
+    heading_path: Iterable[str],
+    date: str | None,
+    limits: Limits,
+    description: str = "",
 ) -> str:
     """Take the first context that leaves half of the room to the text."""
     most = limits.part_max // 2
-    variants = contexts(title, heading_path, date)
+    variants = contexts(title, heading_path, date, description)
     return next((line for line in variants if limits.count(line) <= most), "")
 
 
@@ -73,14 +94,21 @@ def embedded_text(context: str, prefix: str, text: str) -> str:
 
 
 def embedded_again(
-    hash_: bytes, context: tuple[str, Sequence[str], str | None], prefix: str, text: str
+    hash_: bytes, context: tuple[str, Sequence[str], str | None, str], prefix: str, text: str
 ) -> str:
-    """Put together the embedded text that has a hash, from (title, heading path, date) and pieces.
+    """Put together the embedded text that has a hash, from its pieces.
 
-    The hash tells which of the forms of the context line was chosen when the part was cut.
+    `context` is what `contexts` is asked for. The hash tells which of its forms was chosen when
+    the part was cut, and whether with the date, which is left out where it only tells when the
+    document was written.
     """
-    forms = [embedded_text(line, prefix, text) for line in contexts(*context)]
-    return next((form for form in forms if digest(form) == hash_), forms[-1])
+    title, heading_path, date, description = context
+    lines = (
+        *contexts(title, heading_path, date, description),
+        *contexts(title, heading_path, None, description),
+    )
+    forms = (embedded_text(line, prefix, text) for line in lines)
+    return next((form for form in forms if digest(form) == hash_), embedded_text("", prefix, text))
 
 
 def digest(text: str) -> bytes:

@@ -114,7 +114,7 @@ def passage(hit: Hit) -> str:
     about = hit.about
     confidence = "" if hit.confidence is None else f"{hit.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    parts = [hit.citation, confidence, about.date or "", " > ".join(about.heading_path), trust]
+    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust]
     return quoted(" | ".join(filter(None, parts)), make_snippet(hit, words=()).text)
 
 

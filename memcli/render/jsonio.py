@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.views import Expanded
+    from memcli.types import About
 
 
 # What `result` may tell of a passage.
@@ -40,6 +41,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
     record = {**passage._asdict(), "file": file}
     if not full:
         del record["text"]
+    if passage.date_from is None:
+        del record["date_from"]
     if not passage.duplicates:
         del record["duplicates"]
     if not passage.cut:
@@ -64,13 +67,18 @@ def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
         "source": hit.about.source,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
-        "date": hit.about.date,
+        **date_of(hit.about),
         "citation": hit.citation,
         "text": hit.text,
         "text_hash": digest(hit.text).hex(),
         "tokens": estimate(hit.text),
         "file": file,
     }
+
+
+def date_of(about: About) -> dict[str, str | None]:
+    """Give the date, and where it is the last day of a span the first one too."""
+    return {"date": about.date, **({"date_from": about.first_day} if about.first_day else {})}
 
 
 def changes(standing: Standing) -> dict[str, Any]:
@@ -102,6 +110,7 @@ def search_envelope(
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
+        **withheld(answer),
         "freshness": freshness_of(freshness),
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
@@ -113,6 +122,11 @@ def search_envelope(
         "dropped": answer.dropped,
         **({"far": answer.far} if answer.far else {}),
     }
+
+
+def withheld(answer: Answer) -> dict[str, Any]:
+    """Describe why the verdict is not as good as the confidence, where it is not."""
+    return {"withheld": reason(answer.withheld)} if answer.withheld else {}
 
 
 def asked(answer: Answer) -> dict[str, Any]:

@@ -19,7 +19,7 @@ LEAST_TITLE = 12  # columns; less says nothing
 class DocumentRow(Record):
     """What is told of a document."""
 
-    date: str | None
+    days: str | None  # a day, a week or a month
     kind: str
     name: str  # as `memcli get` takes it
     title: str
@@ -36,7 +36,7 @@ def line(
     tags, those go on below.
     """
     name = safe(row.name)
-    head = f"{row.date or '-':10}  {safe(row.kind):{kinds}}  "
+    head = f"{row.days or '-':10}  {safe(row.kind):{kinds}}  "
     tags = [f"#{safe(tag)}" for tag in row.tags]
     tagged = "".join(f"  {tag}" for tag in tags)
     title = safe(row.title)

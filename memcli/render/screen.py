@@ -109,14 +109,19 @@ def _least(hits: Sequence[Hit]) -> int:
 
 
 def _age(about: About, screen: Screen) -> str:
-    return age_in_words(screen.age_days(about.date)) if about.date else "undated"
+    if about.date is None:
+        return "undated"
+    days = screen.age_days(about.date)
+    if days < 0 and about.first_day and screen.age_days(about.first_day) >= 0:
+        return "this week" if "W" in about.days else "this month"
+    return age_in_words(days)
 
 
 def _facts(about: About, style: Style) -> list[tuple[str, str]]:
     """Tell of the date, where the path does not, and that a document is not trusted."""
     facts = []
-    if about.date and about.date not in about.path:
-        facts.append((about.date, style.dim))
+    if about.days not in about.path:
+        facts.append((about.days, style.dim))
     if about.trust != "trusted":
         facts.append(("[untrusted]", style.term))
     return facts

@@ -53,8 +53,8 @@ def passage(
     citation = f"{style.path}{safe(one_line(where))}{style.end}"
     heading = " > ".join(candidate.about.heading_path)
     pieces = [f"{rank:>2}. {citation}"]
-    if candidate.about.date and candidate.about.date not in candidate.about.path:
-        pieces.append(candidate.about.date)
+    if candidate.about.days not in candidate.about.path:
+        pieces.append(candidate.about.days)
     if heading:
         pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
     if candidate.about.trust != "trusted":
@@ -96,9 +96,9 @@ def neighbours(
     return [f"{style.dim}{fit(line).rstrip()}{style.end}" for line in shown]
 
 
-def day(date: str | None, style: Style) -> str:
-    """Show the day that the passages below it are of, in an order by date."""
-    return f"{style.heading}{date or 'undated'}{style.end}\n"
+def day(days: str, style: Style) -> str:
+    """Show the day, week or month that the passages below it are of, in an order by date."""
+    return f"{style.heading}{days or 'undated'}{style.end}\n"
 
 
 def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[str], str]) -> str:

@@ -33,6 +33,7 @@ NUMERIC = (
     r"|(\d\d?)\.(\d\d?)\.(\d{4})|(\d\d)\.(\d\d)\.(\d\d)|((?:19|20)\d\d)-(\d\d)"
 )
 SLASHED = r"(\d\d?)/(\d\d?)/((?:19|20)?\d\d)"
+WEEK_OF_YEAR = r"((?:19|20)\d\d)-[Ww](\d\d)"
 MONTH_AND_YEAR = r"(\d\d?)/((?:19|20)\d\d)"
 DAY_AND_MONTH = r"(\d\d?)/(\d\d?)"
 _DAY_WITH_DOTS = r"(\d\d?)\.(\d\d?)\."
@@ -48,7 +49,10 @@ def is_ambiguous(text: str) -> bool:
 
 
 def numeric(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read `2026-02-10`, `20260210`, `10.02.2026`, `7/12/2023`, `2026-02`, `02/2026`, `10.02.`."""
+    """Read `2026-02-10`, `20260210`, `10.02.2026`, `7/12/2023`, `2026-02`, `02/2026`, `10.02.`.
+
+    Also the ISO week `2026-W07`.
+    """
     if not raw[0][:1].isdigit():
         return None
     if match := re.fullmatch(SLASHED, raw[0]):
@@ -57,6 +61,9 @@ def numeric(raw: list[str], low: list[str], seen: Seen) -> Found | None:
         return 1, one_day(date(year if year > 99 else _CENTURY + year, month, day))
     if match := re.fullmatch(MONTH_AND_YEAR, raw[0]):
         return 1, month_days(int(match[2]), int(match[1]))
+    if match := re.fullmatch(WEEK_OF_YEAR, raw[0]):
+        year, week = int(match[1]), int(match[2])
+        return 1, (date.fromisocalendar(year, week, 1), date.fromisocalendar(year, week, 7))
     if match := re.fullmatch(_DAY_WITH_DOTS, raw[0]):
         return 1, one_day(latest(seen.today, int(match[2]), int(match[1])))
     match = re.fullmatch(NUMERIC, raw[0])

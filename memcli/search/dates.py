@@ -93,7 +93,8 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
             if whole and not span.order and not span.excluded:
                 return span._replace(text=text, at=0)
-    if re.fullmatch(rf"{calendar_dates.NUMERIC}|{calendar_dates.SLASHED}", text):
+    in_numbers = (calendar_dates.NUMERIC, calendar_dates.SLASHED, calendar_dates.WEEK_OF_YEAR)
+    if any(re.fullmatch(form, text) for form in in_numbers):
         raise ValueError(f"{text} is not in the calendar")
     raise ValueError(
         f"{text!r} is not a date: write 2026-02-10, 2026-02, yesterday, 'last week', "

@@ -76,8 +76,10 @@ def _revokes(newer: Hit, older: Hit) -> bool:
 
 
 def _is_newer(newer: Hit, older: Hit) -> bool:
-    ours, theirs = newer.about.document_date, older.about.document_date
-    return ours is not None and theirs is not None and theirs < ours
+    about, theirs = newer.about, older.about.document_date
+    if about.document_date is None or theirs is None:
+        return False
+    return theirs < (about.first_day or min(about.document_date, about.date or theirs))
 
 
 def tells_of_change(hit: Hit) -> bool:

@@ -26,6 +26,7 @@ class Passage(Record):
     heading_path: tuple[str, ...]
     title: str
     date: str | None
+    date_from: str | None  # the first day of a week or a month, whose last is the date
     score: float  # orders the passages of one question, and no others
     confidence: float | None  # 0 to 1; None for a model that nobody has measured
     citation: str  # what `get` takes
@@ -63,6 +64,7 @@ def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
         heading_path=about.heading_path,
         title=about.title,
         date=about.date,
+        date_from=about.first_day,
         score=hit.score,
         confidence=hit.confidence,
         citation=hit.citation,

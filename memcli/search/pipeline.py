@@ -15,7 +15,14 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.decay import apply_decay
-from memcli.search.floor import apply_floor, calibration, judge, sure_of_its_day, verdict
+from memcli.search.floor import (
+    apply_floor,
+    calibration,
+    judge,
+    stands_out,
+    sure_of_its_day,
+    verdict,
+)
 from memcli.search.focus import Adjustments, Tokens, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit
@@ -78,6 +85,7 @@ class Answer(Record):
     asked: tuple[str, ...] = ()  # speakers that the query names
     asked_lead: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
+    withheld: Reason | None = None  # why the verdict is weak, where its confidence is good
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
@@ -272,8 +280,11 @@ def _rank(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
-    passages, reranked = _passages(gathered, options, observe)
-    judged = _through(_judging(gathered, options, age_days), passages, options, observe)
+    passages, reranked, unread = _passages(gathered, options, observe)
+    scoring = _scoring(gathered, options, age_days)
+    scored = _through(scoring, passages, options, observe)
+    floor = partial(_floored, gathered, options)
+    judged = _through([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
     steps = _ordering(options, gathered.question, age_days)
     if gathered.dates_alone:
@@ -283,10 +294,19 @@ def _rank(
     shown = _through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
-    found, lead, is_doubted = verdict(judged), *_lead(gathered, shown)
+    found, lead, is_of_others = verdict(judged), *_lead(gathered, shown)
+    asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
+    withheld = None
+    if found == "good" and is_of_others:
+        withheld = _of_others(asked)
+    elif found == "good":
+        # What a reranker adds to scores is not of the measure of the lead.
+        is_read = reranked is not None and reranked.ran
+        led = _through(scoring, unread, options, unobserved) if is_read else scored
+        withheld = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
-        verdict="weak" if is_doubted and found == "good" else found,
+        verdict="weak" if withheld else found,
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.found.candidates),
@@ -300,9 +320,10 @@ def _rank(
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
         reranked=reranked,
-        asked=gathered.voices.names if gathered.voices and not gathered.voices.only else (),
+        asked=asked,
         asked_lead=lead,
-        is_of_others=is_doubted,
+        is_of_others=is_of_others,
+        withheld=withheld,
     )
 
 
@@ -314,6 +335,26 @@ def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool]
 
     lead = lead_of(shown)
     return lead, lead is not None and lead < DOUBTFUL_LEAD
+
+
+def _of_others(asked: Sequence[str]) -> Reason:
+    return Reason("others", f"what matches best is not said by {' or '.join(asked)}")
+
+
+def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> Reason | None:
+    """Say why the first of some passages may be no better than others, where that is so.
+
+    What is asked for to the letter or by its day, and by nothing else, is found or not; and only
+    of the scores of one way to rank is known what a lead is worth.
+    """
+    is_measured = options.fusion == "scaled" and not options.profile.formula
+    terms = gathered.found.terms
+    is_exact = bool(terms) and all(term.exact for term in terms)
+    if gathered.dates_alone or is_exact or not is_measured:
+        return None
+    if stands_out(hits, gathered.fused, calibration(gathered.fingerprint)):
+        return None
+    return Reason("close", "the tenth passage matches nearly as well as the first")
 
 
 def _through(
@@ -329,8 +370,11 @@ def _through(
 
 def _passages(
     gathered: Gathered, options: SearchOptions, observe: Observer
-) -> tuple[Sequence[Hit], Reranked | None]:
-    """Cut chunks down to passages, and have a reranker read the best of them, if there is one."""
+) -> tuple[Sequence[Hit], Reranked | None, Sequence[Hit]]:
+    """Cut chunks down to passages, and have a reranker read the best of them, if there is one.
+
+    Beside them the passages as they were before it.
+    """
 
     def focused(lifts: Lifts) -> list[Hit]:
         return focus(
@@ -347,31 +391,30 @@ def _passages(
     hits = _through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
-        return hits, None
+        return hits, None, hits
     from memcli.embedding.known import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):
-        return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA)
+        return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA), hits
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
-    hits, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
-    observe("rerank", hits)
-    return hits, reranked
+    read, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
+    observe("rerank", read)
+    return read, reranked, hits
 
 
-def _judging(
+def _scoring(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int]
 ) -> list[_Step]:
-    """List the stages that score passages and tell how sure they are."""
+    """List the stages that score passages before their age counts."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     return [
         *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
         ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
-        ("floor", partial(_floored, gathered, options)),
     ]
 
 

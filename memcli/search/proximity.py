@@ -2,10 +2,11 @@
 
 score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days /
 PROXIMITY_HALF_LIFE_DAYS), days being the distance from the record's date to the nearest named
-span, 0 inside it; what is bounded on one side has no near beyond its bound, and an excluded day
-is near to nothing. Undated records get nothing. Passages of a single day that is named come first
-where they hold most of the words. For `latest` and `first` the dated hits that answer about as
-well as the best change places until they stand in the order of time.
+span, 0 inside it and where a record of a week or a month shares a day with it; what is bounded on
+one side has no near beyond its bound, and an excluded day is near to nothing. Undated records get
+nothing. Passages of a single day that is named come first where they hold most of the words. For
+`latest` and `first` the dated hits that answer about as well as the best change places until they
+stand in the order of time.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from memcli.search.hits import Hit, ordered
 
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
+    from memcli.types import About
 
 DATE_BONUS = 0.5
 PROXIMITY_HALF_LIFE_DAYS = 3.0
@@ -67,37 +69,48 @@ def _around(span: tuple[str, str], first: str, last: str) -> Iterator[tuple[str,
         yield max(start, (date.fromisoformat(last) + day).isoformat()), end
 
 
-def bonus(day: str | None, spans: Spans) -> float:
+def bonus(about: About, spans: Spans) -> float:
     """Give the bonus of a date; 0 for none, for one far off, and where nothing is named."""
-    if day is None or not spans:
+    if about.date is None or not spans:
         return 0.0
-    days = distance_days(day, spans)
+    days = distance_days(about.date, spans, about.first_day)
     return DATE_BONUS * 2.0 ** (-days / PROXIMITY_HALF_LIFE_DAYS) if days <= FAR_DAYS else 0.0
 
 
-def distance_days(day: str, spans: Spans) -> int:
-    """Count the days from `day` to the nearest span of ISO dates, 0 inside one.
+def distance_days(day: str, spans: Spans, first_day: str | None = None) -> int:
+    """Count the days from `day`, or from `first_day` on up to it, to the nearest span; 0 inside.
 
     They are 0 too on the day after one in which it may still be told of, and more than FAR_DAYS
     outside a span with an open end.
     """
-    return min(_distance(day, start, end) for start, end in spans)
+    return min(_distance((first_day or day, day), span) for span in spans)
 
 
-def _distance(day: str, start: str, end: str) -> int:
-    if start <= day <= end:
+def _distance(days: tuple[str, str], span: tuple[str, str]) -> int:
+    if days[0] <= span[1] and span[0] <= days[1]:
         return 0
-    if start == FIRST_DAY or end == LAST_DAY:
+    if span[0] == FIRST_DAY or span[1] == LAST_DAY:
         return FAR_DAYS + 1
-    at, first, last = map(date.fromisoformat, (day, start, end))
+    begins, ends, first, last = map(date.fromisoformat, (*days, *span))
     is_told_later = 0 < (last - first).days < TOLD_DAYS
-    return max((first - at).days, (at - last).days - is_told_later)
+    return max((first - ends).days, (begins - last).days - is_told_later)
 
 
 def is_of(hit: Hit, spans: Spans) -> bool:
-    """Tell that a hit has a date inside one of the spans."""
-    day = hit.about.date
-    return day is not None and any(start <= day <= end for start, end in spans)
+    """Tell that a hit has a day inside one of the spans."""
+    days = _days(hit.about)
+    return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
+
+
+def _is_inside(hit: Hit, spans: Spans) -> bool:
+    """Tell that all the days of a hit are inside one of the spans."""
+    days = _days(hit.about)
+    return days is not None and any(start <= days[0] and days[1] <= end for start, end in spans)
+
+
+def _days(about: About) -> tuple[str, str] | None:
+    """Give the first and the last day of a record."""
+    return (about.first_day or about.date, about.date) if about.date else None
 
 
 def single_days(spans: Spans) -> list[tuple[str, str]]:
@@ -124,10 +137,10 @@ def choose(hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit:
 def apply_proximity(
     hits: Sequence[Hit], *, spans: Spans, out: Spans = (), order: str = ""
 ) -> list[Hit]:
-    """Raise every hit near a named date but not of one in `out`, then the newest or the oldest."""
+    """Raise every hit near a named date but not inside one in `out`, then the newest or oldest."""
     moved = list(hits)
     if spans:
-        gains = [0.0 if is_of(hit, out) else bonus(hit.about.date, spans) for hit in moved]
+        gains = [0.0 if _is_inside(hit, out) else bonus(hit.about, spans) for hit in moved]
         moved = ordered([_raised(hit, gain) for hit, gain in zip(moved, gains, strict=True)])
         moved = _of_the_day_first(moved, single_days(spans))
     return _by_order(moved, order) if order else moved
@@ -148,8 +161,11 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
 
 
 def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:
-    """Put the passages of a day that hold most words first; the scores stay with the ranks."""
-    named = [hit for hit in hits if hit.held >= MOST and is_of(hit, days)]
+    """Put the passages of a day that hold most words first; the scores stay with the ranks.
+
+    What is of the week or the month of that day has its bonus alone.
+    """
+    named = [hit for hit in hits if hit.held >= MOST and _is_inside(hit, days)]
     ids = {id(hit) for hit in named}
     placed = [*named, *(hit for hit in hits if id(hit) not in ids)]
     return [

@@ -56,3 +56,4 @@ class Listed(Record):
     scope: str
     trust: str
     front_matter: str  # JSON
+    first_day: str | None = None  # where the date is the last one of a span

@@ -61,7 +61,7 @@ class Snapshot(Protocol):
         ...
 
     def days(self) -> Mapping[str, int]:
-        """Count the dated documents by ISO date."""
+        """Count the dated documents by ISO date, those of a week or month on every day of it."""
         ...
 
     def skipped(self) -> Sequence[Skip]:
@@ -113,9 +113,9 @@ class Snapshot(Protocol):
         ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks whose ISO date lies in a span, ends included: the newest of each span.
+        """List chunks that have a day of a span of ISO dates: the newest of each span.
 
-        Those of one day go by source, path and place.
+        Those of one date go by source, path and place.
         """
         ...
 

@@ -44,7 +44,8 @@ class Pending(Record):
     text: str
     title: str
     heading_path: tuple[str, ...]
-    date: str | None
+    days: str | None  # as `types.named_days` names them
+    description: str = ""  # of the document, by its front matter
 
 
 class Owner(Record):

@@ -1,32 +1,78 @@
-"""Find the calendar date of a document or a heading; leaves what age means to the ranking.
+"""Find the days that a document or a heading is of; leaves what age means to the ranking.
 
-The modification time of a file is never a date.
+They are one day, an ISO week or a month, given as the first and the last of them. The forms stand
+in `memcli help front-matter`. The modification time of a file is never a date.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, datetime, timedelta
 
-# Each digit run has a fixed length, so the search is linear and matches never overlap.
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.types import Stretch
+
+# Front matter that tells when a file was written, which need not be the day that it is about.
+STAMPS = frozenset({"modified", "updated", "created"})
+
+# Each digit run has a fixed length, so a search is linear and the matches of a form never overlap.
 # Compiled at first use: a search dates nothing.
-_IN_PATH = r"(?<![0-9])([0-9]{4})(?:-([0-9]{2})-|/([0-9]{2})/|([0-9]{2}))([0-9]{2})(?![0-9])"
-_ISO_START = r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:$|T[0-9]|[^\w/-])"
+_DAY = (
+    r"(?<![0-9])(?P<year>[0-9]{4})"
+    r"(?:-(?P<dash>[0-9]{2})-|/(?P<slash>[0-9]{2})/|_(?P<low>[0-9]{2})_|(?P<none>[0-9]{2}))"
+    r"(?P<day>[0-9]{2})(?![0-9])"
+)
+# With more numbers and dots beside it, or behind a v, it is a version.
+_DOTTED_DAY = (
+    r"(?<![0-9])(?<![0-9]\.)(?<![vV])(?P<year>[0-9]{4})\.(?P<dot>[0-9]{2})\.(?P<day>[0-9]{2})"
+    r"(?![0-9]|\.[0-9])"
+)
+# Less of a date can be much else: part of a version, of a number of a phone, ticket or invoice, of
+# a day that is not in the calendar. So it stands apart from letters and from other numbers.
+_SPAN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
+_BEFORE, _AFTER = r"(?<![^\W_])(?<![0-9][-._])", r"(?![^\W_]|[-._][0-9])"
+_MONTH = rf"{_BEFORE}{_SPAN_YEAR}-(?P<month>[0-9]{{2}}){_AFTER}"
+_WEEK = rf"{_BEFORE}{_SPAN_YEAR}-[Ww](?P<week>[0-9]{{2}}){_AFTER}"
+_FORMS = (_DAY, _DOTTED_DAY, _MONTH, _WEEK)
+_APART = r"(?:$|(?!\.[0-9])[^\w/-])"
+_HEADING = (
+    r"(?P<year>[0-9]{4})-(?P<dash>[0-9]{2})-(?P<day>[0-9]{2})(?:$|T[0-9]|[^\w/-])",
+    rf"{_SPAN_YEAR}-(?P<month>[0-9]{{2}}){_APART}",
+    rf"{_SPAN_YEAR}-[Ww](?P<week>[0-9]{{2}}){_APART}",
+)
 # What may stand before a date in a heading: brackets and emphasis.
 _OPENERS = "[(*_`~ \t"
 
 
-def document_date(value: object, path: str) -> str | None:
-    """Give the date in the front matter, else the one in the path, else None (evergreen)."""
-    return value_date(value) or path_date(path)
+def document_days(
+    metadata: Mapping[str, Any], path: str, keys: Collection[str]
+) -> tuple[Stretch | None, bool]:
+    """Give the days of a document, and whether they only tell when it was written.
+
+    The first of `keys` that holds a date goes before the path, and that before the STAMPS among
+    them. None is evergreen.
+    """
+    days = _first_of(metadata, (key for key in keys if key not in STAMPS)) or path_days(path)
+    if days:
+        return days, False
+    stamp = _first_of(metadata, (key for key in keys if key in STAMPS))
+    return stamp, stamp is not None
 
 
-def value_date(value: object) -> str | None:
-    """Read a date from a front matter value: a date, a string or a number like 20260210."""
-    if isinstance(value, datetime):
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
+def _first_of(metadata: Mapping[str, Any], keys: Iterable[str]) -> Stretch | None:
+    return next(filter(None, (value_days(metadata.get(key)) for key in keys)), None)
+
+
+def value_days(value: object) -> Stretch | None:
+    """Read what a front matter value begins with: a date, a string or a number like 20260210."""
+    if isinstance(value, date):  # a datetime is one
+        day = (value.date() if isinstance(value, datetime) else value).isoformat()
+        return day, day
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -34,22 +80,23 @@ def value_date(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     # Longer text is not a date; a time and a zone may follow one.
-    found = re.match(_IN_PATH, value.strip()[:64])
-    return _checked(found) if found else None
+    return _read_start(_FORMS, value.strip()[:64])
 
 
-def path_date(path: str) -> str | None:
-    """Give the rightmost calendar date in a path, so the file name comes before its folders."""
-    best = None
-    for found in re.finditer(_IN_PATH, path):
-        best = _checked(found) or best
-    return best
+def path_days(path: str) -> Stretch | None:
+    """Give the rightmost days in a path, so the file name comes before its folders."""
+    found = [
+        (match.start(), days)
+        for form in _FORMS
+        for match in re.finditer(form, path)
+        if (days := _days(match))
+    ]
+    return max(found)[1] if found else None
 
 
-def heading_date(text: str) -> str | None:
-    """Give the date of a heading that begins with one: `2026-02-10`, `2026-02-10 Tuesday`."""
-    found = re.match(_ISO_START, text.lstrip(_OPENERS))
-    return _valid(found[1], found[2], found[3]) if found else None
+def heading_days(text: str) -> Stretch | None:
+    """Give the days of a heading that begins with them: `2026-02-10 Tuesday`, `2026-W07`."""
+    return _read_start(_HEADING, text.lstrip(_OPENERS))
 
 
 def age_days(day: str, today: str) -> int:
@@ -57,14 +104,26 @@ def age_days(day: str, today: str) -> int:
     return (date.fromisoformat(today) - date.fromisoformat(day)).days
 
 
-def _checked(found: re.Match[str]) -> str | None:
-    """Validate what the path pattern found."""
-    return _valid(found[1], found[2] or found[3] or found[4], found[5])
+def _read_start(forms: Iterable[str], text: str) -> Stretch | None:
+    matches = filter(None, (re.match(form, text) for form in forms))
+    return next(filter(None, map(_days, matches)), None)
 
 
-def _valid(year: str, month: str, day: str) -> str | None:
-    """Write a date as ISO when the calendar has it."""
+def _days(found: re.Match[str]) -> Stretch | None:
+    """Write what a form found as days when the calendar has them."""
+    told = {name: number for name, number in found.groupdict().items() if number is not None}
+    year = int(told.pop("year"))
     try:
-        return date(int(year), int(month), int(day)).isoformat()
+        if "week" in told:
+            first, last = (date.fromisocalendar(year, int(told["week"]), day) for day in (1, 7))
+        elif "month" in told:
+            month = int(told["month"])
+            first = date(year, month, 1)
+            last = date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
+        else:
+            day = int(told.pop("day"))
+            (number,) = told.values()  # of the month, by what stands around it
+            first = last = date(year, int(number), day)
     except ValueError:
         return None
+    return first.isoformat(), last.isoformat()

@@ -73,12 +73,12 @@ def locate(
     for folder in _upward(here):
         if mark := mark_of(folder):
             return Site(folder, mark)
-    repository = next((each for each in _upward(here) if _is_repository(each)), here)
+    repository = next((each for each in _upward(here) if is_repository(each)), here)
     for folder in (repository, here):
         if anywhere or not is_everything(folder, home):
             return Site(folder, "")
     raise NotFoundError(
-        f"no workspace at or above {cwd}, and a home folder is not searched whole", hint=_HINT
+        f"no workspace at or above {cwd}, which is too much to be searched whole", hint=_HINT
     )
 
 
@@ -124,7 +124,8 @@ def holds_markdown(folder: str) -> bool:
     return False
 
 
-def _is_repository(folder: str) -> bool:
+def is_repository(folder: str) -> bool:
+    """Tell whether a folder is the root of a repository or a work tree of git."""
     return os.path.lexists(os.path.join(folder, ".git"))
 
 

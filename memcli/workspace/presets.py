@@ -34,6 +34,7 @@ class Spot(Record):
     where: str  # as people write it; from the workspace unless it begins with ~
     leads: Callable[[Surroundings], Iterator[Lead]]
     behind: str = ""  # the name of the preset, in the name of the source
+    is_of_here: bool = True  # what it holds is of this workspace alone
 
 
 class Preset(Record):
@@ -67,7 +68,7 @@ def _home(where: str, *, variable: str = "", behind: str = "") -> Spot:
         base = given or os.path.join(around.home, first)
         yield Lead(os.path.join(base, *rest.split("/")) if rest else base, base)
 
-    return Spot(f"~/{where}", leads, behind)
+    return Spot(f"~/{where}", leads, behind, is_of_here=False)
 
 
 def _here(where: str, *, behind: str = "") -> Spot:
@@ -221,13 +222,15 @@ NAMES = tuple(BY_NAME)
 FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
 
 
-def find(names: tuple[str, ...], around: Surroundings) -> Found:
-    """Find the memories of some presets that exist around a workspace."""
+def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False) -> Found:
+    """Find the memories of some presets that exist around a workspace, or only those `of_here`."""
     sources: list[Source] = []
     passed: list[Reason] = []
     for name in names:
         preset = BY_NAME[name]
         for spot in preset.places:
+            if of_here and not spot.is_of_here:
+                continue
             there = [each for each in spot.leads(around) if os.path.isdir(each.path)]
             for number, lead in enumerate(there):
                 label = f"{name}{spot.behind}" + (f"-{number + 1}" if number else "")

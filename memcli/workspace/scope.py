@@ -8,9 +8,13 @@ from collections.abc import Iterable
 from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 from memcli.workspace.ignore import HIDDEN, IGNORE_FILE
+from memcli.workspace.presets import FINDABLE
 
 NAMED = 3  # files of a reason
 _NOT_SET = ("its source is no longer set", "their source is no longer set")
+_NOT_NAMED = (
+    "the memory of another program is searched beside a folder without a mark, or where you name it"
+)
 
 Key = tuple[str, str]  # (source, path)
 _Why = tuple[str, str]  # of one file, and of several
@@ -30,7 +34,9 @@ def left(
     for source, path in removed:
         root = roots.get(source)
         if root is None:
-            why.setdefault(_NOT_SET, []).append(shown(source, path))
+            is_preset = source.partition(".")[0] in FINDABLE
+            reason = (_NOT_NAMED, _NOT_NAMED) if is_preset else _NOT_SET
+            why.setdefault(reason, []).append(shown(source, path))
             continue
         file = os.path.join(root, path)
         if not os.path.lexists(file):
@@ -72,4 +78,4 @@ def _told(why: _Why, names: list[str]) -> Reason:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     reason = why[0] if is_one else why[1]
     text = f"{files} no longer in scope because {reason}: {', '.join(names[:NAMED])}{more}"
-    return Reason("scope", text)
+    return Reason("scope", text, "memcli help presets" if reason == _NOT_NAMED else "")

@@ -87,6 +87,19 @@ def test_the_current_folder_counts(notes: Path, monkeypatch: pytest.MonkeyPatch)
     assert told("get 2023-05-08.md:3") == (0, "- the seventh line is this\n", "")
 
 
+def test_a_name_with_a_colon_is_no_other_file(notes: Path) -> None:
+    write(notes, "a:b 3.md", "# Odd\n\nname\n")
+    code, out, err = told("get 'a:b 3.md:3'")
+    assert (code, out, "of that name" in err) == (0, "name\n", False)
+
+
+def test_bytes_that_a_search_had_to_replace_are_named(notes: Path) -> None:
+    (notes / "latin.md").write_bytes("Schlüssel und Fuchs fox\n".encode("latin-1"))
+    line = "memcli: latin.md: some bytes are not UTF-8 and were replaced"
+    assert line in told("search fox")[2]
+    assert line not in told("search fox")[2]
+
+
 def test_an_encoder_that_is_named_has_to_be_there(notes: Path) -> None:
     code, _, err = told("index --encoder openai")
     assert (code, "vectors are off: openai.url is not set" in err) == (6, True)

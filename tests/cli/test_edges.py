@@ -104,8 +104,9 @@ LINES: dict[str, int] = {
     "related memory/2025-01-01.md:1": 0,
     "related nosuch.md:1": 3,
     "pick pool": 2,
+    "mcp": 0,
 }
-AWAY = ("help", "--help", "nosuch", "search", "config")  # what needs no workspace
+AWAY = ("help", "--help", "nosuch", "search", "config", "mcp")  # what needs no workspace
 
 
 class Edge(NamedTuple):

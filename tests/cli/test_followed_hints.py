@@ -239,8 +239,10 @@ ELSEWHERE = {
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
     "memcli search --stdin": "it reads; tests/search/test_honoured.py",
+    "memcli help agents": "a pipe that is closed; tests/mcp/test_life.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli config files": "a warning, tests/context/test_rules.py",
+    "memcli config files.max_bytes": "what is too large is below, in a folder of notes",
     "memcli init": "below, in a folder that nobody has marked",
     "memcli help presets": "tests/transcripts/layouts.txt",
     "memcli …": "what failed while it was measured; the same command",
@@ -297,6 +299,14 @@ def test_who_follows_the_hint_of_a_filter_sees_what_there_is(place: Place, filte
     code, out, err = follow(hint)
     assert (code, err) == (0, "")
     assert {"--tag": "infra", "--where": "tags", "--path": "MEMORY.md"}[filters.split()[0]] in out
+
+
+def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) -> None:
+    place.set("MEMCLI_FILES_MAX_BYTES", "40")
+    code, _, err = told("get memory/2025-01-01.md")
+    assert (code, hints(err)) == (3, ["memcli config files.max_bytes"])
+    assert "too-large (" in err
+    assert "40" in follow("memcli config files.max_bytes")[1]
 
 
 @pytest.mark.parametrize("command", ["compact", "index --watch"])

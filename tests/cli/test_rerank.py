@@ -69,6 +69,22 @@ def test_parts_are_compared_by_their_tokens(ask: Ask) -> None:
             assert result["score"] > before[result["citation"]]
 
 
+def test_what_a_reranker_adds_to_a_score_does_not_make_an_answer_good(
+    notes: Path, ask: Ask
+) -> None:
+    write(notes, "memory/2026-01-31.md", "# Day\n\nThe keeper poured tea.\n")
+    for day in range(1, 15):
+        text = f"# Day\n\nThe keeper poured out tea {day}.\n"
+        write(notes, f"memory/2026-01-{day:02}.md", text)
+    assert run(["index", "-q"]) == 0
+    plain, _ = ask(question="the keeper poured tea")
+    read, _ = ask("--rerank", "tokens", question="the keeper poured tea")
+    leads = [r["results"][0]["score"] - r["results"][9]["score"] for r in (plain, read)]
+    assert leads[0] < 0.05 < leads[1]
+    assert plain["verdict"] == read["verdict"] == "weak"
+    assert plain["withheld"] == read["withheld"]
+
+
 def test_nothing_is_read_and_nothing_said_where_the_first_is_far_ahead(ask: Ask) -> None:
     question = "when does the pool meet"
     plain, _ = ask(question=question)

@@ -21,9 +21,10 @@ from memcli.cli.main import run
 from memcli.compaction import folder
 from memcli.compaction.summaries import last_run
 from memcli.errors import UsageError
+from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
 from tests.cli.processes import COMMAND
-from tests.compaction.support import make_log, plan_of, read_back, settings
+from tests.compaction.support import lineage_of, make_log, plan_of, read_back, settings
 
 SMALL = ("--tail", "4", "--tail-tokens", "0")
 REPOSITORY = Path(__file__).parents[2]
@@ -85,6 +86,18 @@ CLOCKS = {
     "at one time": ("2026-02-20", "2026-02-20"),
     "end of summer time": ("2026-10-25T02:30+02:00", "2026-10-25T02:10+01:00"),
 }
+
+
+def test_a_summary_of_a_month_begins_with_its_first_day_and_finds_it_renamed(notes: Path) -> None:
+    (notes / "memory" / "2025-03-10.md").rename(notes / "memory" / "2025-03.md")
+    assert compact(notes, *SMALL, "--apply")[0] == 0
+    told = next(file for file in summaries(notes) if "memory/2025-03.md" in file.read_text())
+    lineage = lineage_of(told.read_text())
+    assert (told.name[:10], lineage.earliest) == ("2025-03-01", "2025-03-01")
+    assert lineage.latest >= "2025-03-31"
+    (notes / "memory" / "2025-03.md").rename(notes / "memory" / "2025-W10.md")
+    paths = ["memory/2025-W10.md", "memory/2025-W08.md", "memory/2025-03-01.md", "memory/a.md"]
+    assert successors(lineage, paths) == ["memory/2025-03-01.md", "memory/2025-W10.md"]
 
 
 @pytest.mark.parametrize("clock", CLOCKS)

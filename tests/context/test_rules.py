@@ -49,8 +49,9 @@ def answer(*arguments: str) -> tuple[dict[str, Any], str]:
     ],
 )
 def test_what_is_marked_by_a_glob_is_there(
-    notes: Path, settings: str, rule: tuple[str, str]
+    notes: Path, settings: str, rule: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MEMCLI_FILES_SCOPE", "memory")
     put(notes, {
         "memcli.toml": settings, "AGENTS.md": RULES, "README.md": "Not of the memory.\n",
         "rules/house.md": RULES, "docs/TONE.md": RULES, "docs/other.md": "Not of the source.\n",

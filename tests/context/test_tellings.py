@@ -15,7 +15,7 @@ from memcli.markdown.chunker import chunk_document
 from memcli.markdown.lineage import citations
 from memcli.markdown.parse import parse
 from memcli.types import Limits
-from memcli.workspace.dating import heading_date
+from memcli.workspace.dating import heading_days
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.support import count_tokens
@@ -85,9 +85,7 @@ def test_a_tail_has_the_records_of_compaction(lines: list[str]) -> None:
     text = "\n".join(["# Log", "", *lines]) + "\n"
     limits = Limits(48, 0, 256, count_tokens)
     parsed = parse(text)
-    chunks = chunk_document(
-        parsed, title="Log", date=None, limits=limits, heading_date=heading_date
-    )
+    chunks = chunk_document(parsed, title="Log", limits=limits, heading_days=heading_days)
     excerpts = [
         make_excerpt(
             chunk_id=at, path="memory/2026-02-01.md", text=chunk.text, ordinal=at,

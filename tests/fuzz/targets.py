@@ -20,7 +20,7 @@ from memcli.indexing.document import build_document
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
-from memcli.markdown.parts import choose_context, embedded_text
+from memcli.markdown.parts import embedded_text
 from memcli.markdown.words import prepare
 from memcli.render import sanitize, screen
 from memcli.render.markdown import passage as markdown_passage
@@ -30,13 +30,23 @@ from memcli.search import dates, query
 from memcli.search.hits import Hit
 from memcli.search.snippet import make_snippet, marked
 from memcli.store.sqlite.match import TOKENIZE, expression
-from memcli.types import Candidate, Excerpt, FileStat, FileText, Source, Wanted, shown
-from memcli.workspace.dating import document_date, heading_date
+from memcli.types import (
+    DATE_KEYS,
+    Candidate,
+    Excerpt,
+    FileStat,
+    FileText,
+    Source,
+    Wanted,
+    named_days,
+    shown,
+)
+from memcli.workspace.dating import document_days, heading_days, value_days
 from memcli.workspace.here import documents_at
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
 from tests.records import make_candidate, make_excerpt
-from tests.support import chunks_of, count_tokens, make_limits
+from tests.support import chunks_of, context_of, count_tokens, make_limits
 
 TODAY = date(2026, 2, 10)
 SOURCE = Source("memory", "/nowhere", ("**/*.md",))
@@ -76,7 +86,7 @@ def markdown(data: bytes) -> None:
         assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
         assert chunk.text_hash == digest(chunk.text)
         assert chunk.parts
-        context = choose_context("T", chunk.heading_path, chunk.date, limits)
+        context = context_of(chunk, "T", limits)
         at = 0
         for part in chunk.parts:
             assert at <= part.start < part.end <= len(chunk.text)
@@ -168,8 +178,11 @@ def dating(data: bytes) -> None:
         assert ends == sorted(ends)
         assert bool(ends) != bool(span.order)
         assert text.startswith(span.text, span.at)
-    for found in (document_date(text, text), heading_date(text)):
-        assert found is None or date.fromisoformat(found)
+    days, _ = document_days({"date": text}, text, DATE_KEYS)
+    for found in filter(None, (days, heading_days(text))):
+        first, last = map(date.fromisoformat, found)
+        assert first <= last
+        assert value_days(named_days(found)) == found
     try:
         dates.parse_date(text, TODAY)
     except ValueError as error:

@@ -65,11 +65,23 @@ def place(tmp_path: Path) -> Iterator[Place]:
     place.store.close()
 
 
-def test_the_first_search_builds_the_index_and_embeds_a_little(place: Place) -> None:
-    place.write("a", "b", "c", "d", "e")
+def test_a_first_search_embeds_all_or_nothing(place: Place) -> None:
+    place.write("a", "b")
     assert place.freshen() == Freshness("fresh", 0, None, ())
-    assert place.counts() == Counts(5, 5, 5, 2)
-    assert_sound(place.path)
+    assert place.counts() == Counts(2, 2, 2, 2)
+    place.write("c", "d", "e")
+    assert place.freshen() == Freshness("fresh", 0, None, ())
+    assert place.counts() == Counts(5, 5, 5, 2)  # a part of three would help nobody
+
+
+def test_a_later_search_embeds_what_was_left(place: Place) -> None:
+    place.write("a", "b", "c")
+    place.freshen(BOUNDS._replace(parts=0), encoder=no_encoder)
+    place.freshen()
+    assert place.counts() == Counts(3, 3, 3, 0)
+    assert place.freshen(BOUNDS._replace(parts=3)) == Freshness("fresh", 0, None, ())
+    assert place.counts() == Counts(3, 3, 3, 3)
+    place.freshen(BOUNDS._replace(parts=3), encoder=no_encoder)  # nothing waits now
 
 
 def test_too_many_files_for_a_first_search_are_an_error(place: Place) -> None:
@@ -107,7 +119,7 @@ def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) ->
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("stale", 2)
     assert told(answer.reason) == "more than 3 files have changed. Try: memcli index"
-    assert place.counts() == Counts(4, 4, 4, 3)
+    assert place.counts() == Counts(4, 4, 4, 1)
     assert place.freshen() == Freshness("fresh", 0, None, ())
 
 
@@ -126,7 +138,7 @@ def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
 
 def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:
     place.write("a", "b", "c")
-    place.freshen()
+    place.freshen(BOUNDS._replace(parts=3))
     for name in "bc":
         (place.root / f"{name}.md").unlink()
     bounds = BOUNDS._replace(files=0, parts=0)

@@ -85,6 +85,19 @@ def test_a_rename_embeds_nothing_unless_the_title_changes(place: tuple[Path, Pat
     assert run(root, store)[1] == 1
 
 
+def test_a_new_stamp_embeds_nothing_and_a_new_description_does(place: tuple[Path, Path]) -> None:
+    root, store = place
+    text = "---\nmodified: {}\ndescription: {}\n---\n# Pool\n\nbeans\n\n## Later\n\nfox\n"
+    write(root, "a.md", text.format("2026-02-10", "what is in it"))
+    assert run(root, store)[1] == 2
+    write(root, "a.md", text.format("2026-02-11T09:30:00", "what is in it"))
+    report, embedded = run(root, store)
+    assert (report.changed, embedded) == (("a.md",), 0)
+    write(root, "a.md", text.format("2026-02-11", "what was in it"))
+    assert run(root, store)[1] == 2
+    assert_sound(str(store))
+
+
 def test_a_revert_embeds_nothing(place: tuple[Path, Path]) -> None:
     root, store = place
     write(root, "a.md", TEXTS[0])
@@ -135,6 +148,20 @@ def test_a_change_of_a_source_reaches_its_stored_documents(place: tuple[Path, Pa
     writer.close()
     ((*_, trust, _, _, always, _, _),) = dump(str(store))["documents"]
     assert (trust, always) == ("untrusted", 0)
+
+
+def test_other_date_keys_reach_stored_documents(place: tuple[Path, Path]) -> None:
+    root, store = place
+    write(root, "a.md", "---\ncreated: 2026-02-09\nmodified: 2026-03-01\n---\ntext\n")
+    source = Source("memory", str(root), ("**/*.md",))
+    writer = open_writer(str(store))
+    index(writer, make_settings(root, source))
+    (before,) = dump(str(store))["documents"]
+    settings_ = make_settings(root, source._replace(date_keys=("created",)))
+    assert index(writer, settings_).changed == ("a.md",)
+    writer.close()
+    (after,) = dump(str(store))["documents"]
+    assert ("2026-03-01" in before, "2026-02-09" in after) == (True, True)
 
 
 def test_a_change_of_a_source_reaches_files_that_are_no_text(place: tuple[Path, Path]) -> None:
@@ -203,6 +230,7 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     assert len(before["properties"]) == 3 * kept
     writer = open_writer(str(store))
     writer.connection.execute(
+        "ALTER TABLE documents DROP COLUMN first_day; ALTER TABLE chunks DROP COLUMN first_day;"
         "DROP TABLE unread;"
         "DROP INDEX chunks_preferences; ALTER TABLE chunks DROP COLUMN preferences;"
         "DROP TABLE speakers; ALTER TABLE chunks DROP COLUMN turns;"
@@ -229,7 +257,8 @@ def test_words_of_an_older_index_are_written_anew_without_a_look_into_the_files(
     writer.connection.execute(
         "UPDATE fts SET heading = 'настройки', body = 'обновили почтовые серверы' WHERE rowid ="
         " (SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id"
-        " WHERE d.path = 'ru.md'); DROP TABLE unread; PRAGMA user_version = 9"
+        " WHERE d.path = 'ru.md'); DROP TABLE unread; ALTER TABLE documents DROP COLUMN first_day;"
+        " ALTER TABLE chunks DROP COLUMN first_day; PRAGMA user_version = 9"
     )
     writer.close()
     report, embedded = run(root, store)

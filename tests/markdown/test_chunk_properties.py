@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments
 from memcli.markdown.parse import parse
-from memcli.markdown.parts import choose_context, embedded_text
+from memcli.markdown.parts import embedded_text
 from memcli.markdown.tokens import quotient
-from tests.support import chunks_of, count_tokens, make_limits
+from tests.support import chunks_of, context_of, count_tokens, make_limits
 
 SCRIPTS = [
     "plain words here",
@@ -84,7 +84,7 @@ def test_parts_lie_in_their_chunk_in_order_and_fit_the_model(
 ) -> None:
     limits = make_limits(overlap=overlap)
     for chunk in chunks_of(text, title=title * 3, limits=limits):
-        context = choose_context(title * 3, chunk.heading_path, chunk.date, limits)
+        context = context_of(chunk, title * 3, limits)
         at = 0
         assert chunk.parts
         for part in chunk.parts:
@@ -155,7 +155,7 @@ def test_a_line_above_a_long_list_changes_at_most_20_parts(seed: int) -> None:
 def test_hostile_headings_and_bodies_fit_the_model(title: str, text: str) -> None:
     limits, size = make_limits(), 0
     for chunk in chunks_of(text, title=title):
-        context = choose_context(title, chunk.heading_path, chunk.date, limits)
+        context = context_of(chunk, title, limits)
         for part in chunk.parts:
             body = chunk.text[part.start : part.end]
             assert count_tokens(embedded_text(context, part.prefix, body)) <= limits.part_max

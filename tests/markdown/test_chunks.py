@@ -10,7 +10,7 @@ from memcli.markdown.chunker import digest
 from memcli.markdown.comments import visible
 from memcli.markdown.parts import choose_context, contexts, embedded_text
 from memcli.types import Chunk
-from tests.support import chunks_of, make_limits
+from tests.support import chunks_of, context_of, make_limits
 
 
 def brief(chunks: Sequence[Chunk]) -> list[tuple[str, int, int]]:
@@ -168,7 +168,7 @@ def test_no_part_holds_a_piece_of_a_comment() -> None:
     )
     shown = ""
     for chunk in chunks_of(text):
-        context = choose_context("T", chunk.heading_path, chunk.date, make_limits())
+        context = context_of(chunk, "T", make_limits())
         for part in chunk.parts:
             embedded = embedded_text(context, part.prefix, chunk.text[part.start : part.end])
             assert part.hash == digest(embedded)

@@ -25,6 +25,7 @@ from memcli.render.width import columns, shortened, wrap
 from memcli.search.landing import Landing
 from memcli.search.snippet import Snippet
 from memcli.types import shown as name
+from memcli.workspace.dating import age_days
 from tests.records import make_candidate
 from tests.render.test_text import CANDIDATE, HIT, SNIPPET, TAGS
 
@@ -43,6 +44,24 @@ def test_a_passage_is_where_then_how_good_and_old_then_its_text() -> None:
         "    The pool\n"
         "    ran dry.\n\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("first_day", "last_day", "today", "told"),
+    [
+        ("2026-02-01", "2026-02-28", "2026-02-10", "this month     2026-02  Pool"),
+        ("2026-02-09", "2026-02-15", "2026-02-10", "this week      2026-W07  Pool"),
+        ("2026-02-09", "2026-02-15", "2026-02-16", "yesterday      2026-W07  Pool"),
+        ("2026-02-01", "2026-02-28", "2026-01-30", "in 4 weeks     2026-02  Pool"),
+    ],
+)
+def test_a_week_or_a_month_has_its_name_and_the_age_of_its_last_day(
+    first_day: str, last_day: str, today: str, told: str
+) -> None:
+    about = CANDIDATE.about._replace(first_day=first_day, date=last_day)
+    hit = HIT._replace(candidate=CANDIDATE._replace(about=about))
+    shown = passage(1, hit, SNIPPET, _screen(age_days=lambda day: age_days(day, today)))
+    assert told in shown.split("\n")[1]
 
 
 def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:

@@ -46,6 +46,16 @@ def test_it_stays_behind_what_is_newer_undated_far_better_or_about_something_els
     assert order(OLD, hit(2, 0.6, "Orders are kept in PostgreSQL.", "2025-08-18")) == [1, 2]
 
 
+def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> None:
+    about = NEW.about._replace(date="2025-03-31", document_date="2025-03-31")
+    of_march = NEW.candidate._replace(about=about._replace(first_day="2025-03-01"))
+    of_the_end = NEW.candidate._replace(about=about)
+    earlier = hit(1, 0.8, "Orders are kept in MySQL.", "2025-02-28")
+    assert order(OLD, NEW._replace(candidate=of_the_end)) == [2, 1]
+    assert order(OLD, NEW._replace(candidate=of_march)) == [1, 2]
+    assert order(earlier, NEW._replace(candidate=of_march)) == [2, 1]
+
+
 def test_only_the_first_six_are_compared_so_a_limit_changes_nothing() -> None:
     between = [hit(n, 0.75, "x", None) for n in range(10, 15)]
     assert order(OLD, *between[:4], NEW)[0] == 2

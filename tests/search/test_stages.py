@@ -152,6 +152,41 @@ def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     assert not is_of(fused(*after)[0], [("2026-01-03", "2026-01-05")])
 
 
+def spanning(first_day: str, last_day: str, chunk_id: int = 1) -> Hit:
+    (hit,) = fused(candidate(chunk_id, bm25=1.0, date=last_day))
+    about = hit.about._replace(first_day=first_day)
+    return hit._replace(candidate=hit.candidate._replace(about=about))
+
+
+def test_a_record_of_a_month_is_of_each_of_its_days() -> None:
+    month = spanning("2026-02-01", "2026-02-28")
+    for day in ("2026-02-01", "2026-02-10", "2026-02-28"):
+        assert is_of(month, [(day, day)])
+        assert scores(apply_proximity([month], spans=[(day, day)])) == {1: 0.75}
+    for day, distance in (("2026-01-29", 3), ("2026-03-03", 3), ("2026-04-30", 61)):
+        assert not is_of(month, [(day, day)])
+        assert distance_days("2026-02-28", [(day, day)], "2026-02-01") == distance
+    assert scores(apply_proximity([month], spans=[("2026-01-29", "2026-01-29")])) == {1: 0.625}
+    assert is_of(month, [("2026-02-20", "2026-03-31")])
+    assert distance_days("2026-02-28", [(FIRST_DAY, "2026-01-31")], "2026-02-01") > 30
+
+
+def test_a_record_of_a_month_is_left_out_where_all_of_it_is_excluded() -> None:
+    week = spanning("2026-01-26", "2026-02-01")
+    spans, out = [(FIRST_DAY, "2026-01-31")], [("2026-02-01", "2026-02-28")]
+    assert scores(apply_proximity([week], spans=spans, out=out)) == {1: 0.75}
+    month = spanning("2026-02-01", "2026-02-28")
+    assert scores(apply_proximity([month], spans=[(FIRST_DAY, LAST_DAY)], out=out)) == {1: 0.5}
+
+
+def test_a_record_of_the_month_does_not_go_before_one_of_the_day() -> None:
+    day = [("2026-02-10", "2026-02-10")]
+    (of_day,) = fused(candidate(2, bm25=1.0, date="2026-02-10"))
+    hits = [spanning("2026-02-01", "2026-02-28")._replace(score=0.6), of_day]
+    moved = apply_proximity([hit._replace(own_coverage=1.0) for hit in hits], spans=day)
+    assert [hit.about.chunk_id for hit in moved] == [2, 1]
+
+
 def test_passages_of_the_day_that_hold_most_words_come_first() -> None:
     """Three quarters are most; a stretch of days has only its bonus."""
     days = ("2026-01-09", "2026-01-10", "2026-01-10")

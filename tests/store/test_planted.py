@@ -119,7 +119,17 @@ ROWS = {
     "text of bytes": "UPDATE chunks SET text = x'ff00'",
     "lines of text": "UPDATE parts SET start_line = 'one', start = 'x'",
     "days": "UPDATE chunks SET date = char(27) || ']0;x'",
+    "first days": "UPDATE chunks SET first_day = char(27) || ']0;x'",
+    "spans": "UPDATE documents SET date = '2026-01-01', first_day = '2026-01-02'",
 }
+
+
+def test_a_span_that_no_note_has_is_not_walked(path: Path) -> None:
+    planted(path, sql("UPDATE documents SET date = '9999-12-31', first_day = '0001-01-01'"))
+    reader = Reader(str(path))
+    with pytest.raises(DamagedError, match="holds what memcli did not write"):
+        reader.days()
+    reader.close()
 
 
 @pytest.mark.parametrize("statement", ROWS.values(), ids=ROWS)
@@ -131,7 +141,8 @@ def test_a_row_of_another_hand_is_found_by_the_check(path: Path, statement: str)
 
 
 @pytest.mark.parametrize(
-    "name", ["short vectors", "vectors of text", "headings", "nested headings", "days"]
+    "name",
+    ["short vectors", "vectors of text", "headings", "nested headings", "days", "first days"],
 )
 def test_a_search_says_that_a_row_cannot_be_read(path: Path, name: str) -> None:
     planted(path, sql(ROWS[name]))

@@ -48,11 +48,15 @@ def test_what_no_glob_names_any_more(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "docs/b.md")
     memory = Source("memory", str(tmp_path), ("memory/**/*.md",))
     docs = Source("docs", str(tmp_path / "docs"), ("*.markdown",))
-    assert told([("memory", "a.md"), ("docs", "b.md"), ("web", "x.md")], memory, docs) == [
+    assert told(
+        [("memory", "a.md"), ("docs", "b.md"), ("web", "x.md"), ("codex", "y.md")], memory, docs
+    ) == [
         "1 file is no longer in scope because files.scope and files.include do not name it: a.md",
         "1 file is no longer in scope because the include globs of the source docs do not name it:"
         " docs:b.md",
         "1 file is no longer in scope because its source is no longer set: web:x.md",
+        "1 file is no longer in scope because the memory of another program is searched beside a"
+        " folder without a mark, or where you name it: codex:y.md",
     ]
 
 

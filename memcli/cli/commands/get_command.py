@@ -129,8 +129,13 @@ def _say_which(target: str, found: Lines, skin: Skin) -> None:
     if source != MEMORY_SOURCE:
         if not target.startswith((f"{source}:", "./", "../", "/", name)):
             skin.terminal.warn(f"the memory has no {path}; this is {shown(source, path)}")
-    elif name != path and target.startswith(path) and os.path.isfile(path):
+    elif name != path and target.startswith(path) and _is_other(path, skin.file_of(source, path)):
         skin.terminal.warn(f"this is {name}; the file of that name here is ./{path}")
+
+
+def _is_other(path: str, file: str | None) -> bool:
+    """Tell whether a path from here names a file, and not the one that was found."""
+    return os.path.isfile(path) and not (file and os.path.samefile(path, file))
 
 
 def _write_behind(behind: Sequence[RawLines], skin: Skin) -> None:

@@ -54,7 +54,7 @@ def command(
 
 def _record(skin: Skin, mark: str) -> dict[str, Any]:
     """Describe what is searched here, and which memories lie beside it."""
-    from memcli.workspace.dating import path_date
+    from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
     config, settings = skin.config, skin.memory.index_settings()
@@ -68,7 +68,7 @@ def _record(skin: Skin, mark: str) -> dict[str, Any]:
         "mark": mark or WORKSPACE_FILE,
         "written": not mark,
         "files": len(files),
-        "dated": sum(path_date(path) is not None for path in files),
+        "dated": sum(path_days(path) is not None for path in files),
         "beside": [{"name": s.name, "path": s.root} for s in _beside(config.workspace,
                                                                      config.sources)],
     }  # fmt: skip
@@ -102,6 +102,9 @@ def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
         lines += [f"Beside it lies {each['name']} in {each['path']}" for each in found["beside"]]
         names = list(dict.fromkeys(each["name"].partition(".")[0] for each in found["beside"]))
         listed = ", ".join(f'"{name}"' for name in names)
-        lines.append(f"To search that too: --with {names[0]}, or for good in "
-                     f"{user_file(os.environ)}: files.presets = [{listed}]")  # fmt: skip
+        flags = " ".join(f"--with {name}" for name in names)
+        lines += [
+            f"To search {'it' if len(found['beside']) == 1 else 'them'} too: {flags}; or for good,",
+            f"below [files] in {user_file(os.environ)}: presets = [{listed}]",
+        ]
     return [*lines, "Next: memcli search QUESTION"] if count else lines

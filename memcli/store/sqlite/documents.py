@@ -56,8 +56,8 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
     connection.execute(
         "INSERT INTO documents (source, path, hash, size, mtime_ns, ctime_ns, inode,"
         " indexed_ns, title, date, kind, scope, source_kind, trust, authority,"
-        " importance, always, soft, front_matter, skip)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " importance, always, soft, front_matter, skip, first_day)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (source, path) DO UPDATE SET hash=excluded.hash,"
         " size=excluded.size, mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns,"
         " inode=excluded.inode, indexed_ns=excluded.indexed_ns, title=excluded.title,"
@@ -65,13 +65,14 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         " source_kind=excluded.source_kind, trust=excluded.trust,"
         " authority=excluded.authority, importance=excluded.importance,"
         " always=excluded.always, soft=excluded.soft, front_matter=excluded.front_matter,"
-        " skip=excluded.skip",
+        " skip=excluded.skip, first_day=excluded.first_day",
         (
             document.source, document.path, stamp.hash, stamp.stat.size,
             stamp.stat.mtime_ns, stamp.stat.ctime_ns, stamp.stat.inode,
             stamp.indexed_ns, document.title, document.date, document.kind,
             document.scope, document.source_kind, document.trust, document.authority,
             document.importance, document.always, document.soft, document.front_matter, skip,
+            document.first_day,
         ),
     )  # fmt: skip
     found = rows(
@@ -92,13 +93,14 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
     connection.execute(
         "INSERT INTO chunks (document_id, ordinal, anchor, heading_path, start_line,"
         " end_line, start_byte, end_byte, tokens, text_hash, date, links, text, turns,"
-        " preferences) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " preferences, first_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             document_id, chunk.ordinal, chunk.anchor,
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.start_line,
             chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
             chunk.text_hash, chunk.date, json.dumps(chunk.links, ensure_ascii=False),
             chunk.text, as_json(chunk.turns), json.dumps(chunk.preferences),
+            chunk.first_day,
         ),
     )  # fmt: skip
     chunk_id = connection.last_insert_rowid()
@@ -233,7 +235,7 @@ def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stam
 
 _TOLD = (
     "source", "path", "title", "date", "kind", "scope", "source_kind", "trust", "authority",
-    "importance", "always", "soft", "front_matter",
+    "importance", "always", "soft", "front_matter", "first_day",
 )  # fmt: skip
 
 
@@ -253,7 +255,7 @@ def _document(connection: apsw.Connection, document_id: int) -> Document:
 
 _OF_CHUNK = (
     "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
-    "tokens", "text", "text_hash", "date", "links", "turns", "preferences",
+    "tokens", "text", "text_hash", "date", "links", "turns", "preferences", "first_day",
 )  # fmt: skip
 
 

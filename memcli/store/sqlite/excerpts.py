@@ -45,6 +45,7 @@ ABOUT = {
     "scope": Column("d.scope", TEXT, SCOPES.index),
     "source_kind": Column("d.source_kind", TEXT),
     "trust": Column("d.trust", TEXT, TRUSTS.index),
+    "first_day": Column("c.first_day", MAYBE_TEXT, date.fromisoformat),
 }
 _EXCERPT = {
     "text": Column("c.text", TEXT),
@@ -155,15 +156,19 @@ def listed(connection: apsw.Connection, reach: Reach) -> list[Listed]:
     """List the documents within reach, those without a chunk by their date."""
     from memcli.store.context_records import Listed
 
-    test, values = within(reach, date="coalesce(c.date, d.date)")
+    test, values = within(
+        reach, "coalesce(c.first_day, c.date, d.first_day, d.date)", "coalesce(c.date, d.date)"
+    )
     reached = (
         " AND d.id IN (SELECT d.id FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
         f" WHERE {test})"
     )
     told = ("source", "path", "date", "kind", "scope", "trust")
-    columns = {"title": ABOUT["title"], "front_matter": _FRONT_MATTER} | {
-        name: _RATED[name] for name in told
-    }
+    columns = {
+        "title": ABOUT["title"],
+        "front_matter": _FRONT_MATTER,
+        "first_day": Column("d.first_day", MAYBE_TEXT, date.fromisoformat),
+    } | {name: _RATED[name] for name in told}
     found = typed_rows(
         connection,
         [columns[name] for name in Listed._fields],

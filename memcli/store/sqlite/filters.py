@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from memcli.store.records import Reach
     from memcli.types import Filters
 
+# The last day that a span with a given day may end on, none being longer than a month: up to there
+# an index of dates is walked, and not to its end.
+LAST_OF_ANY = "coalesce(date(?, '+30 days'), '9999-12-31')"
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 # Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
 # what those lines hold and not what the store holds.
@@ -50,19 +53,23 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
     )
 
 
-def within(reach: Reach, date: str = "c.date") -> tuple[str, list[Any]]:
+def within(
+    reach: Reach, first_day: str = "coalesce(c.first_day, c.date)", date: str = "c.date"
+) -> tuple[str, list[Any]]:
     """Write a test over chunks c of documents d; empty where everything is within reach.
 
-    `date` is what the dates of the filters are compared with.
+    Whatever has a day between `first_day` and `date` that the filters name is let through.
     """
     filters = reach.filters
     tests: list[str] = []
     values: list[Any] = []
-    for bound, operator in ((filters.since, ">="), (filters.until, "<=")):
-        if bound:
-            undated = f"{date} IS NULL OR " if filters.undated else ""
-            tests.append(f"({undated}{date} {operator} ?)")
-            values.append(bound)
+    undated = f"{date} IS NULL OR " if filters.undated else ""
+    if filters.since:
+        tests.append(f"({undated}{date} >= ?)")
+        values.append(filters.since)
+    if filters.until:
+        tests.append(f"({undated}{first_day} <= ? AND {date} <= {LAST_OF_ANY})")
+        values += [filters.until, filters.until]
     for column, wanted in (
         ("d.source", filters.sources),
         ("d.kind", filters.kinds),

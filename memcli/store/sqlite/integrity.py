@@ -14,9 +14,11 @@ _FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
 _ODD = {
     "documents": "typeof(path) <> 'text' OR typeof(size) <> 'integer'"
     f" OR typeof(mtime_ns) <> 'integer' OR date NOT GLOB '{_DAY}'"
+    f" OR first_day NOT GLOB '{_DAY}' OR first_day >= date"
     " OR NOT json_valid(front_matter) OR json_type(front_matter) <> 'object'",
     "chunks": "typeof(text) <> 'text' OR typeof(start_line) <> 'integer'"
     f" OR typeof(end_line) <> 'integer' OR date NOT GLOB '{_DAY}'"
+    f" OR first_day NOT GLOB '{_DAY}' OR first_day >= date"
     " OR NOT json_valid(heading_path) OR json_type(heading_path) <> 'array'"
     " OR NOT json_valid(links) OR json_type(links) <> 'array'"
     " OR NOT json_valid(turns) OR json_type(turns) <> 'array'"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
@@ -26,7 +26,7 @@ from memcli.store.sqlite.driver import (
     typed_rows,
     understood,
 )
-from memcli.store.sqlite.filters import select_chunks
+from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.match import expression, phrase
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # Codes of so many vectors take some milliseconds to look through.
 MANY_VECTORS = 32_768
+MOST_DAYS = 31  # of a span
 # Columns of a candidate behind those of what is told of it.
 _CANDIDATE = {
     "tokens": Column("c.tokens", WHOLE),
@@ -47,7 +48,11 @@ _CANDIDATE = {
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
 }
-_DAYS = (Column("date", TEXT, date.fromisoformat), Column("count(*)", WHOLE))
+_DAYS = (
+    Column("coalesce(first_day, date)", TEXT, date.fromisoformat),
+    Column("date", TEXT, date.fromisoformat),
+    Column("count(*)", WHOLE),
+)
 _PARTS = (
     Column("chunk_id", WHOLE),
     Column("hash", BLOB),
@@ -121,17 +126,27 @@ class Reader:
 
         found = self._rows(
             "SELECT d.source, count(*), (SELECT count(*) FROM chunks c JOIN documents e"
-            " ON e.id = c.document_id WHERE e.source = d.source), min(d.date), max(d.date)"
+            " ON e.id = c.document_id WHERE e.source = d.source), "
+            " min(coalesce(d.first_day, d.date)), max(d.date)"
             " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
         )
         return {source: SourceCounts(*counted) for source, *counted in found}
 
     def days(self) -> dict[str, int]:
-        """Count the dated documents by ISO date."""
+        """Count the dated documents by ISO date, those of a week or month on every day of it."""
         with understood(self.path):
-            return dict(
-                typed_rows(self._connection, _DAYS, "FROM documents WHERE date <> '' GROUP BY 1")
+            found = typed_rows(
+                self._connection, _DAYS, "FROM documents WHERE date <> '' GROUP BY 1, 2"
             )
+            counted: dict[str, int] = {}
+            for first, last, count in found:
+                start = date.fromisoformat(first)
+                length = (date.fromisoformat(last) - start).days + 1
+                if not 0 < length <= MOST_DAYS:
+                    raise ValueError(f"{first} to {last} is neither a week nor a month")
+                for day in ((start + timedelta(n)).isoformat() for n in range(length)):
+                    counted[day] = counted.get(day, 0) + count
+        return counted
 
     def skipped(self) -> list[Skip]:
         """List the files whose content is not text."""
@@ -230,16 +245,17 @@ class Reader:
         return near
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
-        """List chunks whose ISO date lies in a span: the newest of each span."""
+        """List chunks that have a day of a span, the newest of each span."""
         select, values = select_chunks(reach) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
         found: list[int] = []
         for start, end in spans:
             with understood(self.path):
                 newest = self._rows(
-                    f"SELECT c.id {excerpts.CHUNKS} WHERE c.date BETWEEN ? AND ?{within}"
+                    f"SELECT c.id {excerpts.CHUNKS} WHERE c.date BETWEEN ? AND {LAST_OF_ANY}"
+                    f" AND coalesce(c.first_day, c.date) <= ?{within}"
                     " ORDER BY c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
-                    (start, end, *values, limit),
+                    (start, end, end, *values, limit),
                 )
             found += [chunk_id for (chunk_id,) in newest]
         return found

@@ -117,12 +117,17 @@ ALTER TABLE chunks ADD COLUMN preferences TEXT NOT NULL DEFAULT '[]';
 CREATE INDEX chunks_preferences ON chunks (id) WHERE preferences <> '[]';
 """
 
-
 # Texts that an encoder cannot read, so that no run looks at them again.
 _V11 = """
 CREATE TABLE unread (
   hash BLOB NOT NULL, fingerprint TEXT NOT NULL, PRIMARY KEY (hash, fingerprint)
 ) WITHOUT ROWID
+"""
+
+# Where a span of days begins, whose last day is the date. Documents are cut anew, which fills it.
+_V12 = """
+ALTER TABLE documents ADD COLUMN first_day TEXT;
+ALTER TABLE chunks ADD COLUMN first_day TEXT;
 """
 
 
@@ -144,7 +149,7 @@ def _v10(connection: apsw.Connection) -> None:
 
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "0daa9b01d2da3325171bb6dddc810f7f"
+SHAPE = "f1ab0c5d5bd8509fca49153693a22c0c"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
@@ -160,7 +165,7 @@ _META = {
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11, _V12,
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ def is_within(reach: Reach, about: About, front_matter: str) -> bool:
     filters = reach.filters
     is_own = about.source == MEMORY_SOURCE
     return (
-        _is_dated(filters, about.date)
+        _is_dated(filters, about)
         and _is_among(about.source, filters.sources)
         and _is_among(about.kind, filters.kinds)
         and _is_among(about.scope, filters.scopes)
@@ -33,10 +33,17 @@ def is_within(reach: Reach, about: About, front_matter: str) -> bool:
     )
 
 
-def _is_dated(filters: Filters, date: str | None) -> bool:
-    if date is None:
+def _is_dated(filters: Filters, about: About) -> bool:
+    if about.date is None:
         return filters.undated or not (filters.since or filters.until)
-    return (filters.since or date) <= date <= (filters.until or date)
+    return overlap(about, filters.since or "0001-01-01", filters.until or "9999-12-31")
+
+
+def overlap(about: About, first: str, last: str) -> bool:
+    """Tell that some of the days of a chunk are between two, which are included."""
+    return (
+        about.date is not None and first <= about.date and (about.first_day or about.date) <= last
+    )
 
 
 def _is_among(name: str, wanted: Sequence[str]) -> bool:

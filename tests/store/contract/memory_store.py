@@ -6,10 +6,12 @@ record that was there when it began. Every answer is worked out from all documen
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date, timedelta
 from functools import cached_property
 from itertools import groupby
 from struct import unpack
@@ -17,6 +19,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from memcli.errors import BusyError, IndexMissingError
+from memcli.markdown.parts import description_of
 from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
 from memcli.store.port import Sleep
 from memcli.store.records import (
@@ -56,7 +59,7 @@ from memcli.types import (
     Turn,
     Wanted,
 )
-from tests.store.contract.memory_reach import is_within
+from tests.store.contract.memory_reach import is_within, overlap
 from tests.store.contract.memory_words import Columns, Words, columns, tokens
 
 DAY_NS = 86_400 * 10**9
@@ -78,7 +81,7 @@ class Row(NamedTuple):
             chunk_id=self.id, source=d.source, path=d.path, anchor=c.anchor,
             heading_path=c.heading_path, title=d.title, start_line=c.start_line,
             end_line=c.end_line, date=c.date, document_date=d.date, kind=d.kind, scope=d.scope,
-            source_kind=d.source_kind, trust=d.trust,
+            source_kind=d.source_kind, trust=d.trust, first_day=c.first_day,
         )  # fmt: skip
 
     @property
@@ -147,7 +150,7 @@ def _without_text(d: Document) -> About:
     return About(
         chunk_id=0, source=d.source, path=d.path, anchor="", heading_path=(), title=d.title,
         start_line=1, end_line=0, date=d.date, document_date=d.date, kind=d.kind, scope=d.scope,
-        source_kind=d.source_kind, trust=d.trust,
+        source_kind=d.source_kind, trust=d.trust, first_day=d.first_day,
     )  # fmt: skip
 
 
@@ -181,14 +184,24 @@ class MemorySnapshot:
         found = {}
         for source in sorted({stored.document.source for stored in self._texts()}):
             own = [stored for stored in self._texts() if stored.document.source == source]
-            dates = sorted(stored.document.date for stored in own if stored.document.date)
+            dated = [stored.document for stored in own if stored.document.date]
+            first = min((d.first_day or d.date for d in dated if d.date), default=None)
+            last = max((d.date for d in dated if d.date), default=None)
             chunks = sum(len(stored.rows) for stored in own)
-            first, last = (dates[0], dates[-1]) if dates else (None, None)
             found[source] = SourceCounts(len(own), chunks, first, last)
         return found
 
     def days(self) -> Mapping[str, int]:
-        return Counter(stored.document.date for stored in self._texts() if stored.document.date)
+        counted = Counter[str]()
+        for document in (stored.document for stored in self._texts()):
+            if document.date:
+                first, last = map(
+                    date.fromisoformat, (document.first_day or document.date, document.date)
+                )
+                counted.update(
+                    (first + timedelta(n)).isoformat() for n in range((last - first).days + 1)
+                )
+        return counted
 
     def skipped(self) -> Sequence[Skip]:
         documents = self._state.documents
@@ -244,7 +257,7 @@ class MemorySnapshot:
         rows = sorted(self._within(reach), key=lambda row: row.chunk.date or "", reverse=True)
         found: list[int] = []
         for first, last in spans:
-            inside = [r.id for r in rows if r.chunk.date and first <= r.chunk.date <= last]
+            inside = [r.id for r in rows if overlap(r.about, first, last)]
             found += inside[:limit]
         return found
 
@@ -314,7 +327,17 @@ class MemorySnapshot:
 
     def listed(self, reach: Reach) -> Sequence[Listed]:
         return [
-            Listed(d.source, d.path, d.title, d.date, d.kind, d.scope, d.trust, d.front_matter)
+            Listed(
+                d.source,
+                d.path,
+                d.title,
+                d.date,
+                d.kind,
+                d.scope,
+                d.trust,
+                d.front_matter,
+                d.first_day,
+            )
             for _, (d, _, skip, rows) in sorted(self._state.documents.items())
             if not skip
             and any(
@@ -481,7 +504,8 @@ class MemoryChange:
                 row.chunk.text[part.start : part.end],
                 row.document.title,
                 row.chunk.heading_path,
-                row.chunk.date,
+                row.about.days or None,
+                description_of(json.loads(row.document.front_matter)),
             )
             for row, part in waiting
         }

@@ -24,7 +24,7 @@ SUB = """---
 Tags: [Infra/db, "#Über", 2024]
 status: Open
 severity: 2
-created: 2026-03-01T10:00:00
+opened: 2026-03-01T10:00:00
 metadata: {type: feedback, by: [{name: Odette}]}
 ---
 """
@@ -40,7 +40,7 @@ ODD = """---
 tags: infrared draft
 status:
 version: "1.10"
-created: 2026-03-01
+opened: 2026-03-01
 "it's": '%_[x]*'
 ---
 """
@@ -100,8 +100,8 @@ SAID = {
     (Where("severity", "2.50"),): "deep",
     (Where("version", "1.10"),): "odd",
     (Where("version", "1.1"),): "",  # it is a text
-    (Where("created", "2026-03-01"),): "sub odd",
-    (Where("created", "2026-03-01T10:00:00"),): "sub",
+    (Where("opened", "2026-03-01"),): "sub odd",
+    (Where("opened", "2026-03-01T10:00:00"),): "sub",
     (Where("due", "2026-03-01"),): "deep",
     (Where("due", "2026-03"),): "",
     (Where("draft", "yes"),): "deep",

@@ -1,0 +1,334 @@
+"""How often the verdict of an answer is right, on every collection; not part of the suite.
+
+    python -m tests.benchmarks.verdict ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
+
+ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
+`workspace/`, and where it has them `queries_abstention.jsonl` and `queries_adversarial.jsonl`,
+questions that have no answer. Every question with an answer is asked once more with the chunks
+left out that hold its evidence ("gone"). An answer is right where a judged line stands in its
+first five passages.
+
+One row a collection:
+
+n       questions as they stand in the files, and how many of them have an answer
+ROC     area under it of the first passage's confidence: right answers against the other questions
+        of the files, and against the same questions with their evidence gone
+good    how many get it; its precision over the questions of the files, its recall of the right
+        answers, and how many of the questions whose evidence is gone get it
+none    the same; its precision is the share without a right answer, its recall that of the
+        questions whose evidence is gone; then the share of right answers that get it
+
+`--fit` asks which lead makes an answer `good`: a logistic regression over named features, fitted
+with equal weight on all collections but one and told of the one that is left out. Its row has the
+constants and what the verdict would be there: as today, but with the regression in place of
+`floor.stands_out`. `--stores` keeps the indexes, so that the next run embeds nothing anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from memcli.api.ask import ask_as_it_is
+from memcli.api.memory import Memory
+from memcli.api.sync import Job, Vectors, sync
+from memcli.bench.metrics import Range
+from memcli.bench.queries import Query, read_queries
+from memcli.search.floor import TENTH, THIRTIETH, verdict
+from memcli.search.hits import Hit
+from memcli.search.options import options_of
+from memcli.search.question import Question
+from memcli.store.records import Reach
+from memcli.types import Filters
+from tests.benchmarks.quality_table import sets
+
+FILES = {
+    "answerable": "queries.jsonl",
+    "abstention": "queries_abstention.jsonl",
+    "adversarial": "queries_adversarial.jsonl",
+}
+GONE = "gone"  # the kind of a question whose evidence is left out
+TODAY = date(2026, 1, 1)  # of questions that name no day
+FIRST = 5  # passages in which a judged line makes an answer right
+LEAST = 5  # questions on each side of an area
+FULL = 60  # questions from which a collection has its whole weight in a fit
+SURE = 0.76  # of the regression: from here on an answer stands out
+RIDGE = 1.0
+
+
+class Told(NamedTuple):
+    """One question that was asked: what the verdict was, and what it could rest on."""
+
+    kind: str  # a key of FILES, or GONE
+    verdict: str
+    by_confidence: str  # what it would be if every answer stood out
+    is_right: bool
+    has_vectors: bool
+    features: Mapping[str, float]
+
+
+Found = tuple[Sequence[Hit], Sequence[Hit]]  # passages before age counts, chunks
+
+
+def _nth(values: Sequence[float], n: int) -> float:
+    return values[n - 1] if len(values) >= n else 0.0
+
+
+def _confidence(found: Found) -> float:
+    return found[0][0].confidence or 0.0 if found[0] else 0.0
+
+
+def _log_odds(found: Found) -> float:
+    share = min(0.9999, max(0.0001, _confidence(found)))
+    return math.log(share / (1.0 - share))
+
+
+def _lead(rank: int, found: Found) -> float:
+    scores = [hit.score for hit in found[0]]
+    return _nth(scores, 1) - _nth(scores, rank)
+
+
+def _ratio(found: Found) -> float:
+    scores = [hit.score for hit in found[0]]
+    return _nth(scores, TENTH) / scores[0] if scores and scores[0] else 0.0
+
+
+def _near(rank: int, found: Found) -> float:
+    return _nth(sorted((hit.cosine or 0.0 for hit in found[1]), reverse=True), rank)
+
+
+def _saturation(found: Found) -> float:
+    held = [hit.coverage for hit in found[1]]
+    return math.log1p(sum(share >= 0.6 * max(held) for share in held)) if held else 0.0
+
+
+def _worse_rank(found: Found) -> float:
+    if not found[0]:
+        return 0.0
+    first = found[0][0].candidate
+    return math.log(max(first.lexical_rank or 300, first.dense_rank or 300))
+
+
+FEATURES: Mapping[str, Callable[[Found], float]] = {
+    "lead": lambda found: _lead(TENTH, found),
+    "crowd": lambda found: _near(THIRTIETH, found),
+    "confidence": _log_odds,
+    "lead5": lambda found: _lead(5, found),
+    "ratio": _ratio,
+    "cosine": lambda found: (found[0][0].cosine or 0.0) if found[0] else 0.0,
+    "coverage": lambda found: found[0][0].held if found[0] else 0.0,
+    "crowd10": lambda found: _near(10, found),
+    "crowd100": lambda found: _near(100, found),
+    "saturation": _saturation,
+    "ranks": _worse_rank,
+}
+
+
+def asked(folder: Path, store: Path, mode: str) -> Iterator[Told]:
+    """Ask all questions of one set; its index is brought in step first."""
+    environ = {**os.environ, "MEMCLI_STORE": str(store), "MEMCLI_SEARCH_MODE": mode}
+    with Memory.open(folder / "workspace", environ=environ) as memory:
+        sync(memory, Job(), Vectors(memory))
+        with memory.store.snapshot() as snapshot:
+            excerpts = snapshot.excerpts_of(list(snapshot.known()), Reach())
+        places = [
+            (Range(e.about.path, e.about.start_line, e.about.end_line), e.about.chunk_id)
+            for e in excerpts
+        ]
+        for kind, name in FILES.items():
+            if not (folder / name).exists():
+                continue
+            for query in read_queries((folder / name).read_text("utf-8").split("\n"), name):
+                yield _ask(memory, query, kind, frozenset())
+                if kind == "answerable":
+                    held = {i for at, i in places if any(at.touches(r) for r in query.relevant)}
+                    yield _ask(memory, query, GONE, frozenset(held))
+
+
+def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> Told:
+    left: dict[str, Sequence[Hit]] = {}
+    options = options_of(memory.config, filters=Filters())
+    options = options._replace(inner=options.inner._replace(outside=outside))
+    today = date.fromisoformat(query.date[:10]) if query.date else TODAY
+    answer = ask_as_it_is(
+        memory, Question.read(query.text, today), options, observe=left.__setitem__
+    )
+    shown = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits[:FIRST]]
+    found = left.get("floor", ()), answer.fused
+    return Told(
+        kind,
+        answer.verdict,
+        "weak" if answer.is_of_others else verdict(found[0]),
+        kind == "answerable" and any(s.touches(r) for s in shown for r in query.relevant),
+        answer.dense.ran,
+        {name: measure(found) for name, measure in FEATURES.items()},
+    )
+
+
+def area(higher: Sequence[float], lower: Sequence[float]) -> float | None:
+    """Give the share of pairs that are ordered rightly, ties counting half; None of too few.
+
+    Example: area([1, 1, 1, 1, 3], [2, 2, 0, 0, 0]) -> 0.68
+    """
+    if min(len(higher), len(lower)) < LEAST:
+        return None
+    above, below = np.array(higher)[:, None], np.array(lower)[None, :]
+    return float(((above > below) + 0.5 * (above == below)).mean())
+
+
+def rates(told: Sequence[Told], verdicts: Sequence[str], name: str) -> list[float | None]:
+    """Give how many of the files' questions get a verdict, its precision, and its shares.
+
+    The shares are those of the right answers and of the questions whose evidence is gone.
+    """
+    given = [each for each, v in zip(told, verdicts, strict=True) if v == name]
+    of_files = [each for each in given if each.kind != GONE]
+    fitting = [each for each in of_files if each.is_right == (name == "good")]
+    right = [each for each in told if each.is_right]
+    gone = [each for each in told if each.kind == GONE]
+    return [
+        float(len(of_files)),
+        _share(len(fitting), len(of_files)),
+        _share(sum(each.is_right for each in given), len(right)),
+        _share(sum(each.kind == GONE for each in given), len(gone)),
+    ]
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+HEAD = (
+    "| collection | n | answerable | ROC | ROC, gone | good | precision | recall | gone | none"
+    " | precision | recall | of right |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:"
+    "|---:|---:|\n"
+)
+
+
+def row(title: str, told: Sequence[Told]) -> str:
+    """Write what the verdicts of one collection are worth."""
+    of_files = [each for each in told if each.kind != GONE]
+    right = [each.features["confidence"] for each in of_files if each.is_right]
+    wrong = [each.features["confidence"] for each in of_files if not each.is_right]
+    gone = [each.features["confidence"] for each in told if each.kind == GONE]
+    verdicts = [each.verdict for each in told]
+    good, none = rates(told, verdicts, "good"), rates(told, verdicts, "none")
+    cells = [
+        f"{len(of_files)}",
+        f"{sum(each.kind == 'answerable' for each in of_files)}",
+        *map(_cell, (area(right, wrong), area(right, gone))),
+        f"{good[0]:.0f}",
+        *map(_cell, good[1:]),
+        f"{none[0]:.0f}",
+        *map(_cell, (none[1], none[3], none[2])),
+    ]
+    return f"| {title} | {' | '.join(cells)} |\n"
+
+
+def _cell(value: float | None) -> str:
+    """Write a share with two digits, a dash for none."""
+    return "-" if value is None else f"{value:.2f}".removeprefix("0")
+
+
+def fit(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Fit a logistic regression by Newton's method, with a ridge on standardised features.
+
+    `features` is (n, k), `right` and `weights` (n,); gives the constant and k slopes.
+    """
+    mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
+    design = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    ridge = np.diag([1e-6] + [RIDGE] * features.shape[1])
+    fitted = np.zeros(design.shape[1])
+    for _ in range(60):
+        share = 1.0 / (1.0 + np.exp(-np.clip(design @ fitted, -30, 30)))
+        curve = design.T @ (design * (weights * share * (1 - share))[:, None]) + ridge
+        slope = design.T @ (weights * (right - share)) - ridge @ fitted
+        step = np.linalg.solve(curve, slope)
+        fitted += step
+        if np.abs(step).max() < 1e-8:
+            break
+    slopes = fitted[1:] / spread
+    return np.concatenate([[fitted[0] - slopes @ mean], slopes])
+
+
+def fitted_on(groups: Iterable[Sequence[Told]], names: Sequence[str]) -> np.ndarray:
+    """Fit on the questions of the files, each collection with the same weight."""
+    rows, right, weights = [], [], []
+    for told in groups:
+        of_files = [each for each in told if each.kind != GONE]
+        for each in of_files:
+            rows.append([each.features[name] for name in names])
+            right.append(float(each.is_right))
+            weights.append(300.0 / len(of_files) * min(1.0, len(of_files) / FULL))
+    return fit(np.array(rows), np.array(right), np.array(weights))
+
+
+def judged(told: Sequence[Told], names: Sequence[str], constants: np.ndarray) -> list[str]:
+    """Give the verdicts where a regression says which answers stand out."""
+    least = math.log(SURE / (1.0 - SURE))
+    return [
+        "weak"
+        if each.by_confidence == "good"
+        and constants[0] + constants[1:] @ [each.features[name] for name in names] < least
+        else each.by_confidence
+        for each in told
+    ]
+
+
+def left_one_out(told: Mapping[str, Sequence[Told]], names: Sequence[str]) -> Iterator[str]:
+    """Write a row for each collection, by constants that were fitted on the others."""
+    yield f"| left out | constant | {' | '.join(names)} | good | precision | recall | gone |\n"
+    yield f"|---|{'---:|' * (len(names) + 5)}\n"
+    with_vectors = any(each.has_vectors for group in told.values() for each in group)
+    usable = {
+        title: [each for each in group if each.has_vectors == with_vectors]
+        for title, group in told.items()
+    }
+    for title, group in told.items():
+        others = [each for name, each in usable.items() if name != title and each]
+        constants = fitted_on(others, names)
+        good = rates(group, judged(group, names, constants), "good")
+        numbers = " | ".join(f"{constant:.2f}" for constant in constants)
+        cells = " | ".join(map(_cell, good[1:]))
+        yield f"| {title} | {numbers} | {good[0]:.0f} | {cells} |\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--stores", type=Path)
+    parser.add_argument("--mode", default="hybrid", choices=("hybrid", "lexical", "dense"))
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--features", default="lead,crowd", help=", ".join(FEATURES))
+    given = parser.parse_args()
+    told: dict[str, list[Told]] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        stores = (given.stores or Path(temporary)).resolve()
+        stores.mkdir(parents=True, exist_ok=True)
+        sys.stdout.write(HEAD)
+        for title, folders in sets(given.root.resolve()).items():
+            told[title] = [
+                each
+                for folder in folders
+                for each in asked(
+                    folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", given.mode
+                )
+            ]
+            sys.stdout.write(row(title, told[title]))
+            sys.stdout.flush()
+    if given.fit:
+        for line in left_one_out(told, given.features.split(",")):
+            sys.stdout.write(line)
+
+
+if __name__ == "__main__":
+    main()

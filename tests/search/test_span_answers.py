@@ -1,0 +1,131 @@
+"""Notes of weeks and months, stamped notes and descriptions, as the command line tells of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.cli.main import run
+from tests.support import write
+
+Said = Callable[..., str]
+
+FILES = {
+    "memory/2026-02.md": "# Budget\n\nThe pump cost 400 euro.\n",
+    "memory/2026-W07.md": "# Review\n\nThe pump was tested.\n",
+    "memory/2026_03_02.md": "The pump leaks.\n",
+    "MEMORY.md": "---\nmodified: 2026-03-10\n---\nThe pump is blue.\n",
+}
+
+
+@pytest.fixture
+def said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Said:
+    """Write and index the notes; run a command among them and give what it prints."""
+    monkeypatch.chdir(tmp_path)
+    for path, text in FILES.items():
+        write(tmp_path, path, text)
+    assert run(["index", "-q", "-w", str(tmp_path)]) == 0
+
+    def said(*arguments: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert run([*arguments, "--now", "2026-03-20", "-w", str(tmp_path)]) == code
+        return capsys.readouterr().out
+
+    return said
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (("--on", "2026-02-10"), {"memory/2026-02.md", "memory/2026-W07.md"}),
+        (("--on", "2026-02-20"), {"memory/2026-02.md"}),
+        (("--on", "2026-02"), {"memory/2026-02.md", "memory/2026-W07.md"}),
+        (("--since", "2026-02-28"), {"memory/2026-02.md", "memory/2026_03_02.md", "MEMORY.md"}),
+        (("--until", "2026-02-08"), {"memory/2026-02.md"}),
+        (("--on", "2026-03-10"), {"MEMORY.md"}),
+    ],
+)
+def test_a_day_finds_the_week_and_the_month_that_it_is_of(
+    said: Said, asked: tuple[str, ...], names: set[str], mode: str
+) -> None:
+    found = said("search", "pump", *asked, "--mode", mode, "-f", "{path}")
+    assert set(found.split()) == names
+    assert set(said("ls", *asked, "-f", "{path}").split()) == names
+
+
+def test_a_question_about_a_day_is_answered_by_the_week_and_the_month(said: Said) -> None:
+    found = said("search", "what about the pump on 12 February 2026", "-f", "{path}").split()
+    assert set(found[:2]) == {"memory/2026-02.md", "memory/2026-W07.md"}
+    alone = said("search", "what happened on 12 February 2026?", "-f", "{path}").split()
+    assert set(alone) == {"memory/2026-02.md", "memory/2026-W07.md"}
+
+
+def test_a_span_is_shown_by_its_name(said: Said) -> None:
+    assert said("ls", "--sort", "date") == (
+        "2026-W07    log   memory/2026-W07.md  Review\n"
+        "2026-02     log   memory/2026-02.md  Budget\n"
+        "2026-03-02  log   memory/2026_03_02.md\n"
+        "2026-03-10  note  MEMORY.md\n"
+    )
+    days = said("search", "pump", "--sort", "newest").splitlines()
+    assert [line for line in days if line.startswith("2026")] == [
+        "2026-03-10", "2026-03-02", "2026-02", "2026-W07",
+    ]  # fmt: skip
+    status = said("status")
+    assert "4 of 4 files, 4 chunks, 2026-02-01 to 2026-03-10" in status
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        (("search", "pump", "--json"), "results"),
+        (("context", "pump", "--json"), "parts"),
+        (("ls", "--json"), "documents"),
+    ],
+)
+def test_json_says_the_first_day_of_a_span_alone(
+    said: Said, command: tuple[str, ...], key: str
+) -> None:
+    record: dict[str, Any] = json.loads(said(*command))
+    schemas = Path(memcli.__file__).parent / "schemas"
+    schema = json.loads((schemas / f"{record['schema'].replace('/', '.')}.json").read_text())
+    Draft202012Validator(schema).validate(record)
+    told = {each["path"]: (each.get("date_from"), each["date"]) for each in record[key]}
+    assert told == {
+        "memory/2026-02.md": ("2026-02-01", "2026-02-28"),
+        "memory/2026-W07.md": ("2026-02-09", "2026-02-15"),
+        "memory/2026_03_02.md": (None, "2026-03-02"),
+        "MEMORY.md": (None, "2026-03-10"),
+    }
+    assert sum("date_from" in each for each in record[key]) == 2
+
+
+def test_words_of_the_description_find_the_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    described = "---\ndescription: Which supplier sells seals for the pump\n---\n"
+    text = "# Hansen\n\nOpen from seven to noon, closed on Mondays.\n"
+    others = ("The pump in the cellar is loud.", "We sell bread on Fridays.", "The till was short.")
+    for number, other in enumerate(others):
+        write(tmp_path, f"memory/{number}.md", f"# Note\n\n{other}\n")
+
+    def first() -> list[str]:
+        assert run(["index", "-q", "-w", str(tmp_path)]) == 0
+        capsys.readouterr()
+        question = "who sells a seal for our pump?"
+        run(["search", question, "-w", str(tmp_path), "--mode", "dense", "-e", "-f", "{path}"])
+        return capsys.readouterr().out.split()[:1]
+
+    write(tmp_path, "memory/hansen.md", text)
+    assert first() != ["memory/hansen.md"]
+    write(tmp_path, "memory/hansen.md", described + text)
+    assert first() == ["memory/hansen.md"]

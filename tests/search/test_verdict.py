@@ -1,0 +1,176 @@
+"""When an answer is good: its confidence, its lead, and who says it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.cli.main import run
+from memcli.embedding.known import Calibration
+from memcli.search.floor import THIRTIETH, judge, stands_out, verdict
+from memcli.search.hits import Hit
+from tests.search.makers import candidate, fused
+from tests.support import write
+
+CONSTANTS = Calibration(0.0, 0.0, 0.0, lead=0.05, crowd=0.25)
+CLOSE = {"code": "close", "reason": "the tenth passage matches nearly as well as the first"}
+Asked = Callable[..., tuple[dict[str, Any], str]]
+
+
+def _passages(*scores: float) -> list[Hit]:
+    (hit,) = fused(candidate(1))
+    return [hit._replace(score=score) for score in scores]
+
+
+def _chunks(*cosines: float) -> list[Hit]:
+    (hit,) = fused(candidate(1))
+    return [hit._replace(cosine=cosine) for cosine in cosines]
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "chunks", "is_so"),
+    [
+        (0.5, [0.375] * 9, [0.25] * 30, True),  # .125 over .05 + .25 * .25
+        (0.5, [0.375] * 9, [0.25] * 29 + [0.5], True),  # the thirtieth counts, not the first
+        (0.5, [0.375] * 9, [0.5] * 30, False),  # .125 under .05 + .25 * .5
+        (0.5, [0.375] * 9, [0.5] * 29, True),  # fewer than thirty are no crowd
+        (0.5, [0.5] * 8 + [0.25], [0.5] * 30, True),  # the tenth counts, not the second
+        (0.5, [0.5] * 8, [0.5] * 30, True),  # fewer than ten: all of the score is lead
+        (0.125, [], [0.5] * 30, False),
+    ],
+)
+def test_the_first_passage_stands_out_by_its_lead_over_the_tenth(
+    first: float, rest: list[float], chunks: list[float], is_so: bool
+) -> None:
+    assert stands_out(_passages(first, *rest), _chunks(*chunks), CONSTANTS) is is_so
+
+
+def test_nothing_is_withheld_where_nothing_was_measured() -> None:
+    assert stands_out(_passages(*[0.5] * 10), _chunks(*[0.9] * 30), None)
+    assert stands_out([], [], CONSTANTS)
+
+
+SHARE = st.floats(0, 1)
+
+
+@given(
+    st.lists(SHARE, min_size=1, max_size=12),
+    st.lists(SHARE, max_size=THIRTIETH + 3),
+    st.integers(0, THIRTIETH + 2),
+    SHARE,
+)
+def test_a_better_first_passage_and_chunks_that_are_farther_never_take_it_away(
+    scores: list[float], cosines: list[float], at: int, by: float
+) -> None:
+    scores.sort(reverse=True)
+    passages, chunks = _passages(*scores), _chunks(*cosines)
+    if not stands_out(passages, chunks, CONSTANTS):
+        return
+    raised = [passages[0]._replace(score=scores[0] + by), *passages[1:]]
+    assert stands_out(raised, chunks, CONSTANTS)
+    farther = [
+        hit._replace(cosine=(hit.cosine or 0.0) * by) if place == at else hit
+        for place, hit in enumerate(chunks)
+    ]
+    assert stands_out(passages, farther, CONSTANTS)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "told"), [(0.39, "weak"), (0.41, "good"), (0.21, "weak"), (0.19, "none")]
+)
+def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: str) -> None:
+    hits = judge(fused(candidate(1, cosines=(cosine,))), None, rarity=1.0)
+    assert verdict([hits[0]._replace(confidence=cosine)]) == told
+
+
+@pytest.fixture
+def ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Asked:
+    """Search by words alone in a diary in which every day says much the same, but one."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    root = tmp_path / "notes"
+    for day in range(1, 25):
+        said = f"The kettle whistled and the keeper poured tea, cup {day}.\n"
+        write(root, f"memory/2026-01-{day:02}.md", f"# Day {day}\n\n{said}")
+    write(root, "memory/2026-02-01.md", "# Bees\n\nThe beekeeper lent us a smoker, KX-417.\n")
+    write(root, "memory/2026-02-02.md", "# Leak\n\nThe kettle code is KX-417, and leaks.\n")
+    for day in range(3, 15):
+        write(root, f"memory/2026-02-{day:02}.md", f"# Parts\n\nOrdered part KX-500 no {day}.\n")
+
+    def told(*arguments: str) -> tuple[dict[str, Any], str]:
+        capsys.readouterr()
+        place = ("-w", str(root), "--now", "2026-03-01")
+        assert run(["search", *arguments, *place, "--json"]) == 0
+        record = json.loads(capsys.readouterr().out)
+        assert run(["search", *arguments, *place, "-e", "--explain"]) == 0
+        return record, capsys.readouterr().err
+
+    return told
+
+
+def test_many_that_match_alike_make_no_good_answer_and_both_outputs_say_why(ask: Asked) -> None:
+    record, said = ask("the keeper poured tea")
+    assert (record["verdict"], record["withheld"]) == ("weak", CLOSE)
+    assert "verdict weak: the tenth passage matches nearly as well as the first\n" in said
+    record, said = ask("who lent us a smoker")
+    assert record["verdict"] == "good"
+    assert "withheld" not in record
+    assert "verdict weak" not in said
+
+
+def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
+    for asked in ("KX-500", '"poured tea"', 'what is "poured tea"'):
+        assert ask(asked)[0]["verdict"] == "good", asked
+    for asked in ("poured tea", "ordered part KX-500"):
+        assert ask(asked)[0]["withheld"] == CLOSE, asked
+
+
+def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    words = [first + rest for first in "bdfgklmnprst" for rest in ("ando", "urvik", "elmar")]
+    lines = {"Kate": " ".join(words[:30]), "Odette": " ".join(words[:31])}
+    said = "".join(f"- **{name}**: {line}\n" for name, line in lines.items())
+    idle = "".join(f"- **{name}**: Fine, {n}.\n" for n in range(3) for name in lines)
+    write(tmp_path, "memory/2026-01-01.md", f"# Call\n\n{said}{idle}")
+    assert run(["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]) == 0
+    found = capsys.readouterr()
+    record = json.loads(found.out)
+    assert -0.05 < record["asked_lead"] < 0
+    assert record["verdict"] == "weak"
+    assert record["withheld"] == {
+        "code": "others",
+        "reason": "what matches best is not said by Kate",
+    }
+    assert found.err.endswith("What matches best is not said by Kate.\n")
+
+
+def test_a_day_alone_is_answered_by_its_records(ask: Asked) -> None:
+    assert ask("2026-01")[0]["verdict"] == "good"
+
+
+@pytest.mark.parametrize(
+    "ranked", [("--fusion", "rrf"), ("--profile", "convex"), ("--profile", "two-pass")]
+)
+def test_other_ways_to_rank_are_believed_by_confidence_alone(
+    ask: Asked, ranked: tuple[str, str]
+) -> None:
+    record, _ = ask("the keeper poured tea", *ranked)
+    assert record["verdict"] == "good"
+    assert "withheld" not in record
+
+
+@pytest.mark.parametrize("more", [("-n", "1"), ("--min-score", "0.9"), ("--budget", "60")])
+def test_what_is_shown_of_the_passages_does_not_change_the_verdict(
+    ask: Asked, more: tuple[str, ...]
+) -> None:
+    for asked in ("the keeper poured tea", "who lent us a smoker"):
+        assert ask(asked, *more)[0]["verdict"] == ask(asked)[0]["verdict"]
