@@ -39,7 +39,7 @@ def command(
 
     The agent starts it and ends it; see: memcli help agents
 
-    Examples: memcli mcp -w notes      claude mcp add memory -- memcli mcp -w notes
+    Examples: memcli mcp      memcli mcp -w notes
     """
     from memcli.mcp.pipes import take_pipes
 
