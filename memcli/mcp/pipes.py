@@ -7,6 +7,7 @@ meets one it cannot read gives the server up.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from io import TextIOWrapper
 from threading import Event
 
@@ -24,8 +25,10 @@ class Incoming(TextIOWrapper):
     ended: Event
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        """Read a line; "" at the end."""
-        line = super().readline(size)
+        """Read a line; "" at the end, and where the pipe is broken."""
+        line = ""
+        with suppress(OSError):
+            line = super().readline(size)
         if not line:
             self.ended.set()
         return line

@@ -143,7 +143,7 @@ EDGES: dict[str, Edge] = {
              "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem"),
          0: ("config --init",)},
     ),
-    "no input": Edge({}, "os.close(0)"),
+    "no input": Edge({}, "os.close(0)", {2: ("mcp",)}),
     "no output": Edge({}, "os.close(1); sys.stdout = None"),
     "no messages": Edge({}, "os.close(2); sys.stderr = None"),
     "no streams": Edge({}, "os.closerange(0, 3); sys.stdin = sys.stdout = sys.stderr = None"),

@@ -21,6 +21,8 @@ MODERN = {
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
 }
+# A question is embedded, and nothing else is: words alone have a confidence in these tests.
+BY_WORDS = {"MEMCLI_EMBEDDING_ENCODER": "hashing", "MEMCLI_SYNC_PARTS": "8"}
 # The promise is a second; the machine of the tests may be busy with others.
 SOON = 4.0
 # Starts a server with pipes of its own, writes what it answers to a list, and goes on.
@@ -43,7 +45,7 @@ def notes(workspaces: Path, tmp_path: Path) -> Path:
 def _serve(*arguments: str, cwd: Path | None = None, **environ: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, SERVING, "mcp", *arguments],
-        env={**os.environ, "MEMCLI_EMBEDDING_ENCODER": "hashing", **environ},
+        env={**os.environ, **BY_WORDS, **environ},
         cwd=cwd,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -160,7 +162,7 @@ def test_a_killed_client_takes_its_server_with_it(notes: Path, tmp_path: Path) -
     server = [sys.executable, SERVING, "mcp", "-w", str(notes)]
     client = subprocess.Popen(
         [sys.executable, "-c", CLIENT, _search(1, "pool"), *server],
-        env={**os.environ, "MEMCLI_EMBEDDING_ENCODER": "hashing", "MEMCLI_TEST_PID": str(pid)},
+        env={**os.environ, **BY_WORDS, "MEMCLI_TEST_PID": str(pid)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -23,6 +23,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceC
 import memcli
 from memcli.markdown.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
+from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")
 MODES = ("auto", "legacy")
@@ -32,7 +33,7 @@ T = TypeVar("T")
 
 
 def _environ(**more: str) -> dict[str, str]:
-    return {**os.environ, "MEMCLI_EMBEDDING_ENCODER": "hashing", **more}
+    return {**os.environ, **BY_WORDS, **more}
 
 
 @asynccontextmanager
