@@ -330,7 +330,7 @@ complete -c memcli -n '__memcli_is bench report' -l debug -d 'Show tracebacks'
 complete -c memcli -n '__memcli_is bench report' -s h -l help -d 'Show this message and exit'
 complete -c memcli -n '__memcli_is bench report' -r -F
 complete -c memcli -n '__memcli_is bench speed' -l documents -x -d 'Measure a made-up workspace of N files'
-complete -c memcli -n '__memcli_is bench speed' -l runs -x -d 'Processes started for a figure'
+complete -c memcli -n '__memcli_is bench speed' -l runs -x -d 'Times each is measured, from 2 on'
 complete -c memcli -n '__memcli_is bench speed' -l mode -x -a 'hybrid lexical dense' -d 'hybrid, or lexical to leave the model out'
 complete -c memcli -n '__memcli_is bench speed' -l json -d 'Write one JSON object'
 complete -c memcli -n '__memcli_is bench speed' -s w -l workspace -x -a '(__fish_complete_directories)' -d 'The workspace'

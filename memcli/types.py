@@ -297,6 +297,9 @@ class Wanted(Record):
     any: tuple[Term, ...] = ()
     all: tuple[tuple[Term, ...], ...] = ()
     none: tuple[Term, ...] = ()  # a chunk with one of these is not found
+    # Terms that find nothing alone and count in what is found, each with how many chunks hold it.
+    also: tuple[tuple[Term, int], ...] = ()
+    together: tuple[tuple[Term, ...], ...] = ()  # of them: a chunk with all of a group is found
 
 
 class PartScore(Record):

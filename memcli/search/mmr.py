@@ -73,5 +73,7 @@ def diversify(
 
 def _is_copy(a: frozenset[str], b: frozenset[str]) -> bool:
     """Tell that two texts say the same; sets of unlike size cannot have so much in common."""
-    small, large = sorted((len(a), len(b)))
-    return small >= DUPLICATE_JACCARD * large and jaccard(a, b) >= DUPLICATE_JACCARD
+    least = DUPLICATE_JACCARD * len(a)
+    if len(b) < least or DUPLICATE_JACCARD * len(b) > len(a):
+        return False
+    return jaccard(a, b) >= DUPLICATE_JACCARD

@@ -241,8 +241,8 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
 
 
 def _common(words: Sequence[str]) -> Reason:
-    """Say which words were passed over."""
-    text = f"not looked for, too many chunks hold it: {', '.join(words)}"
+    """Say by which words nothing was looked for."""
+    text = f"too many chunks hold it, so nothing is found by it alone: {', '.join(words)}"
     return Reason("common", text)
 
 

@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare, stem
 from memcli.record import Record
-from memcli.search.common import MOST_ROWS, affordable, without_majority
+from memcli.search.common import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
@@ -48,7 +48,7 @@ class Recalled(Record):
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that had to be there, and are nowhere together
-    common: tuple[str, ...]  # terms that too many chunks hold to be looked for
+    common: tuple[str, ...]  # terms by which alone something might have been found, and was not
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
 
@@ -69,16 +69,21 @@ def recall(
     near = snapshot.dense(vector, wide.universe, wide.reach)
     wanted = query.wanted if lexical else Wanted()
     common: dict[Term, int] = {}
+    named: frozenset[Term] = frozenset()
     left_out: list[str] = []
-    if lexical and total > MOST_ROWS:
+    if lexical and total > SMALL:
         asked = query.alternatives
         frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
         whole = query
         query = without_majority(query, frequencies, total)
         left_out = [term.text for term in whole.sought if term not in query.sought]
-        kept = affordable(frequencies)
+        kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
-        wanted = wanted._replace(any=kept)
+        named = frozenset(common)
+        if not kept:  # what they find together is told by how much of them it holds
+            common = {term: count for term, count in common.items() if (term, count) not in also}
+        together = groups_of(also, total, alone=not kept)
+        wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
@@ -91,7 +96,9 @@ def recall(
     qualities = snapshot.confidences() if has_summary else {}
     if not candidates or not (lexical or demanded):
         return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities)
-    left_out += [term.text for term in query.sought if term.sought in common]
+    last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
+    if not last or last[0] < greatest_share(wanted.also, total):
+        left_out += [term.text for term in query.sought if term.sought in named]
     covered = _covered(snapshot, query, candidates, common, total)
     if not lexical:  # the words say which lines hold a phrase, and count for nothing else
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
@@ -204,7 +211,9 @@ def _covered(
         for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in held.items()}
+    # Of nothing but two words written as one there is no share.
+    shares = held.items() if looked_up else ()
+    coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
     rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0

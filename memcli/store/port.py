@@ -101,7 +101,10 @@ class Snapshot(Protocol):
         ...
 
     def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
-        """List the best matches by BM25, best first; ties by source, path and place."""
+        """List the best matches by BM25, best first; ties by source, path and place.
+
+        A term of `wanted.also` is weighed by the count that is given with it.
+        """
         ...
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:

@@ -3,8 +3,9 @@
     python -m tests.benchmarks.cold WORKSPACE QUESTION [--runs 15]
 
 Commands run in turns. A ratio is taken of the least CPU time of each kind, since other work on a
-machine only adds to one; the median beside it tells how much. The bare process loads the model and
-embeds the question, and does nothing else.
+machine only adds to one; median and most beside it tell how much, and `*n` that n runs are
+outliers, as `bench speed` has them. The middle half of the ratios turn by turn follows. The bare
+process loads the model and embeds the question, and does nothing else.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from statistics import median
+from statistics import quantiles
 
+from memcli.bench.speed import told
 from memcli.embedding.models import locate
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
@@ -53,6 +55,7 @@ def main() -> None:
     python, memcli = [sys.executable], [sys.executable, "-c", ENTRY]
     search = [*memcli, "search", given.question, "-w", given.workspace]
     subprocess.run([*memcli, "index", "-q", "-w", given.workspace], check=True)
+    cited = subprocess.run([*search, "-f", "paths"], check=True, capture_output=True, text=True)
     kinds = {
         "pass": [*python, "-c", "pass"],
         "help": [*memcli, "--help"],
@@ -62,24 +65,26 @@ def main() -> None:
         "index": [*memcli, "index", "-w", given.workspace],
         "context": [*memcli, "context", given.question, "-w", given.workspace],
         "ls": [*memcli, "ls", "-w", given.workspace],
+        "get": [*memcli, "get", cited.stdout.split("\n")[0], "-w", given.workspace],
         "bare": [*python, "-c", BARE, given.question],
     }
+    given.runs = max(2, given.runs)
     runs: dict[str, list[tuple[float, float, float]]] = {name: [] for name in kinds}
     for _ in range(given.runs):
         for name, command in kinds.items():
             runs[name].append(timed(command))
-    least = min(one[0] for one in runs["pass"])
-    usual = median(one[0] for one in runs["pass"])
+    passed = [one[0] for one in runs["pass"]]
     print(
-        f"load {os.getloadavg()[0]:.1f}; CPU ms: least, median, most; wall ms: median; CPU / pass"
+        f"load {os.getloadavg()[0]:.1f}, {given.runs} turns; least/median/most\n"
+        f"{'':8}{'CPU ms':>22}{'wall ms':>22}  CPU / pass: of the least (of turns)"
     )
     for name, found in runs.items():
-        cpu = sorted(1000 * one[0] for one in found)
-        wall = 1000 * median(one[1] for one in found)
-        ratio = cpu[0] / 1000 / least
+        cpu = [one[0] for one in found]
+        low, _, high = quantiles([a / b for a, b in zip(cpu, passed, strict=True)], n=4)
         print(
-            f"{name:8} {cpu[0]:6.1f} {median(cpu):6.1f} {cpu[-1]:6.1f}  {wall:6.1f}"
-            f"  {ratio:5.2f} of the least, {median(cpu) / 1000 / usual:5.2f} of the median"
+            f"{name:8}{told([1000 * each for each in cpu], 1):>22}"
+            f"{told([1000 * one[1] for one in found], 1):>22}"
+            f"  {min(cpu) / min(passed):5.2f} ({low:.2f} to {high:.2f})"
             f"{f', goal <= {GOALS[name]}' if name in GOALS else ''}"
         )
     peak = max(one[2] for found in runs.values() for one in found)

@@ -6,8 +6,9 @@ A COMMAND is a template in which {folder} and {question} stand for what is asked
 `"ripgrep=rg -n {question} {folder}"`; no shell reads it. `words` and `hybrid`, memcli's own, take
 part always, on an index that is in step, and `pass`, a bare Python. Commands run in turns,
 A B C A B C, so that what else the machine does falls on all alike. Prints wall and CPU time (least,
-median, most) and the greatest memory of each, the ratio to `words` turn by turn (median, and the
-middle half of them), and the load. One that fails is told and left out.
+median, most; `*n` for n outliers, as `bench speed` has them) and the greatest memory of each, the
+ratio to `words` turn by turn (median, and the middle half of them), and the load. One that fails is
+told and left out.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memcli.bench.speed import told
+
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 OWN, FLOOR = "words", "pass"
-OUTLIER = 1.5  # times the median; said beside the figures
 
 
 class Turn(NamedTuple):
@@ -71,14 +73,6 @@ def in_turns(commands: dict[str, list[str]], runs: int) -> dict[str, list[Turn]]
     return found
 
 
-def spread(values: Sequence[float], digits: int) -> str:
-    """Write the least, the median and the greatest, and how many are far above the median."""
-    middle = statistics.median(values)
-    far = sum(value > OUTLIER * middle for value in values)
-    told = " / ".join(f"{v:.{digits}f}" for v in (min(values), middle, max(values)))
-    return f"{told}{f' ({far} far)' if far else ''}"
-
-
 def ratio(turns: Sequence[Turn], others: Sequence[Turn]) -> str:
     """Write the median of the ratios turn by turn, and the middle half of them."""
     low, middle, high = statistics.quantiles(
@@ -109,8 +103,8 @@ def main() -> None:
     print(f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}; least / median / most")
     print(f"{'':<12}{'wall ms':>24}{'CPU ms':>24}{'MB':>7}  wall / {OWN}")
     for name, turns in found.items():
-        wall = spread([1000 * turn.wall for turn in turns], 0)
-        cpu = spread([1000 * turn.cpu for turn in turns], 0)
+        wall = told([1000 * turn.wall for turn in turns], 0)
+        cpu = told([1000 * turn.cpu for turn in turns], 0)
         peak = max(turn.peak for turn in turns)
         print(f"{name:<12}{wall:>24}{cpu:>24}{peak:>7.0f}  {ratio(turns, found[OWN])}")
 

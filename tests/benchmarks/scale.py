@@ -1,45 +1,61 @@
 """Measure searches in one process, model warm, as the index grows; not part of the suite.
 
-    python -m tests.benchmarks.scale VECTORS... [--store FILE] [--parts 1] [--words 60]
+    python -m tests.benchmarks.scale VECTORS... [--store FILE] [--parts 1] [--words 60] [--profile]
+    python -m tests.benchmarks.scale --missed FILE
     python -m tests.benchmarks.scale --recall INDEX QUERIES
 
-The first form grows one index of seeded synthetic vectors and Zipfian text and prints a row a size:
-wall and CPU time of hybrid and keyword searches, the time a bare read of what is scanned takes, and
-of all vectors, and the peak of memory. Queries are drawn like the text, so most hold some of its
-commonest words.
+The first form grows an index of seeded synthetic vectors and Zipfian text and prints a row a size:
+wall and CPU time of hybrid and keyword searches with their spread, the load of the machine, the
+time a bare read of what is scanned takes, and of all vectors, and the peak of memory. Queries are
+drawn like the text, so most hold some of its commonest words. In FILE `{}` stands for the size;
+what holds as many vectors is searched as it is. `--profile` tells where a hybrid search leaves its
+time: of each stage wall time and the CPU time of its thread; codes are looked through in another
+one, so that of them only what is waited for counts twice.
 
-The second form compares the coarse search of a real index with an exact one, for a file of
+The second form tells how much of a full ranking by words a search finds in which the commonest
+words find only together, also where it says that it misses nothing: there only the frequencies,
+which are estimated, make a difference.
+
+The third form compares the coarse search of a real index with an exact one, for a file of
 questions, one a line.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from memcli.bench.quality import percentile
+from memcli.bench.speed import told
 from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
+from memcli.search import pipeline
+from memcli.search.common import greatest_share, groups_of, parted
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
+from memcli.store.records import Reach
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import coarse, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Chunk, Document, FileStat, Filters, Part
+from memcli.types import Chunk, Document, FileStat, Filters, Part, Wanted
 
 DIMENSION = 384
 FINGERPRINT = f"synthetic;dim={DIMENSION}"
@@ -129,7 +145,7 @@ def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
     writer.close()
 
 
-def measure(path: str, maker: Maker, mode: str) -> tuple[list[float], list[float]]:
+def measure(path: str, maker: Maker, mode: str, clock: Clock) -> tuple[list[float], list[float]]:
     config = configuration.load(tempfile.gettempdir(), {}, {})
     options = options_of(config, filters=Filters())._replace(mode=mode)
     encoder = open_encoder(Choice()).encoder
@@ -137,11 +153,14 @@ def measure(path: str, maker: Maker, mode: str) -> tuple[list[float], list[float
     asked = maker.vectors(SEARCHES)
     reader = Reader(path)
     walls, cpus = [], []
-    for text, vector in zip(texts, asked, strict=True):
+    first = SEARCHES // 6  # they fill the caches
+    for number, (text, vector) in enumerate(zip(texts, asked, strict=True)):
+        if number == first:
+            clock.clear()
 
         def embed_query(text: str, vector: Any = vector) -> Vector:
             if encoder is not None:
-                vector_of(encoder, text)
+                clock.timed("query vector", vector_of)(encoder, text)
             return Vector(vector.tobytes(), FINGERPRINT, None, 1.0)
 
         query = parse(text)
@@ -150,8 +169,119 @@ def measure(path: str, maker: Maker, mode: str) -> tuple[list[float], list[float
         cpus.append(time.process_time() - cpu)
         walls.append(time.perf_counter() - began)
     reader.close()
-    first = SEARCHES // 6  # they fill the caches
     return walls[first:], cpus[first:]
+
+
+# Where a search leaves its time, as (owner, name) of what it calls. What is called by another one
+# here is told with a dot before it and counts in both.
+STAGES: tuple[tuple[str, Any, str], ...] = (
+    ("words: repair", Reader, "occurring"),
+    ("words: frequencies", Reader, "frequencies"),
+    ("words: ranking", Reader, "lexical"),
+    ("words: who holds what", Reader, "holding"),
+    ("words: literal matches", Reader, "matching"),
+    ("words: cutting", Reader, "tokens"),
+    ("codes (in a thread)", coarse, "_coded"),
+    ("rescoring (in a thread)", coarse, "_rescored"),
+    ("hydration", Reader, "candidates"),
+    (". scores by words", Reader, "_scores"),
+    (". parts and cosines", Reader, "_parts"),
+    ("ends of lines", Reader, "broken"),
+    ("summaries", Reader, "supports"),
+    ("fusing", pipeline, "fuse"),
+    ("focus", pipeline, "focus"),
+    ("MMR", pipeline, "diversify"),
+)
+
+
+class Clock:
+    """Sums up the times of what is called, by a name."""
+
+    def __init__(self) -> None:
+        self.wall: dict[str, float] = defaultdict(float)
+        self.cpu: dict[str, float] = defaultdict(float)
+
+    def clear(self) -> None:
+        self.wall.clear()
+        self.cpu.clear()
+
+    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:
+            began, cpu = time.perf_counter(), time.thread_time()
+            try:
+                return function(*given, **named)
+            finally:
+                self.wall[name] += time.perf_counter() - began
+                self.cpu[name] += time.thread_time() - cpu
+
+        return run
+
+    def waiting(self, dense: Callable[..., Any]) -> Callable[..., Any]:
+        """Time how long the neighbours are waited for that were looked for meanwhile."""
+
+        def begin(*given: Any, **named: Any) -> Any:
+            return self.timed("waiting for neighbours", dense(*given, **named))
+
+        return begin
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Time the stages while the block runs."""
+        kept = [(owner, name, getattr(owner, name)) for _, owner, name in STAGES]
+        dense = Reader.dense
+        for stage, owner, name in STAGES:
+            setattr(owner, name, self.timed(stage, getattr(owner, name)))
+        Reader.dense = self.waiting(dense)  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            Reader.dense = dense  # type: ignore[method-assign]
+            for owner, name, function in kept:
+                setattr(owner, name, function)
+
+
+def profile(path: str, maker: Maker) -> None:
+    """Print what each stage of a hybrid search takes, on average."""
+    clock = Clock()
+    with clock.watching():
+        walls, cpus = measure(path, maker, "hybrid", clock)
+    print(f"  {'ms of a hybrid search':26}{'wall':>8}{'CPU':>8}")
+    names = [stage for stage, _, _ in STAGES]
+    for name in ("query vector", *names, "waiting for neighbours"):
+        wall, cpu = (1000 * times[name] / len(walls) for times in (clock.wall, clock.cpu))
+        print(f"  {name:26}{wall:8.1f}{cpu:8.1f}")
+    total = 1000 * sum(walls) / len(walls), 1000 * sum(cpus) / len(cpus)
+    print(f"  {'all':26}{total[0]:8.1f}{total[1]:8.1f}", flush=True)
+
+
+def missed(path: str) -> None:
+    """Print how much of a full ranking by words a search finds."""
+    maker, reader = Maker(60, 1), Reader(path)
+    total, limit = reader.counts().chunks, options_of(configuration.load(
+        tempfile.gettempdir(), {}, {}), filters=Filters()).universe  # fmt: skip
+    shares: dict[int, list[float]] = {10: [], 50: [], limit: []}
+    certain: list[float] = []
+    parts = 0
+    for _ in range(SEARCHES):
+        terms = [sought for term in parse(maker.text(6)).sought if (sought := term.sought)]
+        counts = dict(zip(terms, reader.frequencies(terms), strict=True))
+        kept, also = parted(counts, total)
+        full = [each.chunk_id for each in reader.lexical(Wanted(any=tuple(counts)), limit, Reach())]
+        bounded = Wanted(any=kept, also=also, together=groups_of(also, total, alone=not kept))
+        hits = reader.lexical(bounded, limit, Reach())
+        parts += bool(also)
+        is_sure = len(hits) == limit and hits[-1].bm25 >= greatest_share(also, total)
+        for wanted, found in shares.items():
+            same = {each.chunk_id for each in hits[:wanted]}.intersection(full[:wanted])
+            found.append(len(same) / max(1, len(full[:wanted])))
+        certain += shares[limit][-1:] if is_sure and also else []
+    print(f"{total} chunks, {SEARCHES} questions, {parts} with words that find nothing alone")
+    print(
+        f"of these {len(certain)} are said to miss nothing: mean {np.mean(certain):.3f} of {limit}"
+    )
+    for wanted, found in shares.items():
+        print(f"of the first {wanted} by all words: mean {np.mean(found):.3f}")
+    reader.close()
 
 
 def _timed(run: Callable[[], object]) -> float:
@@ -165,35 +295,46 @@ def _read_time(size: int) -> float:
     return size / READ * min(_timed(block.sum) for _ in range(5))
 
 
-def _ms(seconds: Sequence[float], share: float) -> float:
-    return 1000 * float(np.quantile(seconds, share))
-
-
 def curve(arguments: argparse.Namespace) -> None:
     folder = Path(tempfile.mkdtemp())
-    path = arguments.store or str(folder / "index.sqlite")
     maker = Maker(arguments.words, arguments.parts)
     print(
-        f"{'vectors':>9}{'build s':>9}{'mode':>9}{'p50 ms':>8}{'p95':>8}{'CPU p50':>9}{'p95':>8}"
-        f"{'read ms':>9}{'floats':>8}{'MB peak':>9}"
+        f"{'vectors':>9}{'build s':>9}{'mode':>9}{'ms: least/p50/most':>24}{'p95':>7}"
+        f"{'CPU: least/p50/most':>24}{'p95':>7}{'read ms':>9}{'floats':>8}{'MB peak':>9}{'load':>6}"
     )
     for wanted in sorted(arguments.vectors):
+        path = (arguments.store or str(folder / "index.sqlite")).replace("{}", str(wanted))
         began = time.perf_counter()
-        grow(path, maker, wanted)
+        if not _holds(path, wanted):
+            grow(path, maker, wanted)
         built = time.perf_counter() - began
         is_scanned = vectors.is_scanned(wanted, DIMENSION)
         codes = 4 * DIMENSION if is_scanned else coarse.bits(DIMENSION) // 8
         for mode in ("hybrid", "lexical"):
-            wall, cpu = measure(path, maker, mode)
+            wall, cpu = ([1000 * each for each in found] for found in measure(
+                path, maker, mode, Clock()))  # fmt: skip
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
-                f"{wanted:9}{built:9.0f}{mode:>9}{_ms(wall, 0.5):8.1f}{_ms(wall, 0.95):8.1f}"
-                f"{_ms(cpu, 0.5):9.1f}{_ms(cpu, 0.95):8.1f}"
+                f"{wanted:9}{built:9.0f}{mode:>9}{told(wall, 1):>24}{percentile(wall, 0.95):7.1f}"
+                f"{told(cpu, 1):>24}{percentile(cpu, 0.95):7.1f}"
                 f"{1000 * _read_time(wanted * codes):9.1f}"
-                f"{1000 * _read_time(wanted * 4 * DIMENSION):8.1f}{peak:9.0f}",
+                f"{1000 * _read_time(wanted * 4 * DIMENSION):8.1f}{peak:9.0f}"
+                f"{os.getloadavg()[0]:6.1f}",
                 flush=True,
             )
+        if arguments.profile:
+            profile(path, maker)
     shutil.rmtree(folder)
+
+
+def _holds(path: str, vectors_wanted: int) -> bool:
+    if not Path(path).exists():
+        return False
+    Writer.open(path, time.time_ns).close()  # brings it to the schema of today
+    reader = Reader(path)
+    embedded = reader.counts().embedded
+    reader.close()
+    return embedded >= vectors_wanted
 
 
 def recall(index: str, questions: str) -> None:
@@ -239,13 +380,17 @@ def recall(index: str, questions: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("vectors", nargs="*", type=int)
-    parser.add_argument("--store", help="an index of an earlier run to grow")
+    parser.add_argument("--store", help="an index of an earlier run to grow; {} is the size")
+    parser.add_argument("--profile", action="store_true", help="tell where the time goes")
+    parser.add_argument("--missed", metavar="FILE", help="an index of an earlier run")
     parser.add_argument("--parts", type=int, default=1, help="vectors a chunk")
     parser.add_argument("--words", type=int, default=60, help="words a chunk")
     parser.add_argument("--recall", nargs=2, metavar=("INDEX", "QUERIES"))
     arguments = parser.parse_args()
     if arguments.recall:
         recall(*arguments.recall)
+    elif arguments.missed:
+        missed(arguments.missed)
     else:
         curve(arguments)
     return 0

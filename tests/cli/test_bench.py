@@ -300,11 +300,13 @@ def test_speed_measures_made_up_notes_beside_the_floors(
 ) -> None:
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")  # it starts memcli as it is installed
     record = bench.record(
-        "memcli.bench-speed", "speed", "--documents", "5", "--runs", "1", "--mode", "lexical"
+        "memcli.bench-speed", "speed", "--documents", "5", "--runs", "2", "--mode", "lexical"
     )
     assert (record["documents"], record["generated"]) == (5, 5)
     assert set(record["ratios"]) >= {"help", "keyword"}
     assert min(record["ratios"]["help"], record["cold"]["keyword"]["peak_mb"]) > 0
+    assert {row["runs"] for row in (*record["cold"].values(), record["index"])} == {2}
+    assert {f"ratios.{name}" for name in record["ratios"]} <= set(record["spread"])
 
 
 def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +320,7 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.M
     write(bench.notes, "MEMORY.md", "# ***\n\nx\n\n# --dashed title\n\ny\n")
     bench("quality", str(bench.questions), "-q")
     before, store = contents(), (bench.folder / "store" / "index.sqlite").read_bytes()
-    out, _ = bench("speed", "--runs", "1")
+    out, _ = bench("speed", "--runs", "2")
     assert "2 documents" in out
     assert "hybrid" in out
     assert contents() == before

@@ -233,6 +233,7 @@ ELSEWHERE = {
     "memcli ls --count tag": "what a filter leaves out, below",
     "memcli ls --count key": "what a filter leaves out, below",
     "memcli bench speed --documents 1000": "half a minute",
+    "memcli bench speed --runs …": "half a minute",
     "memcli bench quality A.jsonl B.jsonl --json > before.json": "tests/cli/test_bench_sets.py",
     "memcli bench quality A.jsonl B.jsonl --against …": "tests/cli/test_bench_sets.py",
     "memcli bench quality": "said only where the system is not POSIX",

@@ -1,34 +1,100 @@
 from __future__ import annotations
 
 import json
+from math import inf, log
 from pathlib import Path
 
 import pytest
 
 from memcli.cli.main import run
 from memcli.search import common, recall
-from memcli.search.common import MOST_ROWS, affordable, without_majority
+from memcli.search.common import (
+    FEW_ROWS,
+    GROUP_ROWS,
+    MOST_ROWS,
+    greatest_share,
+    groups_of,
+    parted,
+    without_majority,
+)
 from memcli.search.query import parse
 from memcli.types import Term
 
+TOTAL = 100 * MOST_ROWS
 
-def test_alternatives_that_bring_few_rows_all_stay() -> None:
+
+def test_alternatives_that_bring_few_rows_all_find() -> None:
     third = MOST_ROWS // 3
-    assert affordable({Term("a"): third, Term("b"): third, Term("c"): third}) == (
-        Term("a"),
-        Term("b"),
-        Term("c"),
+    terms = Term("a"), Term("b"), Term("c")
+    assert parted(dict.fromkeys(terms, third), TOTAL) == (terms, ())
+
+
+def test_the_rarest_find_until_the_rows_are_used_up_and_in_their_order() -> None:
+    rows = {Term("common"): MOST_ROWS, Term("rare"): 5, Term("mid"): MOST_ROWS - 5}
+    assert parted(rows, TOTAL) == (
+        (Term("rare"), Term("mid")),
+        ((Term("common"), MOST_ROWS),),
     )
 
 
-def test_the_rarest_stay_until_the_rows_are_used_up_and_in_their_order() -> None:
-    rows = {Term("common"): MOST_ROWS, Term("rare"): 5, Term("mid"): MOST_ROWS - 5}
-    assert affordable(rows) == (Term("rare"), Term("mid"))
+def test_where_the_rarest_bring_few_rows_one_more_finds_that_brings_many() -> None:
+    for rare, most in ((FEW_ROWS - 1, 2 * MOST_ROWS), (FEW_ROWS, MOST_ROWS)):
+        rows = {Term("rare"): rare, Term("mid"): most - rare}
+        assert parted(rows, TOTAL) == ((Term("rare"), Term("mid")), ())
+        rows[Term("mid")] += 1
+        assert parted(rows, TOTAL) == ((Term("rare"),), ((Term("mid"), most - rare + 1),))
 
 
-def test_the_rarest_stays_however_common_it_is() -> None:
-    assert affordable({Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}) == (Term("b"),)
-    assert affordable({}) == ()
+def test_where_even_the_rarest_brings_too_many_rows_all_find_together_if_they_can() -> None:
+    a, b = (Term("a"), 3 * MOST_ROWS), (Term("b"), 2 * MOST_ROWS + 1)
+    assert parted(dict((a, b)), TOTAL) == ((), (a, b))
+    assert parted(dict((a, b)), 6 * MOST_ROWS) == ((Term("b"),), (a,))
+
+
+def test_the_rarest_finds_however_common_it_is() -> None:
+    assert parted({Term("a"): 9 * MOST_ROWS}, TOTAL) == ((Term("a"),), ())
+    rows = {Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}
+    assert parted(rows, TOTAL) == ((Term("b"),), ((Term("a"), 3 * MOST_ROWS),))
+    assert parted({}, TOTAL) == ((), ())
+
+
+def test_what_nothing_holds_is_not_the_rarest_that_finds() -> None:
+    rows = {Term("unheard"): 0, Term("a"): 3 * MOST_ROWS, Term("b"): 2 * MOST_ROWS}
+    assert parted(rows, TOTAL) == (
+        (Term("unheard"), Term("b")),
+        ((Term("a"), 3 * MOST_ROWS),),
+    )
+
+
+def test_what_most_chunks_hold_does_not_count() -> None:
+    rows = {Term("a"): 5, Term("b"): TOTAL // 2, Term("c"): TOTAL // 2 + 1}
+    assert parted(rows, TOTAL) == ((Term("a"),), ((Term("b"), TOTAL // 2),))
+
+
+def test_pairs_of_common_terms_find_as_far_as_they_bring_few_rows() -> None:
+    a, b, c = Term("a"), Term("b"), Term("c")
+    rows = 2 * GROUP_ROWS
+    assert groups_of((), TOTAL, alone=False) == groups_of(((a, rows),), TOTAL, alone=True) == ()
+    also = (c, 20 * rows), (a, rows), (b, 2 * rows)
+    assert groups_of(also, 50 * rows, alone=False) == (
+        (a, b),
+        (a, c),
+    )
+
+
+def test_where_a_pair_brings_many_rows_more_terms_find_together() -> None:
+    terms = tuple((Term(name), TOTAL // 3) for name in "abcdef")
+    (group,) = groups_of(terms, TOTAL, alone=False)
+    assert len(group) == 6  # 250 / 3 ** 6 < 1
+    assert groups_of(terms[:5], TOTAL, alone=False) == ()
+
+
+def test_the_greatest_share_is_that_of_a_chunk_of_nothing_else() -> None:
+    assert greatest_share((), 100) == 0.0
+    assert greatest_share(((Term("a"), 9), (Term("b"), 49)), 100) == pytest.approx(
+        2.2 * (log(91.5 / 9.5) + log(51.5 / 49.5))
+    )
+    assert greatest_share(((Term("a", prefix=True), 9),), 100) == inf  # each spelling counts
 
 
 def test_a_term_of_the_majority_counts_as_a_stop_word() -> None:
@@ -62,9 +128,34 @@ def test_a_search_names_the_words_it_left_out(
     command = ["search", "pool note log", "-w", str(tmp_path), "--mode", "lexical", "--explain"]
     assert run(command) == 0
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(recall, "MOST_ROWS", 3)
+    monkeypatch.setattr(recall, "SMALL", 3)
     monkeypatch.setattr(common, "MOST_ROWS", 3)
     assert run([*command, "--json"]) == 0
     out, err = capsys.readouterr()
-    assert err == "words: not looked for, too many chunks hold it: note, log\n"
+    assert err == "words: too many chunks hold it, so nothing is found by it alone: note, log\n"
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
+
+
+def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["roadtrip", *["road", "trip"] * 4, *["fox"] * 9]
+    (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
+    monkeypatch.setattr(recall, "SMALL", 1)
+    monkeypatch.setattr(common, "MOST_ROWS", 1)
+    command = ["search", "road trip", "-w", str(tmp_path), "--mode", "lexical", "--json"]
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["citation"] == "MEMORY.md:1-3"
+
+
+def test_common_words_that_find_only_together_are_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["pool log", *["pool"] * 7, *["log"] * 7, *["fox"] * 20]
+    (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
+    for module, name, value in ((recall, "SMALL", 1), (common, "MOST_ROWS", 2)):
+        monkeypatch.setattr(module, name, value)
+    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "lexical", "--json"]
+    assert run(command) == 0
+    (found,) = json.loads(capsys.readouterr().out)["results"]
+    assert (found["citation"], found["score"] > 0) == ("MEMORY.md:1-3", True)

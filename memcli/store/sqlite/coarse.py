@@ -31,7 +31,10 @@ THRESHOLD = 0.5
 OVERSAMPLING = 1  # codes that are rescored for each neighbour wanted: recall@50 0.96
 LEAST_CODES = 200
 MOST_NEIGHBOURS = 4096  # that vec0 gives
-SAMPLE_CHUNKS = 8  # vec0 chunks that are looked at for the bound
+# vec0 chunks that are looked at for the bound: at least so many, and one of so many. Fewer of a
+# large index give a loose bound; at a million vectors this takes 2 ms and saves 15.
+SAMPLE_CHUNKS = 8
+SAMPLE_SHARE = 32
 SAMPLE_STEP = 16  # of their rows, each so many
 SAFETY = 4  # rows within the bound for each that is wanted
 SPARE = 8  # rows of the sample, against chance
@@ -142,7 +145,8 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
-    sampled = sorted({1 + number * chunks // SAMPLE_CHUNKS for number in range(SAMPLE_CHUNKS)})
+    looked = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
+    sampled = sorted({1 + number * chunks // looked for number in range(looked)})
     asked, length, held = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:

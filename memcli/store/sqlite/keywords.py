@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
 WINDOWS = 5  # of rows, in which a frequency is estimated
-SAMPLE = 2500  # rows in all of them: a term in 5 % of the chunks is counted within 9 %
+# Rows in all of them: a term in 5 % of the chunks is counted within 9 %. Matches that are no more
+# are counted as they are, which takes .2 ms and less than the windows do.
+SAMPLE = 2500
 MANY_TERMS = 50  # that are looked up one by one
 MOST_WALKED = 20_000  # chunks of an index whose terms are walked
 LAST = "\U0010ffff"
@@ -123,18 +125,22 @@ def _listed(connection: apsw.Connection, terms: Sequence[Term]) -> Sequence[Term
 
 
 def frequency(connection: apsw.Connection, match: str) -> int:
-    """Count the chunks that match; on a large index by estimate, from windows spread over it."""
+    """Count the chunks that match; many of a large index by estimate, from windows over it."""
     ((first, last),) = rows(  # at once min and max would look at every row
         connection, "SELECT (SELECT min(id) FROM chunks), (SELECT max(id) FROM chunks)"
     )
     if first is None:
         return 0
     step, width = (last - first + 1) / WINDOWS, SAMPLE // WINDOWS
-    starts = [first + int(number * step) for number in range(WINDOWS)]
-    spans = [(start, start + width - 1) for start in starts] if step > width else [(first, last)]
+    few = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
+    hits: int = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))[0][0]
+    if step <= width or hits < SAMPLE:
+        return hits
     sql = "SELECT count(*) FROM fts WHERE fts MATCH ? AND rowid BETWEEN ? AND ?"
-    hits: int = sum(rows(connection, sql, (match, *span))[0][0] for span in spans)
-    return round(hits * step / width) if step > width else hits
+    starts = [first + int(number * step) for number in range(WINDOWS)]
+    hits = sum(rows(connection, sql, (match, start, start + width - 1))[0][0] for start in starts)
+    estimate: int = round(hits * step / width)
+    return max(SAMPLE, estimate)
 
 
 def merge(connection: apsw.Connection, pages: int) -> bool:

@@ -65,6 +65,14 @@ class Words:
                 for chunk, weight in self._weights(spelling).items():
                     if chunk in chunks:
                         scores[chunk] = scores.get(chunk, 0.0) + weight
+        for group in wanted.together:
+            holding = set.intersection(*map(self.holders, group)) - self._union(wanted.none)
+            scores |= {chunk: scores.get(chunk, 0.0) for chunk in holding}
+        for term, holders in wanted.also:
+            for spelling in spellings(term):
+                for chunk, weight in self._weights(spelling, holders).items():
+                    if chunk in scores:
+                        scores[chunk] += weight
         return scores
 
     def _found(self, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
@@ -76,10 +84,12 @@ class Words:
     def _union(self, terms: Iterable[Term]) -> set[int]:
         return set().union(*map(self.holders, terms))
 
-    def _weights(self, spelling: Term) -> dict[int, float]:
-        counts = self._counts(spelling)
-        idf = log((len(self._chunks) - len(counts) + 0.5) / (len(counts) + 0.5))
-        idf = idf if idf > 0 else LEAST_IDF
+    def _weights(self, spelling: Term, holders: int | None = None) -> dict[int, float]:
+        """Weigh a spelling in each chunk that holds it, which are counted unless told."""
+        counts, total = self._counts(spelling), len(self._chunks)
+        holders = len(counts) if holders is None else holders
+        odds = (total - holders + 0.5) / (holders + 0.5)
+        idf = log(odds) if odds > 1 else LEAST_IDF
         lengths = {chunk: 1 - B + B * self._sizes[chunk] / self._mean for chunk in counts}
         return {
             chunk: idf * (count * (K1 + 1) / (count + K1 * lengths[chunk]))

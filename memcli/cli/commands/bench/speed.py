@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 
+from memcli.bench.speed import LEAST_RUNS
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, UsageError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from typing import Annotated, Any
@@ -24,10 +27,19 @@ if TYPE_CHECKING:
     from memcli.cli import options
 
 MEMCLI = "from memcli.cli.main import main; main()"
-RUNS = 5
+RUNS = 5  # of each kind, unless told otherwise
 SAMPLE_TEXTS = 32  # embedded for the throughput
 COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
 HINT = "memcli bench speed --documents 1000"
+
+
+class Inside(Record):
+    """What was measured without starting a process."""
+
+    warm: Mapping[str, Sequence[float]]  # seconds of searches, by mode
+    seconds: Mapping[str, Sequence[float]]  # as `speed.ratios` takes them
+    rates: Mapping[str, Sequence[float]]  # by the names that the receipt gives them
+    counts: Mapping[str, int]
 
 
 def command(
@@ -36,7 +48,7 @@ def command(
         typer.Option("--documents", metavar="N", help="Measure a made-up workspace of N files."),
     ] = None,
     runs: Annotated[
-        int, typer.Option("--runs", metavar="N", help="Processes started for a figure.")
+        int, typer.Option("--runs", metavar="N", help="Times each is measured, from 2 on.")
     ] = RUNS,
     mode: Annotated[
         str | None,
@@ -64,8 +76,12 @@ def command(
         )
     if documents is not None and documents < 1:
         raise UsageError(f"--documents must be at least 1, not {documents}", hint=HINT)
-    if runs < 1:
-        raise UsageError(f"--runs counts from 1, not {runs}", hint=HINT)
+    if runs < LEAST_RUNS:
+        raise UsageError(
+            f"--runs must be at least {LEAST_RUNS}, not {runs}: no figure is given without its"
+            " spread, and one run has none",
+            hint=f"memcli bench speed --runs {RUNS}",
+        )
     shared = Shared(workspace, quiet, verbose, color, now)
     skin = make_skin(shared, {"search.mode": mode})
     if documents is None:
@@ -83,50 +99,77 @@ def command(
 
 
 def measure(skin: Skin, *, documents: int | None, runs: int) -> dict[str, Any]:
-    """Measure and describe as `memcli.bench-speed/1` does."""
-    from memcli.bench import speed
-
+    """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
     hybrid = skin.config("search.mode") != "lexical" and _has_model(skin)
     with lay_out(skin, documents) as place:
-        _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
-        query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
-        keyword = ("search", "--mode", "lexical")
-        programs = {
-            "help": ("--help",),
-            "keyword": (*keyword, *query),
-            "keyword_no_sync": (*keyword, "--no-sync", *query),
-            **({"hybrid": ("search", *query)} if hybrid else {}),
-        }
-        found: dict[str, list[Process]] = {name: [] for name in programs}
-        bare: list[Process] = []
-        for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
-            bare += _launch(place, [sys.executable, "-c", "pass"], 1)
-            for name, arguments in programs.items():
-                found[name] += _run(place, 1, *arguments)
-        plain = ("index", "-q", "--encoder", "none")
-        no_change = speed.cost(_run(place, runs, *plain))
-        changed = speed.cost([_one_change(place, number) for number in range(runs)])
-        fresh = place._replace(environ={**place.environ, "MEMCLI_STORE": place.store + ".fresh"})
-        indexed = _run(fresh, 1, *plain)
-        record: dict[str, Any] = {
-            "schema": "memcli.bench-speed/1",
-            "now": skin.now,
-            "generated": documents,
-            "machine": running.machine(),
-            "cold": {name: speed.cost(costs) for name, costs in found.items()},
-            "sync": {"no_change": no_change, "one_change": changed},
-            **_in_process(skin, place, hybrid=hybrid),
-        }
-        record["index"] = {
-            **speed.cost(indexed),
-            "documents_per_s": record["documents"] / indexed[0].wall_s,
-        }
-        floors = record["floors"]
-        floors["interpreter_cpu_ms"] = speed.cost(bare)["cpu_ms"]
-        floors["interpreter_peak_mb"] = speed.cost(bare)["peak_mb"]
-        record["ratios"] = speed.ratios(record, floors)
-        record["goals"] = speed.verdicts(record["ratios"])
-    return record
+        started = _started(place, runs, hybrid=hybrid)
+        inside = _in_process(skin, place, hybrid=hybrid, runs=runs)
+    record = {
+        "schema": "memcli.bench-speed/1",
+        "now": skin.now,
+        "generated": documents,
+        "machine": running.machine(),
+    }
+    return record | _figures(started, inside)
+
+
+def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process]]:
+    """Start every program `runs` times: searches in turns, then what changes the index."""
+    _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
+    query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
+    keyword = ("search", "--mode", "lexical")
+    programs = {
+        "help": ("--help",),
+        "keyword": (*keyword, *query),
+        "keyword_no_sync": (*keyword, "--no-sync", *query),
+        **({"hybrid": ("search", *query)} if hybrid else {}),
+    }
+    found: dict[str, list[Process]] = {name: [] for name in ("interpreter", *programs)}
+    for _ in range(runs):  # turn by turn, so that other work on the machine hits all alike
+        found["interpreter"] += _launch(place, [sys.executable, "-c", "pass"], 1)
+        for name, arguments in programs.items():
+            found[name] += _run(place, 1, *arguments)
+    plain = ("index", "-q", "--encoder", "none")
+    found["no_change"] = _run(place, runs, *plain)
+    found["one_change"] = [_one_change(place, number) for number in range(runs)]
+    found["index"] = [_fresh(place, number, *plain) for number in range(runs)]
+    return found
+
+
+def _figures(started: Mapping[str, Sequence[Process]], inside: Inside) -> dict[str, Any]:
+    """Sum up what was measured, each figure with its spread."""
+    from memcli.bench import speed
+
+    costs = {name: speed.cost(runs) for name, runs in started.items()}
+    apart = ("interpreter", "no_change", "one_change", "index")
+    cpu = {name: [run.cpu_s for run in runs] for name, runs in started.items()}
+    seconds = {n: cpu[n] for n in cpu if n not in ("one_change", "index")} | {**inside.seconds}
+    rates = {
+        "documents_per_s": [inside.counts["documents"] / run.wall_s for run in started["index"]],
+        "interpreter_cpu_ms": [1000 * each for each in cpu["interpreter"]],
+        **inside.rates,
+    }
+    best = {name: max(values) for name, values in rates.items()}
+    ratios = speed.ratios({name: min(values) for name, values in seconds.items()})
+    spreads = speed.spreads(rates, seconds)
+    return {
+        "cold": {name: row for name, row in costs.items() if name not in apart},
+        "sync": {"no_change": costs["no_change"], "one_change": costs["one_change"]},
+        "index": {**costs["index"], "documents_per_s": best["documents_per_s"]},
+        "warm": {mode: speed.searches(times) for mode, times in inside.warm.items()},
+        **inside.counts,
+        "embedding_texts_per_s": best.get("embedding_texts_per_s"),
+        "floors": {
+            "interpreter_cpu_ms": costs["interpreter"]["cpu_ms"],
+            "interpreter_peak_mb": costs["interpreter"]["peak_mb"],
+            "model_texts_per_s": best.get("model_texts_per_s"),
+            "memory_gb_per_s": best["memory_gb_per_s"],
+            "walk_ms": min(rates["walk_ms"]),
+        },
+        "ratios": ratios,
+        "goals": speed.verdicts(ratios),
+        "spread": {name: found._asdict() for name, found in spreads.items()},
+    }
 
 
 def _has_model(skin: Skin) -> bool:
@@ -168,15 +211,21 @@ def _run(place: Place, runs: int, *arguments: str) -> list[Process]:
     return done
 
 
+def _fresh(place: Place, number: int, *arguments: str) -> Process:
+    """Run memcli in an index of its own, which is empty."""
+    store = f"{place.store}.fresh{number}"
+    fresh = place._replace(environ={**place.environ, "MEMCLI_STORE": store})
+    return _run(fresh, 1, *arguments)[0]
+
+
 def _one_change(place: Place, number: int) -> Process:
     with open(os.path.join(place.notes, place.chosen), "a", encoding="utf-8") as file:
         file.write(f"\nA line that was added, number {number}.\n")
     return _run(place, 1, "index", "-q", "--encoder", "none")[0]
 
 
-def _in_process(skin: Skin, place: Place, *, hybrid: bool) -> dict[str, Any]:
+def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> Inside:
     """Measure warm searches, the model, memory and the walk in this process."""
-    from memcli.bench.speed import spread
     from memcli.indexing.planning import plan
 
     there = _there(skin, place)
@@ -189,32 +238,43 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool) -> dict[str, Any]:
         return timer() - started
 
     modes = ("lexical", "hybrid") if hybrid else ("lexical",)
-    warm = {mode: spread(_warm(there, place, mode)) for mode in modes}
+    warm = {mode: _warm(there, place, mode, runs) for mode in modes}
     with there.memory.store.snapshot() as snapshot:
         counts = snapshot.counts()
     source = skin.config.sources[0]._replace(root=place.notes)
     walked = skin.memory.index_settings()._replace(sources=(source,))
     files = plan(walked, {}).listing.files
     block = bytearray(COPIED_BYTES)
-    copied = min(timed(lambda: bytes(block)) for _ in range(RUNS))
-    speeds = _embedding(skin, texts, timed) if hybrid else (None, None)
-    return {
-        "warm": warm,
-        "documents": counts.documents,
-        "chunks": counts.chunks,
-        "store_bytes": os.path.getsize(place.store),
-        "notes_bytes": sum(found.size for found in files),
-        "embedding_texts_per_s": speeds[0],
-        "floors": {
-            "model_texts_per_s": speeds[1],
-            "memory_gb_per_s": 2 * COPIED_BYTES / copied / 1e9,  # read and written
-            "walk_ms": min(timed(lambda: _walk(place.notes)) for _ in range(RUNS)) * 1000,
+    copied = [timed(lambda: bytes(block)) for _ in range(runs)]
+    walks = [timed(lambda: _walk(place.notes)) for _ in range(runs)]
+    embedding = _embedding(skin, texts, timed, runs) if hybrid else {}
+    names = {"encoder": "embedding_texts_per_s", "model": "model_texts_per_s"}
+    return Inside(
+        warm=warm,
+        seconds={"walk": walks, **embedding},
+        rates={
+            # read and written
+            "memory_gb_per_s": [2 * COPIED_BYTES / seconds / 1e9 for seconds in copied],
+            "walk_ms": [1000 * seconds for seconds in walks],
+            **{
+                names[kind]: [len(texts) / each for each in seconds]
+                for kind, seconds in embedding.items()
+            },
         },
-    }
+        counts={
+            "documents": counts.documents,
+            "chunks": counts.chunks,
+            "store_bytes": os.path.getsize(place.store),
+            "notes_bytes": sum(found.size for found in files),
+        },
+    )
 
 
-def _warm(skin: Skin, place: Place, mode: str) -> list[float]:
-    """Search in this process, store and model open, and give the seconds of each search."""
+def _warm(skin: Skin, place: Place, mode: str, runs: int) -> list[float]:
+    """Search in this process, store and model open, and give the seconds of each search.
+
+    Texts are searched for once, and anew while there are fewer times than `runs`.
+    """
     values = dict(skin.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
     config = skin.config._replace(values=values)
@@ -222,7 +282,7 @@ def _warm(skin: Skin, place: Place, mode: str) -> list[float]:
     search = running.Searcher(skin, limit=skin.config("search.limit"))
     seconds = []
     search(place.queries[0], None)
-    for text in place.queries:
+    for text in [*place.queries] * ceil(runs / len(place.queries)):
         started = skin.memory.clock.monotonic()
         search(text, None)
         seconds.append(skin.memory.clock.monotonic() - started)
@@ -238,22 +298,22 @@ def _there(skin: Skin, place: Place) -> Skin:
 
 
 def _embedding(
-    skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float]
-) -> tuple[float | None, float | None]:
-    """Give texts a second of the encoder and of the bare model, turn by turn."""
+    skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float], runs: int
+) -> dict[str, list[float]]:
+    """Give the seconds of the encoder and of the bare model for some texts, turn by turn."""
     from memcli.embedding.onnx import OnnxEncoder
 
     encoder = skin.memory.open_encoder().encoder
     if encoder is None or not texts:
-        return None, None
+        return {}
     bare = encoder.bare(texts) if isinstance(encoder, OnnxEncoder) else None
     encoder.encode(texts[:1])
     encoded, ran = [], []
-    for _ in range(3):
+    for _ in range(runs):
         encoded.append(timed(lambda: encoder.encode(texts)))
         if bare is not None:
             ran.append(timed(bare))
-    return len(texts) / min(encoded), len(texts) / min(ran) if ran else None
+    return {"encoder": encoded, **({"model": ran} if ran else {})}
 
 
 def _walk(folder: str) -> int:
