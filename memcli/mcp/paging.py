@@ -62,13 +62,12 @@ class Cursor(Record):
 
     def behind(self, hits: Sequence[Hit], shown: Sequence[Hit]) -> Cursor:
         """Stand behind passages of these hits, of which some are cut down to their best lines."""
+        by_chunk: dict[int, list[Hit]] = {}
+        for each in shown:
+            by_chunk.setdefault(each.about.chunk_id, []).append(each)
         seen = self.seen
         for rank, hit in enumerate(hits):
-            if any(_is_of(each, hit) for each in shown):
+            near = by_chunk.get(hit.about.chunk_id, ())
+            if any(hit.first <= each.first and each.last <= hit.last for each in near):
                 seen |= 1 << rank
         return self._replace(seen=seen)
-
-
-def _is_of(shown: Hit, hit: Hit) -> bool:
-    is_same = shown.about.chunk_id == hit.about.chunk_id
-    return is_same and hit.first <= shown.first and shown.last <= hit.last
