@@ -1,6 +1,6 @@
 # Completion of memcli, written by: memcli help --completions bash
 
-_memcli_ask() {  # documents or sources; a name is read as it is, nothing in it is expanded
+_memcli_ask() {  # documents, sources, workspaces; a name is read as it is, without expansion
     local word
     while IFS= read -r word; do
         COMPREPLY+=("$word")
@@ -10,7 +10,9 @@ _memcli_ask() {  # documents or sources; a name is read as it is, nothing in it 
 
 _memcli_values() {
     case $1 in
-        folders) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        workspaces)
+            if [[ $cur == @* ]]; then _memcli_ask "$1"; return; fi
+            compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         files) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         documents|sources) _memcli_ask "$1" ;;
     esac
@@ -42,14 +44,14 @@ _memcli() {
         "index:--debounce") _memcli_values ''; return ;;
         "index:--interval") _memcli_values ''; return ;;
         "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled multilingual onnx openai none" -- "$cur"); return ;;
-        "index:-w"|"index:--workspace") _memcli_values 'folders'; return ;;
+        "index:-w"|"index:--workspace") _memcli_values 'workspaces'; return ;;
         "index:--with") _memcli_values ''; return ;;
         "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "index:--now") _memcli_values ''; return ;;
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "search:--open") _memcli_values ''; return ;;
-        "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
+        "search:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref workspace path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
         "search:-C"|"search:--context") _memcli_values ''; return ;;
         "search:--why-not") _memcli_values 'documents'; return ;;
         "search:--since") _memcli_values ''; return ;;
@@ -59,7 +61,7 @@ _memcli() {
         "search:--path") _memcli_values 'documents'; return ;;
         "search:--source") _memcli_values 'sources'; return ;;
         "search:--kind") _memcli_values ''; return ;;
-        "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
+        "search:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global private" -- "$cur"); return ;;
         "search:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "search:--heading") _memcli_values ''; return ;;
         "search:--by") _memcli_values ''; return ;;
@@ -73,13 +75,13 @@ _memcli() {
         "search:--budget") _memcli_values ''; return ;;
         "search:--min-score") _memcli_values ''; return ;;
         "search:--receipt") _memcli_values 'files'; return ;;
-        "search:-w"|"search:--workspace") _memcli_values 'folders'; return ;;
+        "search:-w"|"search:--workspace") _memcli_values 'workspaces'; return ;;
         "search:--with") _memcli_values ''; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
         "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
-        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
-        "pick:-w"|"pick:--workspace") _memcli_values 'folders'; return ;;
+        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref workspace path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates trace file" -- "$cur"); return ;;
+        "pick:-w"|"pick:--workspace") _memcli_values 'workspaces'; return ;;
         "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "pick:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
@@ -91,13 +93,13 @@ _memcli() {
         "related:--kind") _memcli_values ''; return ;;
         "related:--tag") _memcli_values ''; return ;;
         "related:--where") _memcli_values ''; return ;;
-        "related:-w"|"related:--workspace") _memcli_values 'folders'; return ;;
+        "related:-w"|"related:--workspace") _memcli_values 'workspaces'; return ;;
         "related:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "related:--now") _memcli_values ''; return ;;
         "get:--from") _memcli_values ''; return ;;
         "get:--lines") _memcli_values ''; return ;;
         "get:--hash") _memcli_values ''; return ;;
-        "get:-w"|"get:--workspace") _memcli_values 'folders'; return ;;
+        "get:-w"|"get:--workspace") _memcli_values 'workspaces'; return ;;
         "get:--with") _memcli_values ''; return ;;
         "get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "get:--now") _memcli_values ''; return ;;
@@ -110,11 +112,11 @@ _memcli() {
         "ls:--on") _memcli_values ''; return ;;
         "ls:--source") _memcli_values 'sources'; return ;;
         "ls:--kind") _memcli_values ''; return ;;
-        "ls:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global" -- "$cur"); return ;;
+        "ls:--scope") mapfile -t COMPREPLY < <(compgen -W "session user global private" -- "$cur"); return ;;
         "ls:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "ls:--tag") _memcli_values ''; return ;;
         "ls:--where") _memcli_values ''; return ;;
-        "ls:-w"|"ls:--workspace") _memcli_values 'folders'; return ;;
+        "ls:-w"|"ls:--workspace") _memcli_values 'workspaces'; return ;;
         "ls:--with") _memcli_values ''; return ;;
         "ls:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "ls:--now") _memcli_values ''; return ;;
@@ -125,11 +127,11 @@ _memcli() {
         "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "context:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
         "context:--receipt") _memcli_values 'files'; return ;;
-        "context:-w"|"context:--workspace") _memcli_values 'folders'; return ;;
+        "context:-w"|"context:--workspace") _memcli_values 'workspaces'; return ;;
         "context:--with") _memcli_values ''; return ;;
         "context:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "context:--now") _memcli_values ''; return ;;
-        "status:-w"|"status:--workspace") _memcli_values 'folders'; return ;;
+        "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
         "status:--with") _memcli_values ''; return ;;
         "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "status:--now") _memcli_values ''; return ;;
@@ -139,16 +141,16 @@ _memcli() {
         "compact:--ratio") _memcli_values ''; return ;;
         "compact:--depth") _memcli_values ''; return ;;
         "compact:--summarizer") mapfile -t COMPREPLY < <(compgen -W "extractive command" -- "$cur"); return ;;
-        "compact:-w"|"compact:--workspace") _memcli_values 'folders'; return ;;
+        "compact:-w"|"compact:--workspace") _memcli_values 'workspaces'; return ;;
         "compact:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "compact:--now") _memcli_values ''; return ;;
-        "config:-w"|"config:--workspace") _memcli_values 'folders'; return ;;
+        "config:-w"|"config:--workspace") _memcli_values 'workspaces'; return ;;
         "config:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "config:--now") _memcli_values ''; return ;;
-        "init:-w"|"init:--workspace") _memcli_values 'folders'; return ;;
+        "init:-w"|"init:--workspace") _memcli_values 'workspaces'; return ;;
         "init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "init:--now") _memcli_values ''; return ;;
-        "mcp:-w"|"mcp:--workspace") _memcli_values 'folders'; return ;;
+        "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
         "mcp:--with") _memcli_values ''; return ;;
         "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
@@ -164,46 +166,46 @@ _memcli() {
         "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "bench quality:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "bench quality:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
-        "bench quality:-w"|"bench quality:--workspace") _memcli_values 'folders'; return ;;
+        "bench quality:-w"|"bench quality:--workspace") _memcli_values 'workspaces'; return ;;
         "bench quality:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench quality:--now") _memcli_values ''; return ;;
         "bench init:--out") _memcli_values 'files'; return ;;
         "bench init:-n"|"bench init:--limit") _memcli_values ''; return ;;
-        "bench init:-w"|"bench init:--workspace") _memcli_values 'folders'; return ;;
+        "bench init:-w"|"bench init:--workspace") _memcli_values 'workspaces'; return ;;
         "bench init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench init:--now") _memcli_values ''; return ;;
-        "bench compare:-w"|"bench compare:--workspace") _memcli_values 'folders'; return ;;
+        "bench compare:-w"|"bench compare:--workspace") _memcli_values 'workspaces'; return ;;
         "bench compare:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench compare:--now") _memcli_values ''; return ;;
         "bench lane:--max-drop") _memcli_values ''; return ;;
         "bench lane:--max-slower") _memcli_values ''; return ;;
-        "bench lane:-w"|"bench lane:--workspace") _memcli_values 'folders'; return ;;
+        "bench lane:-w"|"bench lane:--workspace") _memcli_values 'workspaces'; return ;;
         "bench lane:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench lane:--now") _memcli_values ''; return ;;
         "bench report:--html") _memcli_values 'files'; return ;;
-        "bench report:-w"|"bench report:--workspace") _memcli_values 'folders'; return ;;
+        "bench report:-w"|"bench report:--workspace") _memcli_values 'workspaces'; return ;;
         "bench report:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench report:--now") _memcli_values ''; return ;;
         "bench speed:--documents") _memcli_values ''; return ;;
         "bench speed:--runs") _memcli_values ''; return ;;
         "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
-        "bench speed:-w"|"bench speed:--workspace") _memcli_values 'folders'; return ;;
+        "bench speed:-w"|"bench speed:--workspace") _memcli_values 'workspaces'; return ;;
         "bench speed:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench speed:--now") _memcli_values ''; return ;;
-        "bench replay:-w"|"bench replay:--workspace") _memcli_values 'folders'; return ;;
+        "bench replay:-w"|"bench replay:--workspace") _memcli_values 'workspaces'; return ;;
         "bench replay:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench replay:--now") _memcli_values ''; return ;;
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --no-sync --sync --receipt -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --no-sync --sync --receipt -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -225,7 +227,7 @@ _memcli() {
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index init json ls mcp pick presets python query-syntax ranking related search status summaries" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index init json ls mcp pick presets python query-syntax ranking related search status summaries workspaces" -- "$cur") ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;

@@ -20,7 +20,8 @@ else:
 
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
-SCOPES = ("session", "user", "global")
+PRIVATE = "private"  # of a document that another workspace is never told of
+SCOPES = ("session", "user", "global", PRIVATE)
 TRUSTS = ("trusted", "untrusted")
 # Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
 # others, only what the user trusts.
@@ -349,7 +350,7 @@ class About(Record):
     @property
     def is_summary(self) -> bool:
         """Tell that there are lines behind it; another source may use the word for a kind."""
-        return self.kind == SUMMARY and self.source == MEMORY_SOURCE
+        return self.kind == SUMMARY and is_memory(self.source)
 
     @property
     def ref(self) -> str:
@@ -362,16 +363,31 @@ class About(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
+def is_memory(source: str) -> bool:
+    """Tell that a source is the memory, of whichever workspace."""
+    return source.rpartition(":")[2] == MEMORY_SOURCE
+
+
+def memory_path(source: str, path: str) -> str:
+    """Name a document of the memory as lineages do.
+
+    It is the path, behind the name of its workspace where several are asked as one.
+    """
+    workspace, colon, _ = source.rpartition(":")
+    return f"{workspace}{colon}{path}"
+
+
 def shown(source: str, path: str) -> str:
     """Name a document as people and `memcli get` do: the source only where it is another's.
 
     A path of the memory that begins as a source or an option does stands behind `./`, as it does
-    for scp and rsync. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`.
+    for scp and rsync. Where several workspaces are asked as one, a source begins with the name of
+    its own. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`, `notes:MEMORY.md`.
     """
-    if source != MEMORY_SOURCE:
+    if not is_memory(source):
         return f"{source}:{path}"
     looks_otherwise = path.startswith("-") or ":" in path.partition("/")[0]
-    return f"./{path}" if looks_otherwise else path
+    return memory_path(source, f"./{path}" if looks_otherwise else path)
 
 
 def date_of(days: Stretch | None) -> tuple[str | None, str | None]:

@@ -54,6 +54,25 @@ def counted(*arguments: str) -> tuple[int, int]:
     return int(lines), int(modules)
 
 
+def test_one_workspace_loads_nothing_of_several(workspaces: Path) -> None:
+    folder = str(workspaces / "engineer")
+    code = f"""
+import sys
+from memcli.cli.main import run
+run(["search", "pool", "--mode", "lexical", "-w", {folder!r}])
+run(["get", "MEMORY.md", "-w", {folder!r}])
+print(*[name for name in sys.modules if "memcli" in name])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split("\n")[-2].split())
+    assert "memcli.store.sqlite.reader" in loaded
+    assert loaded.isdisjoint({
+        "memcli.api.several", "memcli.api.together", "memcli.cli.several",
+        "memcli.config.workspaces", "memcli.store.totals", "memcli.store.union",
+        "memcli.store.sqlite.totals",
+    })  # fmt: skip
+
+
 def test_top_help_is_next_to_nothing() -> None:
     lines, modules = counted("--help")
     assert lines <= HELP_LINES

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_SPEAKERS = 8  # of an error
 WITHOUT_BOUND = 10**9
+INDEX = "memcli index"
 SYNC_WAIT_SECONDS = 60.0
 
 
@@ -65,6 +66,20 @@ def ask(
 
     With `expand` the raw lines behind summaries are added, within `expand.tokens`.
     """
+    return memory.answering(
+        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe)
+    )
+
+
+def _ask(
+    memory: OpenedWorkspace,
+    question: Question,
+    options: SearchOptions,
+    *,
+    expand: bool,
+    sync: bool | None,
+    observe: Observer,
+) -> Answered:
     index = remembered(memory)
     options = options._replace(reranker=memory.reranker(index))
     vector = begin_vector(memory, question, options, index)
@@ -78,7 +93,7 @@ def ask(
     if not expand:
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
         nothing = _nothing(memory, question, options, answer)
-        return Answered(question, freshness, answer, nothing=nothing)
+        return Answered(question, freshness, for_all(memory, answer), nothing=nothing)
     from memcli.search.expansion import search_expanded
 
     with memory.store.snapshot() as snapshot:
@@ -92,7 +107,16 @@ def ask(
             age_days=question.age_days,
         )
     nothing = _nothing(memory, question, options, answer)
-    return Answered(question, freshness, answer, tuple(expanded), nothing)
+    return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
+
+
+def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
+    """Let the hint of a leg that did not run be for all workspaces that were asked."""
+    reason = answer.dense.reason
+    if not memory.asked_by or reason is None or reason.hint != INDEX:
+        return answer
+    reason = reason._replace(hint=f"{INDEX} {memory.asked_by}")
+    return answer._replace(dense=answer.dense._replace(reason=reason))
 
 
 def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
@@ -222,6 +246,16 @@ def bring_in_step(
 
     True brings in everything, waiting for another writer; False leaves the index as it is.
     """
+    if memory.asked:
+        from memcli.api.together import together
+
+        def step(each: OpenedWorkspace) -> tuple[Freshness, str | None]:
+            own = remembered(each)
+            found = bring_in_step(each, own, mode, sync=sync)
+            fingerprint = own.fingerprint or remembered(each).fingerprint
+            return found, None if mode == "lexical" else fingerprint
+
+        return together(memory.asked, step)
     config = memory.config
     if sync is False or not (config("sync.on_search") or sync):
         return look(memory.store, memory.index_settings())
@@ -240,7 +274,14 @@ def bring_in_step(
 
 
 def remembered(memory: OpenedWorkspace) -> Remembered:
-    """Read which model has made the index, and its files as they were verified then."""
+    """Read which model has made the index, and its files as they were verified then.
+
+    Of several it is the first that has vectors.
+    """
+    for _, _, each in memory.asked:
+        own = Remembered(None, None) if isinstance(each, Reason) else remembered(each)
+        if own.fingerprint:
+            return own
     try:
         with memory.store.snapshot() as snapshot:
             facts = snapshot.facts

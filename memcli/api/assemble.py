@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from memcli.api.ask import begin_vector, bring_in_step, remembered
+from memcli.api.ask import begin_vector, bring_in_step, for_all, remembered
 from memcli.checking import TYPE_CHECKING
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
 from memcli.context.retrieve import find, fixed_of, rank_all
@@ -66,14 +66,14 @@ def context_of(
     `sync` is that of `ask.bring_in_step`.
     """
     if not text.strip():
-        return _of_a_session(memory, today, wanted, sync=sync)
+        return memory.answering(lambda asked: _of_a_session(asked, today, wanted, sync=sync))
     question = Question.read(
         text,
         today,
         day_first=memory.config("search.date_order") == "dmy",
         hint="memcli context",
     )
-    return _of_a_question(memory, question, wanted, sync=sync)
+    return memory.answering(lambda asked: _of_a_question(asked, question, wanted, sync=sync))
 
 
 def _of_a_question(
@@ -101,7 +101,7 @@ def _of_a_question(
             embed_query=vector,
             age_days=question.age_days,
         )
-    assembled = assemble(fixed, found, wanted)
+    assembled, answer = assemble(fixed, found, wanted), for_all(memory, answer)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 

@@ -22,6 +22,7 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
         legs,
         repairs,
         reranked,
+        stores_of,
         withheld,
     )
 
@@ -35,6 +36,7 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
         "tokens": assembled.tokens,
         "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
+        **stores_of(found.freshness),
         "verdict": answer.verdict if answer else None,
         **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,
@@ -46,14 +48,14 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
 
 
 def _part(part: ContextPart) -> dict[str, Any]:
-    from memcli.render.jsonio import date_of
+    from memcli.render.jsonio import date_of, source_of
 
     about = part.excerpt.about
     record: dict[str, Any] = {
         "section": part.section,
         "ref": about.ref,
         "path": about.path,
-        "source": about.source,
+        **source_of(about.source),
         "start_line": about.start_line,
         "end_line": about.end_line,
         "heading_path": list(about.heading_path),

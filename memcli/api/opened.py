@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 
@@ -20,15 +20,18 @@ from memcli.store.open import open_store
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any, Self, TypeVar
 
     from memcli.embedding.choice import Choice, Remembered
     from memcli.embedding.opener import Opened
     from memcli.embedding.query import QueryEncoder
     from memcli.embedding.rerankers import KeptReranker
     from memcli.embedding.wordpiece import WordPiece
+    from memcli.errors import Reason
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
+
+    Made = TypeVar("Made")
 
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
@@ -96,6 +99,17 @@ class OpenedWorkspace:
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: KeptReranker | None = None
+        # Name, folder, and the workspace or why it cannot be asked; of several that are one.
+        self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
+        self.asked_by = ""  # the options that name them
+
+    def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
+        """Answer a question; of several workspaces the rest answers where one fails."""
+        return make(self)
+
+    def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
+        """Give whose document is named, its name there, and what stands before its source."""
+        return self, target, ""
 
     @classmethod
     def open(

@@ -54,6 +54,7 @@ def get(
     the first being 1. NotFoundError where there is no such document, UsageError for a range that
     ends before it begins.
     """
+    memory, target, before = memory.owner_of(target)
     settings = memory.index_settings()
     found = targets.resolve(target, settings, here)
     if first is not None and found.first is not None:
@@ -75,7 +76,7 @@ def get(
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
     return Lines(
-        source=found.source,
+        source=before + found.source,
         path=found.path,
         start_line=start,
         end_line=end,
@@ -84,7 +85,7 @@ def get(
         text_hash=digest(text).hex(),
         truncated=end < wanted_end,
         next_from=end + 1 if end < wanted_end else None,
-        expanded=tuple(_behind(file, chosen, settings)) if expand else (),
+        expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
     )
 
 
@@ -106,7 +107,9 @@ def _backwards(found: Target, start: int, end: int) -> UsageError:
     )
 
 
-def _behind(file: FileText, lines: Sequence[str] | None, settings: Settings) -> list[RawLines]:
+def _behind(
+    file: FileText, lines: Sequence[str] | None, settings: Settings, before: str
+) -> list[RawLines]:
     def read(path: str) -> FileText:
         return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
 
@@ -114,4 +117,11 @@ def _behind(file: FileText, lines: Sequence[str] | None, settings: Settings) -> 
         listed = plan(settings, {}).listing.files
         return [stat.path for stat in listed if stat.source == MEMORY_SOURCE]
 
-    return raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
+    found = raw_lines(file, lines, settings=settings, memory=Logs(read, paths))
+    if not before:
+        return found
+    named = (each._replace(source=before + each.source) for each in found)
+    return [
+        each._replace(citation=cite(each.source, each.path, each.start_line, each.end_line))
+        for each in named
+    ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
+    from memcli.store.union import StoreState
 
 
 class Fresh(Record):
@@ -23,6 +24,7 @@ class Fresh(Record):
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...]  # what could not be seen or had to be mended
+    stores: tuple[StoreState, ...] = ()  # of each workspace, where several are asked as one
 
 
 class LegsRun(Record):

@@ -21,11 +21,11 @@ from memcli.record import Record
 from memcli.render.jsonio import RELATED_KEYS, RESULT_KEYS
 from memcli.types import SCOPES, TRUSTS
 
-FOLDERS, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
-    "folders", "files", "documents", "sources", "topics", "settings",
+WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
+    "workspaces", "files", "documents", "sources", "topics", "settings",
 )  # fmt: skip
 _BY_METAVAR = {
-    "FOLDER": FOLDERS,
+    "FOLDER": WORKSPACES,
     **dict.fromkeys(
         ("FILE", "OUT.jsonl", "[QUERIES.jsonl]", "[RECEIPT]...", "BEFORE", "AFTER"), FILES
     ),

@@ -1,4 +1,4 @@
-"""What a shell asks at TAB: the documents and sources of a workspace.
+"""What a shell asks at TAB: the documents and sources of a workspace, and the names of all.
 
 The completion scripts know commands, options and fixed words by heart; for the rest they run
 `_MEMCLI_COMPLETE=documents memcli FOLDER PREFIX`. Typer stays unloaded: somebody waits.
@@ -16,7 +16,7 @@ from memcli.types import shown
 def words(
     what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str | None
 ) -> list[str]:
-    """List the `documents` or `sources` that begin as asked; nothing where there is a problem."""
+    """List the documents, sources or workspaces that begin as asked; nothing for a problem."""
     folder, prefix = (*arguments, "", "")[:2]
     try:
         found = _all(what, os.path.expanduser(folder) or None, environ, cwd)
@@ -30,6 +30,12 @@ def _all(what: str, folder: str | None, environ: Mapping[str, str], cwd: str | N
     from memcli.config import settings as config
     from memcli.workspace.locate import locate
 
+    if what == "workspaces" or (folder and folder.startswith("@")):
+        from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
+
+        if what == "workspaces":
+            return [f"{SIGN}{name}" for name in named_workspaces(environ)]
+        folder = folder_of_name(folder or "", environ)
     place = locate(folder, environ.get("MEMCLI_WORKSPACE"), cwd, home=os.path.expanduser("~"))
     settled = config.load(place.root, environ, {}, by=place.by)
     if what == "sources":

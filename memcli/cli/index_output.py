@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 SHOWN_SKIPS = 5  # that are named without -v
 
 
-def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> None:
-    """Write what a run has done; `opened` is the encoder, None where none was needed."""
+def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> dict[str, Any]:
+    """Say what a run has done, and give its record, the text of which is left out `as_json`.
+
+    `opened` is the encoder, None where none was needed.
+    """
     terminal = skin.terminal
     reason = without_vectors(opened) if opened else None
     if reason is not None:
@@ -35,11 +38,10 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> No
     _warn(done.report, terminal)
     if not as_json:
         terminal.say(_summary(done))
-        return
-    from memcli.render.jsonio import dumps
+        return {}
     from memcli.render.reasons import sentence
 
-    record = {
+    return {
         "schema": "memcli.index/1",
         "workspace": skin.config.workspace,
         "store": skin.memory.store.describe().address,
@@ -50,7 +52,6 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> No
         "pruned": done.pruned,
         "warnings": [sentence(warning) for warning in done.warnings],
     }
-    terminal.write(dumps(record) + "\n")
 
 
 def file_lists(report: Report) -> dict[str, Any]:
@@ -112,13 +113,11 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     return [(what, named[what]) for what in ("added", "changed", "again", "moved", "removed")]
 
 
-def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> None:
-    """Write what a run would do, and say which folders and settings that has to do with."""
-    from memcli.render.jsonio import changes, dumps
+def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
+    """Say what a run would do, and give its record, the text of which is left out `as_json`."""
+    from memcli.render.jsonio import changes
 
-    if as_json:
-        terminal.write(dumps({"schema": "memcli.index-plan/1", **changes(standing)}) + "\n")
-    else:
+    if not as_json:
         for what, names in change_names(changes(standing)):
             for name in names:
                 terminal.write(f"{what:<8} {terminal.safe_line(name)}\n")
@@ -130,6 +129,7 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> None
     reason = settings_changed(standing)
     if reason is not None:
         terminal.advise(reason)
+    return {"schema": "memcli.index-plan/1", **changes(standing)}
 
 
 def _of(count: int, noun: str) -> str:

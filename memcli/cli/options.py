@@ -17,14 +17,20 @@ RANKING = "Ranking"
 INDEX = "Index"
 
 Workspace = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "-w",
         "--workspace",
         metavar="FOLDER",
-        help="The workspace.",
+        help="The workspace, or @NAME; some commands ask several as one.",
         show_default="MEMCLI_WORKSPACE, else at or above here",
         rich_help_panel=GENERAL,
+    ),
+]
+Everywhere = Annotated[
+    bool,
+    typer.Option(
+        "--everywhere", help="Ask every workspace that has a name.", rich_help_panel=GENERAL
     ),
 ]
 Presets = Annotated[

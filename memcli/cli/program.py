@@ -68,7 +68,7 @@ Commands:
 
 Topics:  agents, conversations, cron, environment, exit-codes, files,
          front-matter, json, presets, python, query-syntax, ranking,
-         summaries
+         summaries, workspaces
 
 Options:
   --version    Show the version.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.legs import Leg
-    from memcli.search.passages import Passage
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
@@ -46,7 +45,9 @@ def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
 def _write_paths(found: Answered, skin: Skin, shape: Shape) -> None:
     terminal = skin.terminal
     is_exact = shape.form == "paths0" and not terminal.out_is_terminal
-    for name in dict.fromkeys(skin.name(*hit.about.document) for hit in found.answer.hits):
+    for name in dict.fromkeys(
+        skin.file_from_here(*hit.about.document) for hit in found.answer.hits
+    ):
         terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
 
 
@@ -56,7 +57,7 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
 
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
-        name, at = skin.name(*hit.about.document), landing(hit, found.words)
+        name, at = skin.file_from_here(*hit.about.document), landing(hit, found.words)
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
         terminal.write(line)
 
@@ -111,11 +112,11 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    keys = shape.fields
+    keys, hits = shape.fields, found.answer.hits
     full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
-        jsonio.result(passage, _file(passage, skin), full=full, explain=explain)
-        for passage in passages_of(found.answer.hits, words=found.words)
+        jsonio.result(passage, _file(hit.about, skin), full=full, explain=explain)
+        for passage, hit in zip(passages_of(hits, words=found.words), hits, strict=True)
     ]
     return (
         [{key: each[key] for key in keys if key in each} for each in results] if keys else results
@@ -159,10 +160,10 @@ WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
 }
 
 
-def _file(place: Passage | About, skin: Skin) -> str | None:
+def _file(place: About, skin: Skin) -> str | None:
     """Name the file from here; None for a source that is configured no longer."""
     source, path = place.source, place.path
-    return None if skin.file_of(source, path) is None else skin.name(source, path)
+    return None if skin.file_of(source, path) is None else skin.file_from_here(source, path)
 
 
 def say(found: Answered, skin: Skin, shape: Shape) -> None:
@@ -280,7 +281,8 @@ def say_dense(dense: Leg, skin: Skin) -> None:
         terminal.advise(by_keywords(reason))
     elif dense.embedded < dense.total:
         text = f"{dense.embedded} of {dense.total} texts are embedded"
-        terminal.advise(Reason("not-embedded", text, "memcli index"))
+        hint = f"memcli index {skin.memory.asked_by}".rstrip()
+        terminal.advise(Reason("not-embedded", text, hint))
 
 
 def _is_told(skin: Skin) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli import side_files
+from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,7 @@ def make(found: Answered, skin: Skin, wanted: SearchOptions) -> dict[str, Any]:
     """Describe a search that was answered."""
     from memcli.search.receipt import Inquiry, receipt
 
+    _check(skin, "search")
     settings = side_files.settings_of(skin)
     flags = _flags(skin, settings)
     question = found.question
@@ -38,12 +40,21 @@ def make_of_context(made: Assembly, skin: Skin, *, budget: int) -> dict[str, Any
     from memcli.context.receipt import Made, receipt
     from memcli.search.receipt import Inquiry
 
+    _check(skin, "context")
     settings = side_files.settings_of(skin, "context.")
     flags = _flags(skin, settings)
     question = made.question
     text = question.text if question else ""
     asked = Inquiry(text, skin.now, made.filters, budget, flags, settings)
     return receipt(asked, Made(question, made.answer, made.assembled, made.revision))
+
+
+def _check(skin: Skin, command: str) -> None:
+    """Raise UsageError for several workspaces: nothing could replay what they said together."""
+    if skin.memory.asked:
+        raise UsageError(
+            "--receipt is of one workspace, and several are asked", hint=f"memcli {command} --help"
+        )
 
 
 def _flags(skin: Skin, settings: Mapping[str, Any]) -> dict[str, Any]:

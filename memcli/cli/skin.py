@@ -18,6 +18,7 @@ from memcli.workspace.dating import age_days
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
 
@@ -28,11 +29,12 @@ SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 class Shared(Record):
     """The options that every command has."""
 
-    workspace: str | None
+    workspace: list[str] | None  # as they are named
     quiet: bool
     verbose: bool
     color: str
     now: str | None
+    everywhere: bool | None = None  # None of a command that asks one workspace
 
 
 class Skin(Record):
@@ -63,6 +65,11 @@ class Skin(Record):
         """Give the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")
 
+    def of(self, memory: OpenedWorkspace) -> Skin:
+        """Give the command line around one of several workspaces."""
+        made = Memory(memory.config, memory.store, environ=os.environ, clock=memory.clock)
+        return self._replace(memory=made)
+
     def file_of(self, source: str, path: str) -> str | None:
         """Give the absolute path of a document; None for a source that is configured no longer."""
         roots = (each.root for each in self.config.sources if each.name == source)
@@ -70,7 +77,16 @@ class Skin(Record):
         return None if root is None else os.path.join(root, path)
 
     def name(self, source: str, path: str) -> str:
-        """Name a document by its path from here, as other programs and `memcli get` take it."""
+        """Name a document by its path from here, as other programs and `memcli get` take it.
+
+        Of several workspaces it is the name of its own with the path there, which `get` takes.
+        """
+        if self.memory.asked:  # a path of the memory is one of a lineage, and has its name
+            return path if source == MEMORY_SOURCE else shown(source, path)
+        return self.file_from_here(source, path)
+
+    def file_from_here(self, source: str, path: str) -> str:
+        """Name the file of a document by its path from here, as other programs take it."""
         if source == MEMORY_SOURCE and self.here == self.config.workspace:
             return shown(source, path)
         file = self.file_of(source, path)
@@ -99,13 +115,37 @@ def make_skin(
     """
     terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
     given = {name: value for name, value in flags.items() if value is not None}
-    memory = Memory.open(shared.workspace, settings=given, anywhere=anywhere, here=here)
+    memory = _open(shared, given, anywhere=anywhere, here=here)
     for reason in memory.config.passed:
         terminal.advise(reason)
-    if not (memory.config.is_marked or anywhere):
+    if not (memory.config.is_marked or anywhere or memory.asked):
         terminal.say(_what_is_searched(memory.config))
     moment = _parse_now(shared.now) if shared.now else memory.clock.now()
     return Skin(memory, terminal, moment, here or current_folder())
+
+
+def _open(
+    shared: Shared, settings: Mapping[str, Any], *, anywhere: bool, here: str | None
+) -> Memory:
+    """Open one workspace, or several as one."""
+    folders = shared.workspace or ()
+    if len(folders) > 1 and shared.everywhere is None:
+        from shlex import quote
+
+        raise UsageError(
+            f"this command is about one workspace, and -w names {len(folders)}",
+            hint=f"-w {quote(folders[0])}",
+        )
+    if shared.everywhere or len(folders) > 1:
+        from memcli.api.several import open_several
+
+        return open_several(folders, everywhere=bool(shared.everywhere), settings=settings)
+    folder = folders[0] if folders else None
+    if folder is not None and folder.startswith("@"):
+        from memcli.config.workspaces import folder_of_name
+
+        folder = folder_of_name(folder, os.environ)
+    return Memory.open(folder, settings=settings, anywhere=anywhere, here=here)
 
 
 def _what_is_searched(config: Config) -> str:

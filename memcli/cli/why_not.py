@@ -18,10 +18,11 @@ _WIDTH = max(map(len, STAGES))
 
 def lines_of(ref: str, skin: Skin) -> Followed:
     """Read what is pointed at; NotFoundError where it is no document of the memory."""
-    settings = skin.memory.index_settings()
+    memory, ref, before = skin.memory.owner_of(ref)
+    settings = memory.index_settings()
     target = targets.resolve(ref, settings, skin.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
-    return Followed(target.source, target.path, first, last)
+    return Followed(before + target.source, target.path, first, last)
 
 
 def write(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None:
@@ -29,11 +30,11 @@ def write(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None
     terminal, trail = skin.terminal, follow(course, lines.are_in)
     told = verdict(trail, options_of(skin.config, filters=Filters()))
     if as_json:
-        from memcli.render.jsonio import dumps
+        from memcli.render.jsonio import dumps, source_of
 
         record: dict[str, Any] = {
             "schema": "memcli.why-not/1",
-            "source": lines.source,
+            **source_of(lines.source),
             "path": lines.path,
             "start_line": lines.first,
             "end_line": lines.last,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 WORKSPACE_FILE = "memcli.toml"
 DEFAULT_ORIGIN = "default"
 FLAG_ORIGIN = "flag"
+# The table of the user's file, by its path and how it was seen.
+_read_last: dict[tuple[str, tuple[int, ...]], dict[str, Any]] = {}
 MOST_WHOLE = 10**15  # of a whole number without a bound of its own
 
 
@@ -109,7 +111,12 @@ def load(
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
     for path, is_user in ((user_path, True), (workspace_path, False)):
-        table = _read(path, follow=is_user)
+        table = read_table(path, follow=is_user)
+        if "workspaces" in table and not is_user:
+            raise ConfigError(
+                f"{path}: [workspaces] may only stand in your own configuration",
+                hint=f"move it to {user_path}",
+            )
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
@@ -153,12 +160,15 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
     }
 
 
-def _read(path: str, *, follow: bool) -> dict[str, Any]:
+def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     """Read a configuration file; {} where there is none. A link is followed only if `follow`."""
     try:
-        mode = os.stat(path, follow_symlinks=follow).st_mode
+        found = os.stat(path, follow_symlinks=follow)
     except (OSError, ValueError):
         return {}
+    mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if (path, seen) in _read_last:  # the user's own is read for each of several workspaces
+        return _read_last[path, seen]
     if stat.S_ISLNK(mode):
         raise ConfigError(
             f"{path} is a link, and settings are read from the workspace itself alone",
@@ -178,19 +188,23 @@ def _read(path: str, *, follow: bool) -> dict[str, Any]:
         too_much = excess(text)
         if too_much:
             raise ConfigError(f"{path} has {too_much}", hint=HINT)
-        return tomllib.loads(text)
+        table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
     except OSError as error:
         why = f"{path} cannot be read: {error.strerror}"
         hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
         raise ConfigError(why, hint=hint) from error
+    if follow:
+        _read_last.clear()
+        _read_last[path, seen] = table
+    return table
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in table.items():
-        if name == "source":
+        if name in ("source", "workspaces"):
             continue
         if isinstance(value, dict):
             flat |= {f"{name}.{inner}": each for inner, each in value.items()}

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from memcli.context.parts import ContextPart, join, make_part
 from memcli.markdown.lineage import citations
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, SUMMARY
+from memcli.types import SUMMARY, is_memory, memory_path
 
 # So many of the best passages are cut down where they do not fit. Mean share of five LoCoMo
 # conversations with evidence in 300 tokens: .640 without, .710 with 3, and with 10 as well.
@@ -76,13 +76,15 @@ def cited(part: ContextPart) -> list[Cited]:
     if part.excerpt.about.kind != SUMMARY:
         return []
     lines = (line for line in part.text.split("\n") if not line.startswith("#"))
-    return citations("\n".join("- " + line.removeprefix("- ") for line in lines))
+    found = citations("\n".join("- " + line.removeprefix("- ") for line in lines))
+    source = part.excerpt.about.source
+    return [(memory_path(source, path), first, last) for path, first, last in found]
 
 
 def touches(part: ContextPart, lines: Cited) -> bool:
     """Tell whether a part shows any of some lines of the memory."""
     about, (path, first, last) = part.excerpt.about, lines
-    is_there = (about.source, about.path) == (MEMORY_SOURCE, path)
+    is_there = is_memory(about.source) and memory_path(*about.document) == path
     return is_there and about.start_line <= last and first <= about.end_line
 
 
@@ -109,6 +111,7 @@ class _Page:
     def __init__(self, fixed: Sequence[ContextPart], *, by_lines: bool) -> None:
         self._by_lines = by_lines
         self._documents: dict[tuple[str, str], _Document] = {}  # by (source, path)
+        self._of_memory: dict[str, _Document] = {}  # those of the memory, as lineages name them
         # The lines that summaries tell, by path, with the path of the summary.
         self._summed: dict[str, list[tuple[Cited, str]]] = {}
         for part in fixed:
@@ -189,7 +192,12 @@ class _Page:
         return [part for _, part in sorted(every, key=_rank)]
 
     def _document(self, part: ContextPart) -> _Document:
-        return self._documents.setdefault(part.excerpt.about.document, _Document([], [], []))
+        key = part.excerpt.about.document
+        if key not in self._documents:
+            self._documents[key] = made = _Document([], [], [])
+            if is_memory(key[0]):
+                self._of_memory[memory_path(*key)] = made
+        return self._documents[key]
 
     def _joint(self, above: ContextPart, below: ContextPart) -> ContextPart | None:
         """Join two parts where that is no dearer and shows nothing again."""
@@ -202,11 +210,11 @@ class _Page:
 
     def _note(self, part: ContextPart) -> None:
         for lines in cited(part):
-            self._summed.setdefault(lines[0], []).append((lines, part.excerpt.about.path))
+            self._summed.setdefault(lines[0], []).append((lines, _path(part)))
 
     def _is_told_elsewhere(self, part: ContextPart) -> bool:
         """Tell whether another document tells the same: a summary, or what a summary cites."""
-        path = part.excerpt.about.path
+        path = _path(part)
         if any(touches(part, lines) for lines, _ in self._summed.get(path, ())):
             return True
         return any(self._is_told(lines, path) for lines in cited(part))
@@ -217,11 +225,16 @@ class _Page:
         others = (known for known, by in self._summed.get(path, ()) if by != summary)
         if any(a <= last and first <= b for _, a, b in others):
             return True
-        document = self._documents.get((MEMORY_SOURCE, path))
+        document = self._of_memory.get(path)
         if document is None:
             return False
         shown = (*document.fixed, *(part for _, part in document.parts))
         return any(touches(part, lines) for part in shown)
+
+
+def _path(part: ContextPart) -> str:
+    """Name the document of a part as lineages do."""
+    return memory_path(*part.excerpt.about.document)
 
 
 def _position(part: ContextPart) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from memcli.search.two_pass import SECOND
 from memcli.search.validity import reach_of
 from memcli.store.context_records import Linking, Marked, Rated
 from memcli.store.records import Key, Reach
-from memcli.types import MEMORY_SOURCE, Excerpt, Filters
+from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
@@ -42,7 +42,7 @@ KEEP_SHARE = 0.45
 # On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
 FLOOR_SHARE = 0.3
 FREE = 3
-_SCOPES = ("user", "session", "global")
+_SCOPES = ("user", PRIVATE, "session", "global")
 # What counts as a log of sessions, whose newest records are the tail of a context.
 LOGS = Reach(
     Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
@@ -192,7 +192,7 @@ def rank_all(
         snapshot.rated(reach),
         key=lambda d: (
             -omega(d), d.trust != "trusted", -(d.importance or 0.0), _SCOPES.index(d.scope),
-            d.source != MEMORY_SOURCE, d.source, d.path,
+            not is_memory(d.source), d.source, d.path,
         ),
     )  # fmt: skip
 
@@ -290,6 +290,6 @@ def _named(snapshot: Snapshot, names: Sequence[str]) -> dict[str, Key]:
     for source, path, title in snapshot.titles():
         stem = path.rpartition("/")[2].rpartition(".")[0]
         for name in {stem.casefold(), title.casefold()} & wanted:
-            place = (source != MEMORY_SOURCE, path.count("/"), source, path)
+            place = (not is_memory(source), path.count("/"), source, path)
             found.setdefault(name, []).append(place)
     return {name: min(found[name.casefold()])[2:] for name in names if name.casefold() in found}

@@ -27,6 +27,7 @@ from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
     OWN_KINDS,
+    PRIVATE,
     SCOPES,
     SOURCE_KINDS,
     SUMMARY,
@@ -120,7 +121,9 @@ def build_document(file: FileText, source: Source, limits: Limits) -> Document:
         )
     authority = _share(metadata.get("authority")) if trusted else None
     lineage = _lineage(source, path, metadata) if trusted else None
-    scope = metadata.get("scope") if trusted else None
+    scope = metadata.get("scope")
+    if not trusted and scope != PRIVATE:  # who wants to be told of less may say so
+        scope = None
     always = trusted and (metadata.get("always") is True or _marked(source.always, path))
     soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
     plain = _plain(source, path, days, is_log=days is not None and not stamped)

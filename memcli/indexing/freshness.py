@@ -27,6 +27,7 @@ from memcli.types import Encoder, Listing, shown
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Report
     from memcli.store.port import Change, Store
+    from memcli.store.union import StoreState
 
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
@@ -50,6 +51,7 @@ class Freshness(Record):
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is stale or not indexed
     notices: tuple[Reason, ...]
+    stores: tuple[StoreState, ...] = ()  # each of them, where several workspaces are asked as one
 
 
 def freshen(

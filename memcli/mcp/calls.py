@@ -62,8 +62,8 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
         cursor = cursor.moved_to(given["cursor"])
-    text, hits = _page(found, options, cursor, bounds)
-    return Told(text, _record(found, hits, bounds, moment.isoformat(timespec="seconds")))
+    text, page = _page(found, options, cursor, bounds)
+    return Told(text, _record(page, bounds, moment.isoformat(timespec="seconds")))
 
 
 def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Any:  # noqa: ANN401
@@ -85,8 +85,11 @@ def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan
 
 def _page(
     found: Answered, options: SearchOptions, cursor: Cursor, bounds: Sequence[DateSpan]
-) -> tuple[str, list[Hit]]:
-    """Write as many passages as the budget has room for, all that is said of them included."""
+) -> tuple[str, Answered]:
+    """Write as many passages as the budget has room for, all that is said of them included.
+
+    Beside the text the answer with these passages alone.
+    """
     from memcli.search.pack import pack
 
     budget = room = options.budget or 0
@@ -94,7 +97,7 @@ def _page(
     rest = cursor.rest(hits)
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
-        kept, dropped, _ = pack(rest, budget=max(0, room), free=free)
+        kept, dropped, far = pack(rest, budget=max(0, room), free=free)
         lines = answers.of_search(found, kept, bounds)
         if dropped and kept:
             after = cursor.behind(hits, kept).text
@@ -102,19 +105,18 @@ def _page(
         text = "\n".join([*lines, "", *map(answers.passage, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
-            return text, kept
+            answer = found.answer._replace(hits=tuple(kept), dropped=dropped, far=far)
+            return text, found._replace(answer=answer)
         room -= over
 
 
-def _record(
-    found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan], now: str
-) -> dict[str, Any]:
+def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, Any]:
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
     results = [
         jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
-        for each in passages_of(hits, words=found.words)
+        for each in passages_of(found.answer.hits, words=found.words)
     ]
     dates = (*found.answer.dates, *bounds)
     return jsonio.search_envelope(

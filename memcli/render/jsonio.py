@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.views import Expanded
+    from memcli.store.union import StoreState
     from memcli.types import About
 
 
 # What `result` may tell of a passage.
 RESULT_KEYS = (*Passage._fields, "file")
-_NOT_OF_RELATED = ("confidence", "trace")
+_NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
@@ -41,6 +42,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
     record = {**passage._asdict(), "file": file}
     if not full:
         del record["text"]
+    if passage.workspace is None:
+        del record["workspace"]
     if passage.date_from is None:
         del record["date_from"]
     if not passage.duplicates:
@@ -64,7 +67,7 @@ def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
     return {
         "summary": expanded.summary,
         "path": hit.about.path,
-        "source": hit.about.source,
+        **source_of(hit.about.source),
         "start_line": hit.start_line,
         "end_line": hit.end_line,
         **date_of(hit.about),
@@ -112,6 +115,7 @@ def search_envelope(
         "verdict": answer.verdict,
         **withheld(answer),
         "freshness": freshness_of(freshness),
+        **stores_of(freshness),
         "legs": legs(answer),
         **({"absent": list(answer.absent)} if answer.absent else {}),
         **({"apart": list(answer.apart)} if answer.apart else {}),
@@ -162,6 +166,25 @@ def freshness_of(freshness: Freshness) -> dict[str, Any]:
     """Describe how far the index is behind, and why."""
     state = {"state": freshness.state, "pending": freshness.pending}
     return {**state, **_reason(freshness.reason)}
+
+
+def stores_of(freshness: Freshness) -> dict[str, Any]:
+    """Describe each of the workspaces that are asked as one, that of the asker first."""
+    return {"stores": [_store(each) for each in freshness.stores]} if freshness.stores else {}
+
+
+def _store(each: StoreState) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": each.name, "path": each.folder, "own": each.is_own}
+    if each.state == "failed":
+        return {**told, "error": reason(each.reason) if each.reason else {}}
+    state = {"state": each.state, "pending": each.pending, **_reason(each.reason)}
+    return {**told, "freshness": state}
+
+
+def source_of(source: str) -> dict[str, Any]:
+    """Name a source, and its workspace where several are asked as one."""
+    workspace, _, own = source.rpartition(":")
+    return {**({"workspace": workspace} if workspace else {}), "source": own}
 
 
 def legs(answer: Answer) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from memcli.search.pipeline import MMR_POOL, Answer, search
 from memcli.search.proximity import in_time
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines
-from memcli.search.views import Expanded, attach, behind
+from memcli.search.views import Expanded, attach, behind, path_of
 
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
@@ -60,7 +60,7 @@ def search_expanded(
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
     summaries = [hit for hit in answer.hits if hit.about.is_summary]
     leaves = raw_lines(snapshot.supports())
-    near = {line for hit in summaries for line in behind(hit, leaves[hit.about.path])}
+    near = {line for hit in summaries for line in behind(hit, leaves[path_of(hit.about)])}
     far = {line for path in leaves for line in leaves[path]} - near
     added: list[Hit] = []
     least = 0.0

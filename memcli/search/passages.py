@@ -19,6 +19,7 @@ class Passage(Record):
 
     rank: int  # from 1
     ref: str  # names the record, and stays when lines move
+    workspace: str | None  # its name, where several are asked as one
     path: str
     source: str
     start_line: int  # from 1; both ends are included
@@ -54,11 +55,13 @@ def passages_of(hits: Sequence[Hit], *, words: Sequence[str]) -> tuple[Passage, 
 
 def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
     about, text = hit.about, hit.text
+    workspace, _, source = about.source.rpartition(":")
     return Passage(
         rank=rank,
         ref=about.ref,
+        workspace=workspace or None,
         path=about.path,
-        source=about.source,
+        source=source,
         start_line=hit.start_line,
         end_line=hit.end_line,
         heading_path=about.heading_path,

@@ -18,7 +18,7 @@ from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
 from memcli.store.records import Legs, Near, Reach
-from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted
+from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted, memory_path
 
 if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery, QueryTerm
@@ -240,7 +240,7 @@ def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
     if filters.view != "active" or not supports or filters == Filters(view="active"):
         return reach_of(filters, supports)
     documents = snapshot.rated(Reach(filters))
-    return reach_of(filters, supports, {document.path for document in documents})
+    return reach_of(filters, supports, {memory_path(d.source, d.path) for d in documents})
 
 
 def part_tokens(

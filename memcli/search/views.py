@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.record import Record
 from memcli.search.hits import Hit, ordered
-from memcli.types import SourceLines
+from memcli.types import About, SourceLines, memory_path
 
 QUALITY_WEIGHT = 0.5
 
@@ -33,7 +33,7 @@ def apply_quality(hits: Sequence[Hit], confidences: Mapping[str, float]) -> list
 
 def _weighted(hit: Hit, confidences: Mapping[str, float]) -> Hit:
     about = hit.about
-    confidence = confidences.get(about.path) if about.is_summary else None
+    confidence = confidences.get(path_of(about)) if about.is_summary else None
     if confidence is None:
         return hit
     factor = 1 - QUALITY_WEIGHT * (1 - confidence)
@@ -49,7 +49,7 @@ def spread(hits: Sequence[Hit]) -> list[Hit]:
     kept = []
     for hit in hits:
         if hit.about.is_summary:
-            place = (hit.about.path, *sorted(_documents(hit)))
+            place = (path_of(hit.about), *sorted(_documents(hit)))
             if place in seen:
                 continue
             seen.add(place)
@@ -73,14 +73,20 @@ def _documents(hit: Hit) -> set[str]:
 
     lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
     found = (cited("- " + line.removeprefix("- ")) for line in lines)
-    return {each.path for each in found if each}
+    return {memory_path(hit.about.source, each.path) for each in found if each}
+
+
+def path_of(about: About) -> str:
+    """Name the document of a passage as lineages do."""
+    return memory_path(about.source, about.path)
 
 
 def attach(
     found: Sequence[Hit], summaries: Sequence[Hit], leaves: Mapping[str, Sequence[SourceLines]]
 ) -> list[Expanded]:
     """Name the summary that each raw passage stands behind, the best of those that were found."""
-    reach = [(hit.about.path, behind(hit, leaves[hit.about.path])) for hit in summaries]
+    paths = [path_of(hit.about) for hit in summaries]
+    reach = [(path, behind(hit, leaves[path])) for path, hit in zip(paths, summaries, strict=True)]
     reach += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
         Expanded(hit, next(path for path, lines in reach if _is_in(hit, lines))) for hit in found
@@ -89,7 +95,7 @@ def attach(
 
 def _is_in(hit: Hit, lines: Sequence[SourceLines]) -> bool:
     return any(
-        each.path == hit.about.path
+        each.path == path_of(hit.about)
         and each.start_line <= hit.end_line
         and hit.start_line <= each.end_line
         for each in lines

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         VectorSearch,
         WatchRecord,
     )
+    from memcli.store.totals import Totals
     from memcli.types import Candidate, Document, Excerpt, Known, Lines, Skip, Term, Turn, Wanted
 
 Sleep = Callable[[float], None]
@@ -100,9 +101,16 @@ class Snapshot(Protocol):
         """Tell which of some chunks have what is wanted."""
         ...
 
-    def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
+    def totals(self, wanted: Wanted) -> Totals:
+        """Count what BM25 weighs the words of `wanted` by; those of several stores add up."""
+        ...
+
+    def lexical(
+        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+    ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
 
+        With `totals` a chunk has the score that one store would give it that holds all of them.
         A term of `wanted.also` is weighed by the count that is given with it.
         """
         ...

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.types import Filters, SourceLines, Wanted
+
+if TYPE_CHECKING:
+    from memcli.store.totals import Totals
 
 Key = tuple[str, str]  # (source, path) of a document
 
@@ -67,6 +71,7 @@ class Legs(Record):
     lexical: Sequence[Ranked]
     vector: bytes | None
     near: Sequence[Near]
+    totals: Totals | None = None  # that scores are by, where several stores are asked as one
 
 
 class Held(Record):

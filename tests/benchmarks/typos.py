@@ -95,7 +95,7 @@ class Asker:
     """One workspace and its judged questions."""
 
     def __init__(self, folder: Path) -> None:
-        self.skin = make_skin(Shared(str(folder / "workspace"), True, False, "never", None), {})
+        self.skin = make_skin(Shared([str(folder / "workspace")], True, False, "never", None), {})
         bring_in_step(self.skin, silent=True)
         self.costs = line_costs(self.skin)
         self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))

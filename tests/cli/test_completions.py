@@ -149,6 +149,20 @@ def test_further_sources_are_asked_for_by_name(workspaces: Path, tmp_path: Path)
     assert run(str(folder), "docs:", _MEMCLI_COMPLETE="documents").stdout == "docs:guide.md\n"
 
 
+def test_workspaces_are_asked_for_by_name(
+    workspaces: Path, tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "memcli").mkdir()
+    named = "".join(f'{name} = "{workspaces / "engineer"}"\n' for name in ("work", "wiki", "home"))
+    (tmp_path / "memcli" / "config.toml").write_text(f"[workspaces]\n{named}")
+    (tmp_path / "web").mkdir()
+    assert completed(tmp_path, program, "search", "-w", "@w") == ["@work", "@wiki"]
+    assert completed(tmp_path, program, "search", "-w", "w") == ["web"]
+    assert completed(tmp_path, program, "get", "-w", "@work", "U") == ["USER.md"]
+    assert run("", "@h", _MEMCLI_COMPLETE="workspaces").stdout == "@home\n"
+
+
 def test_zsh_answers_the_first_tab_and_can_be_sourced() -> None:
     last = SCRIPTS["zsh"].rpartition("\n}\n\n")[2]
     assert last == (

@@ -49,6 +49,7 @@ def command(
         str | None, typer.Option(metavar="FILE", help="Write how it came about; see bench replay.")
     ] = None,
     workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -73,7 +74,7 @@ def command(
         "search.profile": profile,
         "search.rerank": rerank,
     }
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), flags)
 
     from memcli.api.assemble import context_of, wanted_of
     from memcli.cli import context_output

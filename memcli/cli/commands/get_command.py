@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
@@ -11,7 +11,7 @@ from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     import typer
 
@@ -43,6 +43,7 @@ def command(
     ] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -61,7 +62,8 @@ def command(
             "--from and --lines must be at least 1",
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"files.presets": presets})
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
+    skin = _opened(shared, targets, {"files.presets": presets})
     if len(targets) == 1:
         return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
     if (first, count, expected) != (None, None, None):
@@ -70,6 +72,44 @@ def command(
             hint="write the lines as PATH:FROM-TO",
         )
     return _several(targets, skin, expand=expand, as_json=as_json)
+
+
+def _opened(shared: Shared, targets: Sequence[str], flags: Mapping[str, Any]) -> Skin:
+    """Open the workspace, or where there is none all those whose names the targets begin with."""
+    try:
+        return make_skin(shared, flags)
+    except NotFoundError:
+        if shared.workspace or not all(map(_is_named, targets)):
+            raise
+    return make_skin(shared._replace(everywhere=True), flags)
+
+
+def _is_named(target: str) -> bool:
+    """Tell that a target begins with the name of a workspace."""
+    from memcli.config.workspaces import named_workspaces
+
+    name, colon, _ = target.partition(":")
+    return bool(colon) and name in named_workspaces(os.environ)
+
+
+def _read(
+    target: str, skin: Skin, *, first: int | None, count: int | None, expand: bool
+) -> tuple[Lines, Skin]:
+    """Read lines, of a workspace that has a name where the own one has no such document."""
+    from memcli.api.read import get
+
+    def lines(skin: Skin) -> Lines:
+        return get(skin.memory, target, first=first, count=count, expand=expand, here=skin.here)
+
+    try:
+        return lines(skin), skin
+    except NotFoundError:
+        if skin.memory.asked or not _is_named(target):
+            raise
+    from memcli.api.several import open_several
+
+    skin = skin._replace(memory=open_several((), everywhere=True))
+    return lines(skin), skin
 
 
 def _several(targets: Sequence[str], skin: Skin, *, expand: bool, as_json: bool) -> int:
@@ -96,18 +136,17 @@ def run(
     named: bool = False,
 ) -> int:
     """Print what was asked for, `named` below its citation."""
-    from memcli.api.read import get
-
-    found = get(skin.memory, target, first=first, count=count, expand=expand, here=skin.here)
+    found, skin = _read(target, skin, first=first, count=count, expand=expand)
     _say_which(target, found, skin)
     citation = f"{skin.name(found.source, found.path)}:{found.start_line}-{found.end_line}"
     if named and not as_json:
         skin.terminal.write(f"==> {skin.terminal.safe_line(citation)} <==\n")
     if as_json:
-        from memcli.render.jsonio import dumps
+        from memcli.render.jsonio import dumps, source_of
 
-        file = skin.name(found.source, found.path)
+        file = skin.file_from_here(found.source, found.path)
         record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
+        record |= source_of(found.source)
         record["expanded"] = [each._asdict() for each in found.expanded]
         if not expand:
             del record["expanded"]
@@ -125,6 +164,8 @@ def run(
 def _say_which(target: str, found: Lines, skin: Skin) -> None:
     """Say which document a bare name was taken for, where another may have been meant."""
     source, path = found.source, found.path
+    if skin.memory.asked:  # a name says whose it is
+        return
     name = skin.name(source, path)
     if source != MEMORY_SOURCE:
         if not target.startswith((f"{source}:", "./", "../", "/", name)):

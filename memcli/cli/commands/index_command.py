@@ -12,7 +12,7 @@ from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     import typer
 
@@ -61,6 +61,7 @@ def command(
     ] = None,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -75,7 +76,7 @@ def command(
 
     Examples: memcli index      memcli index --watch
     """
-    shared = Shared(workspace, quiet, verbose, color, now)
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
     wanted = IndexWish(full, dry_run, prune, wait, as_json)
     flags = {
         "files.presets": presets,
@@ -94,16 +95,31 @@ def command(
         )
     from memcli.cli.watch_run import watch as stay
 
-    skin = marked(make_skin(shared, flags), "index --watch")
-    pinned = shared._replace(workspace=skin.config.workspace)
+    skin = make_skin(shared, flags)
+    if skin.memory.asked:
+        raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
+    skin = marked(skin, "index --watch")
+    pinned = shared._replace(workspace=[skin.config.workspace])
     return stay(skin, lambda: make_skin(pinned, flags), full=full, as_json=as_json)
 
 
 def run(wanted: IndexWish, skin: Skin) -> int:
-    """Index the workspace and report what was done."""
-    if wanted.dry_run:
-        return _dry_run(skin, as_json=wanted.as_json)
+    """Index the workspace, or each of several, and report what was done."""
+    work = _dry_run if wanted.dry_run else _index
+    if skin.memory.asked:
+        from memcli.cli.several import each
 
+        what = "index-plan" if wanted.dry_run else "index"
+        return each(skin, lambda one: work(wanted, one), what=what, as_json=wanted.as_json)
+    record, code = work(wanted, skin)
+    if wanted.as_json:
+        from memcli.render.jsonio import dumps
+
+        skin.terminal.write(dumps(record) + "\n")
+    return code
+
+
+def _index(wanted: IndexWish, skin: Skin) -> tuple[dict[str, Any], int]:
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.index_output import write
     from memcli.cli.progress import Progress
@@ -112,18 +128,17 @@ def run(wanted: IndexWish, skin: Skin) -> int:
         vectors = Vectors(skin.memory, progress.update)
         job = Job(wanted.full, wanted.prune, wanted.wait)
         done = sync(skin.memory, job, vectors, on_progress=progress.update)
-    write(done, vectors.opened, skin, as_json=wanted.as_json)
+    record = write(done, vectors.opened, skin, as_json=wanted.as_json)
     encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
     # Who names an encoder on the command line means that one and no other.
     is_meant = encoder.origin == FLAG_ORIGIN and encoder.value != "none"
-    return ExitCode.NO_LEG if is_meant and opened and opened.reason else ExitCode.OK
+    return record, ExitCode.NO_LEG if is_meant and opened and opened.reason else ExitCode.OK
 
 
-def _dry_run(skin: Skin, *, as_json: bool) -> int:
+def _dry_run(wanted: IndexWish, skin: Skin) -> tuple[dict[str, Any], int]:
     """Say what a run would do, whatever that takes to read."""
     from memcli.cli.index_output import write_plan
     from memcli.indexing.look import stand
 
     standing = stand(skin.memory.store, skin.memory.index_settings())
-    write_plan(standing, skin.terminal, as_json=as_json)
-    return ExitCode.OK
+    return write_plan(standing, skin.terminal, as_json=wanted.as_json), ExitCode.OK

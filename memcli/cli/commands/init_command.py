@@ -35,7 +35,7 @@ def command(
     from memcli.cli.config_file import write_new
     from memcli.workspace.locate import ENV_NAME, mark_of
 
-    named = workspace or os.environ.get(ENV_NAME) or os.curdir
+    named = workspace or [os.environ.get(ENV_NAME) or os.curdir]
     skin = make_skin(Shared(named, quiet, verbose, color, now), {})
     root = skin.config.workspace
     mark = mark_of(root)

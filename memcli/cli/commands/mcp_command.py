@@ -43,6 +43,9 @@ def command(
     """
     from memcli.mcp.pipes import take_pipes
 
+    shared = Shared(workspace, quiet, verbose, color, None)
+    if workspace and len(workspace) > 1:
+        make_skin(shared, {})  # refuses them; any other error is for the client to be told
     if os.isatty(0) and not quiet:
         sys.stderr.write(_AT_A_TERMINAL)
     pipes = take_pipes()
@@ -52,7 +55,6 @@ def command(
     from memcli.mcp.held import HeldMemory
 
     def opened() -> Memory:
-        shared = Shared(workspace, quiet, verbose, color, None)
         here = os.environ.get("CLAUDE_PROJECT_DIR")
         return make_skin(shared, {"files.presets": presets}, here=here).memory
 

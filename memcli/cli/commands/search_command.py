@@ -170,6 +170,7 @@ def command(
         typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
     ] = None,
     workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -207,7 +208,7 @@ def command(
         "search.min_score": min_score,
         "search.view": view,
     }
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), flags)
     check_words(skin, source, scope, trust)
     bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
     first, last = span_of(bounds)

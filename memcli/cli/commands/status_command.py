@@ -7,7 +7,7 @@ from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     import typer
 
@@ -23,6 +23,7 @@ def command(
     ] = False,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -34,22 +35,44 @@ def command(
 
     Examples: memcli status      memcli status --check --json
     """
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"files.presets": presets})
-    return run(skin, check=check, deep=deep, as_json=as_json)
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
+    skin = make_skin(shared, {"files.presets": presets})
+    if skin.memory.asked:
+        from memcli.cli.several import each
 
-
-def run(skin: Skin, *, check: bool, deep: bool, as_json: bool) -> int:
-    """Compare files and index and show both."""
-    from memcli.api.standing import gather, judge, record
-
-    found = gather(skin.memory, deep=deep)
-    told = record(found, judge(found))
+        return each(
+            skin,
+            lambda one: show(one, check=check, deep=deep, as_json=as_json, named=True),
+            what="status",
+            as_json=as_json,
+            failed=ExitCode.NEGATIVE if check else ExitCode.OK,
+        )
+    told, code = show(skin, check=check, deep=deep, as_json=as_json)
     if as_json:
         from memcli.render.jsonio import dumps
 
         skin.terminal.write(dumps(told) + "\n")
-    elif not (check and skin.terminal.quiet):
+    return code
+
+
+def show(
+    skin: Skin, *, check: bool, deep: bool, as_json: bool, named: bool = False
+) -> tuple[dict[str, Any], int]:
+    """Compare files and index, and show both unless that is left to the record.
+
+    Hints are `named` where the next command has to name the workspace.
+    """
+    from memcli.api.standing import gather, judge, record
+
+    found = gather(skin.memory, deep=deep)
+    warnings = judge(found)
+    if named:
+        from memcli.api.together import of_workspace
+
+        warnings = tuple(of_workspace(each, skin.config.workspace) for each in warnings)
+    told = record(found, warnings)
+    if not as_json and not (check and skin.terminal.quiet):
         from memcli.cli import status_output
 
         status_output.write(told, skin)
-    return ExitCode.NEGATIVE if check and found.is_behind else ExitCode.OK
+    return told, ExitCode.NEGATIVE if check and found.is_behind else ExitCode.OK

@@ -8,7 +8,7 @@ from memcli.cli.command_tree import Command
 from memcli.cli.shells.common import HEAD, groups_of, words_of
 
 _SCRIPT = r"""
-_memcli_ask() {  # documents or sources; a name is read as it is, nothing in it is expanded
+_memcli_ask() {  # documents, sources, workspaces; a name is read as it is, without expansion
     local word
     while IFS= read -r word; do
         COMPREPLY+=("$word")
@@ -18,7 +18,9 @@ _memcli_ask() {  # documents or sources; a name is read as it is, nothing in it 
 
 _memcli_values() {
     case $1 in
-        folders) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        workspaces)
+            if [[ $cur == @* ]]; then _memcli_ask "$1"; return; fi
+            compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         files) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         documents|sources) _memcli_ask "$1" ;;
     esac

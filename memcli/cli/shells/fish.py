@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.cli.command_tree import DOCUMENTS, FILES, FOLDERS, SOURCES, Command, Takes
+from memcli.cli.command_tree import DOCUMENTS, FILES, SOURCES, WORKSPACES, Command, Takes
 from memcli.cli.shells.common import HEAD, groups_of, quoted, words_of
 
 _SCRIPT = r"""
@@ -18,7 +18,7 @@ function __memcli_is -a group name  # is this the command that is typed?
     test (count $words) -ge 2; and test "$words[2]" = "$name"
 end
 
-function __memcli_ask -a what  # documents or sources
+function __memcli_ask -a what  # documents, sources, workspaces
     set -l words (commandline -opc)
     set -l folder ""
     for at in (seq (count $words))
@@ -67,8 +67,8 @@ def _fish_value(takes: Takes, topics: Sequence[str]) -> str:
     if words:
         return f" -x -a '{' '.join(words)}'"
     return {
-        FOLDERS: " -x -a '(__fish_complete_directories)'",
         FILES: " -r -F",
         DOCUMENTS: " -x -a '(__memcli_ask documents)'",
         SOURCES: " -x -a '(__memcli_ask sources)'",
+        WORKSPACES: " -x -a '(__fish_complete_directories) (__memcli_ask workspaces)'",
     }.get(takes.kind, " -x")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.cli.command_tree import DOCUMENTS, FILES, FOLDERS, SOURCES, Command, Option, Takes
+from memcli.cli.command_tree import (
+    DOCUMENTS,
+    FILES,
+    SOURCES,
+    WORKSPACES,
+    Command,
+    Option,
+    Takes,
+)
 from memcli.cli.shells.common import HEAD, groups_of, quoted, words_of
 
 _SCRIPT = r"""
-_memcli_ask() {  # documents or sources
+_memcli_ask() {  # documents, sources, workspaces
   local -a found
   local folder=${opt_args[-w]:-${opt_args[--workspace]}}
   found=(${(f)"$(_MEMCLI_COMPLETE=$1 memcli "$folder" "$PREFIX" 2>/dev/null)"})
@@ -16,6 +24,7 @@ _memcli_ask() {  # documents or sources
 }
 _memcli_documents() { _memcli_ask documents }
 _memcli_sources() { _memcli_ask sources }
+_memcli_workspaces() { if [[ $PREFIX == @* ]]; then _memcli_ask workspaces; else _files -/; fi }
 """
 
 # A file of $fpath is run by its first completion, which has to answer at once; else it is sourced.
@@ -75,6 +84,8 @@ def _zsh_option(option: Option, topics: Sequence[str]) -> str:
     if len(option.names) == 1:
         return f"'*{option.names[0]}[{about}]{value}'" if value else f"'{option.names[0]}[{about}]'"
     joined = " ".join(option.names)
+    if option.takes is not None and option.takes.kind == WORKSPACES:  # there may be several
+        return f"'*'{{{','.join(option.names)}}}'[{about}]{value}'"
     return f"'({joined})'{{{','.join(option.names)}}}'[{about}]{value}'"
 
 
@@ -93,8 +104,8 @@ def _zsh_action(takes: Takes, topics: Sequence[str]) -> str:
     if words:
         return f"({' '.join(words)})"
     return {
-        FOLDERS: "_files -/",
         FILES: "_files",
         DOCUMENTS: "_memcli_documents",
         SOURCES: "_memcli_sources",
+        WORKSPACES: "_memcli_workspaces",
     }.get(takes.kind, " ")

@@ -34,9 +34,13 @@ BM25 = f"-bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT})"  # larger is better
 
 
 def ranked(
-    connection: apsw.Connection, match: str, limit: int, within: tuple[str, Sequence[Any]] | None
+    connection: apsw.Connection,
+    match: str,
+    limit: int,
+    within: tuple[str, Sequence[Any]] | None,
+    score: str = BM25,
 ) -> list[tuple[int, float]]:
-    """List the best matches as (chunk id, BM25), best first; ties by source, path and place.
+    """List the best matches as (chunk id, score), best first; ties by source, path and place.
 
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
@@ -44,17 +48,17 @@ def ranked(
     condition = f"fts MATCH ?{f' AND +fts.rowid IN ({select})' if select else ''}"
     found = rows(
         connection,
-        f"SELECT rowid, {BM25} AS score FROM fts WHERE {condition} ORDER BY score DESC LIMIT ?",
+        f"SELECT rowid, {score} AS score FROM fts WHERE {condition} ORDER BY score DESC LIMIT ?",
         (match, *values, limit + 1),
     )
-    ids = {chunk_id: score for chunk_id, score in found[:limit]}
+    ids = dict(found[:limit])
     if len(found) > limit and found[-1][1] == found[-2][1]:  # who ties with the last, goes by place
         last = found[-1][1]
-        ids = {chunk_id: score for chunk_id, score in ids.items() if score > last}
+        ids = {chunk_id: own for chunk_id, own in ids.items() if own > last}
         tied = rows(
             connection,
             f"SELECT c.id FROM fts CROSS JOIN {PLACED} WHERE c.id = fts.rowid"
-            f" AND {condition} AND {BM25} = ? {BY_PLACE} LIMIT ?",
+            f" AND {condition} AND {score} = ? {BY_PLACE} LIMIT ?",
             (match, *values, last, limit - len(ids)),
         )
         ids |= {chunk_id: last for (chunk_id,) in tied}
@@ -72,12 +76,14 @@ def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, 
     return {chunk_id: scores[chunk_id] for (chunk_id,) in found}
 
 
-def scores(connection: apsw.Connection, match: str, ids: Sequence[int]) -> dict[int, float]:
+def scores(
+    connection: apsw.Connection, match: str, ids: Sequence[int], score: str = BM25
+) -> dict[int, float]:
     """Give the BM25 of those of some chunks that match."""
     marks = ",".join("?" * len(ids))
     found = rows(
         connection,
-        f"SELECT rowid, {BM25} FROM fts WHERE fts MATCH ? AND +rowid IN ({marks})",
+        f"SELECT rowid, {score} FROM fts WHERE fts MATCH ? AND +rowid IN ({marks})",
         (match, *ids),
     )
     return {row[0]: row[1] for row in found}

@@ -13,23 +13,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
-from math import log
 
 import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.sqlite import keywords
+from memcli.store.sqlite import bm25, keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import expression, phrase, spellings
 from memcli.types import Wanted
 
 if TYPE_CHECKING:
     from typing import Any
-
-# As FTS5 has them: https://sqlite.org/fts5.html#the_bm25_function
-K1, B = 1.2, 0.75
-LEAST_IDF = 1e-6  # of what most chunks hold
 
 
 def ranked(
@@ -45,10 +40,10 @@ def ranked(
     match, joint = expression(wanted), _joint(wanted)
     if limit < 1:
         return []
-    chunks, tokens = _sizes(connection)
+    chunks, tokens = bm25.sizes(connection)
     weights = _weights(wanted, chunks)
     asked = _Asked(_beside(wanted, match or joint), tokens / chunks if chunks else 1.0, weights)
-    most = (K1 + 1) * sum(weights)
+    most = (bm25.K1 + 1) * sum(weights)
     every = _found(connection, match, within, keywords.BM25) if match else {}
     best = dict(nlargest(limit, every.items(), key=_score))
     scores = _added(connection, asked, best)
@@ -70,7 +65,7 @@ def raised(
     match = " OR ".join(f"({each})" for each in (expression(wanted), _joint(wanted)) if each)
     if not (match and scores):
         return scores
-    chunks, tokens = _sizes(connection)
+    chunks, tokens = bm25.sizes(connection)
     asked = _Asked(_beside(wanted, match), tokens / chunks if chunks else 1.0,
                    _weights(wanted, chunks))  # fmt: skip
     return _added(connection, asked, scores)
@@ -103,27 +98,11 @@ def _added(
         return {}
     added = rows(
         connection,
-        f"SELECT rowid, share(fts, ?{', ?' * len(asked.weights)}) FROM fts WHERE fts MATCH ?"
+        "SELECT rowid, weighed(fts, ?) FROM fts WHERE fts MATCH ?"
         " AND +rowid IN (SELECT value FROM json_each(?))",
-        (asked.mean, *asked.weights, asked.match, json.dumps([*scores])),
+        (bm25.told(asked.mean, asked.weights), asked.match, json.dumps([*scores])),
     )
     return scores | {chunk_id: scores[chunk_id] + more for chunk_id, more in added}
-
-
-def _share(row: apsw.FTS5ExtensionApi, *given: Any) -> float:  # noqa: ANN401
-    """Give the BM25 of the first phrases of an expression, each by its weight."""
-    mean, *weights = given
-    length = K1 * (1 - B + B * row.column_size(-1) / mean)
-    found = 0.0
-    for place, weight in enumerate(weights):
-        times = sum(map(len, row.phrase_locations(place)))
-        found += weight * (times * (K1 + 1) / (times + length))
-    return found
-
-
-def _told_sizes(table: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """Write how many rows and tokens there are."""
-    return f"{table.row_count} {table.column_total_size(-1)}"
 
 
 def _found(
@@ -177,20 +156,5 @@ def _weights(wanted: Wanted, chunks: int) -> list[float]:
     """Give the IDF of each spelling of the common terms, that of its term."""
     weights = []
     for term, count in wanted.also:
-        idf = log((chunks - count + 0.5) / (count + 0.5)) if count < chunks else 0.0
-        weights += [max(idf, LEAST_IDF)] * len(spellings(term))
+        weights += [bm25.idf(chunks, count)] * len(spellings(term))
     return weights
-
-
-def _sizes(connection: apsw.Connection) -> tuple[int, int]:
-    """Count the chunks and their tokens.
-
-    FTS5 keeps a function for as long as the connection lives, and a statement the one that it was
-    prepared with: each is made once, and takes what changes as arguments.
-    """
-    if not rows(connection, "SELECT 1 FROM pragma_function_list WHERE name = 'share' LIMIT 1"):
-        connection.register_fts5_function("share", _share)
-        connection.register_fts5_function("sizes", _told_sizes)
-    ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1") or [("0 0",)]
-    chunks, tokens = map(int, told.split())
-    return chunks, tokens

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.run_records import SourceCounts, VectorSearch
+    from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
 # Codes of so many vectors take some milliseconds to look through.
@@ -79,6 +80,7 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = os.stat(path)
+        self._is_weighing = False
         with understood(path):
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             schema.check(self._connection, path)
@@ -212,16 +214,28 @@ class Reader:
         with understood(self.path):
             return frozenset(keywords.held(self._connection, match, chunk_ids)[1])
 
-    def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> list[Ranked]:
+    def totals(self, wanted: Wanted) -> Totals:
+        """Count what BM25 weighs the words of `wanted` by."""
+        from memcli.store.sqlite.totals import totals
+
+        self._be_weighing()
+        with understood(self.path):
+            return totals(self._connection, expression(wanted) or "")
+
+    def lexical(
+        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+    ) -> list[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
+        score = self._score(match, totals) if match else ""
         with understood(self.path):
-            if wanted.also and (match or wanted.together):
+            if totals is None and wanted.also and (match or wanted.together):
                 from memcli.store.sqlite import maxscore
 
                 found = maxscore.ranked(self._connection, wanted, limit, select_chunks(reach))
             elif match:
-                found = keywords.ranked(self._connection, match, limit, select_chunks(reach))
+                within = select_chunks(reach)
+                found = keywords.ranked(self._connection, match, limit, within, score)
             else:
                 return []
         return [Ranked(chunk_id, score) for chunk_id, score in found]
@@ -423,13 +437,31 @@ class Reader:
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         match = expression(legs.wanted) if missing else None
         if match:
-            scores |= keywords.scores(self._connection, match, missing)
-        if missing and legs.wanted.also:
+            score = self._score(match, legs.totals)
+            scores |= keywords.scores(self._connection, match, missing, score)
+        if missing and legs.wanted.also and legs.totals is None:
             from memcli.store.sqlite import maxscore
 
             known = {chunk_id: scores.get(chunk_id, 0.0) for chunk_id in missing}
             scores |= maxscore.raised(self._connection, legs.wanted, known)
         return scores
+
+    def _score(self, match: str, totals: Totals | None) -> str:
+        """Write the score of a row: by this index alone, or by all that are asked."""
+        if totals is None:
+            return keywords.BM25
+        from memcli.store.sqlite.totals import weighed
+
+        self._be_weighing()
+        return weighed(match, totals)
+
+    def _be_weighing(self) -> None:
+        """Make known what weighs rows by other totals than those of this index."""
+        if not self._is_weighing:
+            from memcli.store.sqlite import bm25
+
+            bm25.register(self._connection)
+            self._is_weighing = True
 
     def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:
         """List the parts of chunks with their cosines, of which some are known."""

@@ -43,6 +43,7 @@ from memcli.store.run_records import (
     VectorSearch,
     WatchRecord,
 )
+from memcli.store.totals import Totals
 from memcli.types import (
     MEMORY_SOURCE,
     About,
@@ -232,8 +233,13 @@ class MemorySnapshot:
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
         return frozenset(self._words.matching(wanted).intersection(chunk_ids))
 
-    def lexical(self, wanted: Wanted, limit: int, reach: Reach) -> Sequence[Ranked]:
-        scores = self._words.scores(wanted)
+    def totals(self, wanted: Wanted) -> Totals:
+        return self._words.totals(wanted)
+
+    def lexical(
+        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+    ) -> Sequence[Ranked]:
+        scores = self._words.scores(wanted, totals)
         within = [row for row in self._within(reach) if row.id in scores]
         ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
         return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
@@ -270,7 +276,7 @@ class MemorySnapshot:
         return {chunk: vectors for chunk, vectors in known.items() if vectors}
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
-        scores = self._words.scores(legs.wanted)
+        scores = self._words.scores(legs.wanted, legs.totals)
         return [
             Candidate(
                 row.about,

@@ -19,6 +19,7 @@ from memcli.markdown.comments import visible
 from memcli.markdown.words import prepare
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.match import spellings
+from memcli.store.totals import Totals
 from memcli.types import Chunk, Term, Wanted
 
 K1, B = 1.2, 0.75
@@ -46,7 +47,6 @@ class Words:
     def __init__(self, chunks: Mapping[int, Columns]) -> None:
         self._chunks = chunks
         self._sizes = {chunk: sum(map(len, cut)) for chunk, cut in chunks.items()}
-        self._mean = sum(self._sizes.values()) / len(chunks) if chunks else 0.0
 
     def holders(self, term: Term) -> set[int]:
         """Name the chunks that hold a term."""
@@ -56,13 +56,20 @@ class Words:
         """Name the chunks that have what is wanted."""
         return {chunk for chunks, _ in self._found(wanted) for chunk in chunks}
 
-    def scores(self, wanted: Wanted) -> dict[int, float]:
+    def totals(self, wanted: Wanted) -> Totals:
+        """Count what the words of `wanted` are weighed by."""
+        named = [s for t in _terms(wanted) for s in spellings(t)]
+        holders = {spelling: len(self._counts(spelling)) for spelling in named}
+        return Totals(len(self._chunks), sum(self._sizes.values()), holders)
+
+    def scores(self, wanted: Wanted, by: Totals | None = None) -> dict[int, float]:
         """Give the BM25 of every chunk that has what is wanted."""
+        by = by or self.totals(wanted)
         scores: dict[int, float] = {}
         for chunks, clause in self._found(wanted):
             named = [spelling for group in clause for t in group for spelling in spellings(t)]
             for spelling in named:
-                for chunk, weight in self._weights(spelling).items():
+                for chunk, weight in self._weights(spelling, by).items():
                     if chunk in chunks:
                         scores[chunk] = scores.get(chunk, 0.0) + weight
         for group in wanted.together:
@@ -70,7 +77,7 @@ class Words:
             scores |= {chunk: scores.get(chunk, 0.0) for chunk in holding}
         for term, holders in wanted.also:
             for spelling in spellings(term):
-                for chunk, weight in self._weights(spelling, holders).items():
+                for chunk, weight in self._weights(spelling, by, holders).items():
                     if chunk in scores:
                         scores[chunk] += weight
         return scores
@@ -84,13 +91,14 @@ class Words:
     def _union(self, terms: Iterable[Term]) -> set[int]:
         return set().union(*map(self.holders, terms))
 
-    def _weights(self, spelling: Term, holders: int | None = None) -> dict[int, float]:
+    def _weights(self, spelling: Term, by: Totals, holders: int | None = None) -> dict[int, float]:
         """Weigh a spelling in each chunk that holds it, which are counted unless told."""
-        counts, total = self._counts(spelling), len(self._chunks)
-        holders = len(counts) if holders is None else holders
-        odds = (total - holders + 0.5) / (holders + 0.5)
+        counts = self._counts(spelling)
+        holders = by.holders.get(spelling, 0) if holders is None else holders
+        odds = (by.chunks - holders + 0.5) / (holders + 0.5)
         idf = log(odds) if odds > 1 else LEAST_IDF
-        lengths = {chunk: 1 - B + B * self._sizes[chunk] / self._mean for chunk in counts}
+        mean = by.tokens / by.chunks if by.chunks else 0.0
+        lengths = {chunk: 1 - B + B * self._sizes[chunk] / mean for chunk in counts}
         return {
             chunk: idf * (count * (K1 + 1) / (count + K1 * lengths[chunk]))
             for chunk, count in counts.items()
@@ -116,6 +124,12 @@ def _places(run: tuple[str, ...], cut: tuple[str, ...], is_open: bool) -> int:
         list(before) == whole and (end == last or (is_open and end.startswith(last)))
         for *before, end in windows
     )
+
+
+def _terms(wanted: Wanted) -> Iterator[Term]:
+    """Name everything that is looked for, and what nobody wants."""
+    yield from (term for group in wanted.all for term in group)
+    yield from (*wanted.any, *wanted.none)
 
 
 def _clauses(wanted: Wanted) -> Iterator[Clause]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -189,13 +189,14 @@ class Told(NamedTuple):
     numbers: list[float]
 
 
-def told(answer: Answer) -> Told:
+def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
+    """Tell it; `named` is what a citation is compared by."""
     passages = [
         (h.citation, h.about.ref, h.text, h.duplicates, h.candidate.literal) for h in answer.hits
     ]
     numbers = [
         number
-        for hit in (*answer.hits, *sorted(answer.fused, key=lambda hit: hit.citation))
+        for hit in (*answer.hits, *sorted(answer.fused, key=lambda hit: named(hit.citation)))
         for number in (hit.score, hit.candidate.bm25, hit.cosine or 0.0, hit.coverage)
     ]
     legs = answer.lexical, answer.dense

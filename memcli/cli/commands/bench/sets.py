@@ -60,10 +60,10 @@ def run(
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
-def _beside(file: str) -> str | None:
-    """Give the folder `workspace` beside a file of questions; None where there is none."""
+def _beside(file: str) -> list[str]:
+    """Give the folder `workspace` beside a file of questions; nothing where there is none."""
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
-    return folder if os.path.isdir(folder) else None
+    return [folder] if os.path.isdir(folder) else []
 
 
 def _names(files: Sequence[str]) -> list[str]:

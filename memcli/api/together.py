@@ -1,0 +1,103 @@
+"""Bring the indexes of several workspaces in step side by side, and say it as that of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from shlex import quote
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import IndexMissingError, MemcliError, Reason
+from memcli.indexing.freshness import Freshness
+from memcli.store.union import StoreState, side_by_side
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+
+ANSWERING = ("fresh", "stale")
+FAILED = "failed"
+
+# A workspace that is asked with others: its name, its folder, and itself or why it cannot be asked.
+Asked = tuple[str, str, "OpenedWorkspace | Reason"]
+
+
+def together(
+    asked: Sequence[Asked],
+    bring_in_step: Callable[[OpenedWorkspace], tuple[Freshness, str | None]],
+) -> Freshness:
+    """Bring each workspace in step; where one fails, the rest answers.
+
+    The encoder of its vectors is named too, where vectors are asked. IndexMissingError where none
+    can answer.
+    """
+    states = side_by_side(lambda each: _state(each, bring_in_step), asked)
+    if all(state.state == FAILED for state in states):
+        raise IndexMissingError(
+            f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
+            hint="memcli status --everywhere",
+        )
+    return joined([state._replace(is_own=not at) for at, state in enumerate(states)])
+
+
+def joined(states: Sequence[StoreState]) -> Freshness:
+    """Say how far the whole is behind: what one workspace lacks, it lacks."""
+    there = [state for state in states if state.state in ANSWERING]
+    waiting = [state for state in states if state.state not in (*ANSWERING, "empty")]
+    left_out = [_left_out(state) for state in waiting if state.reason]
+    own = (notice for state in states for notice in state.notices)
+    notices = [*left_out, *own, *_of_other_models(there)]
+    if not there:
+        state = "not_indexed" if waiting else "empty"
+        reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
+        return Freshness(state, 0, reason, (), tuple(states))
+    behind = [state for state in there if state.reason]
+    reason = behind[0].reason if behind else None
+    if reason and len(behind) > 1:
+        reason = Reason(reason.code, f"in {', '.join(state.name for state in behind)}", reason.hint)
+    elif reason:
+        reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
+    is_fresh = all(state.state == "fresh" for state in there)
+    pending = sum(state.pending for state in there)
+    return Freshness(
+        "fresh" if is_fresh else "stale", pending, reason, tuple(notices), tuple(states)
+    )
+
+
+def _of_other_models(states: Sequence[StoreState]) -> Iterator[Reason]:
+    """Say which workspaces are found by words alone, if any."""
+    made_by = [state.fingerprint for state in states if state.fingerprint]
+    others = [s.name for s in states if s.fingerprint and s.fingerprint != made_by[0]]
+    if others:
+        text = f"{', '.join(others)}: keywords only, since another model has made the vectors there"
+        yield Reason("other-model", text, "memcli help workspaces")
+
+
+def of_workspace(reason: Reason, folder: str) -> Reason:
+    """Let a hint name the workspace that it is for."""
+    is_command = reason.hint.startswith("memcli ") and not reason.hint.startswith("memcli help")
+    return reason._replace(hint=f"{reason.hint} -w {quote(folder)}") if is_command else reason
+
+
+def _state(
+    each: Asked, bring_in_step: Callable[[OpenedWorkspace], tuple[Freshness, str | None]]
+) -> StoreState:
+    name, folder, opened = each
+    if isinstance(opened, Reason):
+        return StoreState(name, folder, FAILED, 0, opened)
+    try:
+        found, made_by = bring_in_step(opened)
+    except (MemcliError, OSError) as error:
+        why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
+        return StoreState(name, folder, FAILED, 0, of_workspace(why, folder))
+    reason = found.reason and of_workspace(found.reason, folder)
+    told = (of_workspace(notice, folder) for notice in found.notices)
+    notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
+    return StoreState(name, folder, found.state, found.pending, reason, notices, made_by)
+
+
+def _left_out(state: StoreState) -> Reason:
+    reason = state.reason or Reason(FAILED, "")
+    return reason._replace(text=f"{_line(state)}; it is left out")
+
+
+def _line(state: StoreState) -> str:
+    return f"{state.name}: {state.reason.text if state.reason else state.state}"

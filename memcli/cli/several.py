@@ -1,0 +1,68 @@
+"""Do with each of several workspaces what is no one question: tell how they stand, index them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import ExitCode, MemcliError, Reason
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.cli.skin import Skin
+    from memcli.cli.terminal import Terminal
+
+
+def each(
+    skin: Skin,
+    work: Callable[[Skin], tuple[dict[str, Any], int]],
+    *,
+    what: str,
+    as_json: bool,
+    failed: int | None = None,
+) -> int:
+    """Work on each workspace, as text below its name; the others go on where one fails.
+
+    `work` gives a record and an exit code; `failed` is the code of one that fails, else the
+    error's own. Of the codes the first that is not 0 counts. As JSON the records are gathered in
+    one of the schema `memcli.WHAT-several/1`.
+    """
+    from memcli.render import jsonio
+
+    stores: list[dict[str, Any]] = []
+    code: int = ExitCode.OK
+    terminal = skin.terminal
+    for place, (name, folder, opened) in enumerate(skin.memory.asked):
+        told: dict[str, Any] = {"name": name, "path": folder, "own": place == 0}
+        if not as_json:
+            _name(name, terminal, is_first=place == 0, is_data=what != "index")
+        error, done = None, int(ExitCode.NOT_FOUND)
+        if isinstance(opened, Reason):
+            error = opened
+        else:
+            try:
+                told[what], done = work(skin.of(opened))
+            except MemcliError as raised:
+                error, done = raised.reason, raised.exit_code
+        if error is not None:
+            told["error"] = jsonio.reason(error)
+            terminal.advise(error._replace(text=f"{name}: {error.text}"))
+            done = done if failed is None else failed
+        stores.append(told)
+        code = code or done
+    if as_json:
+        terminal.write(
+            jsonio.dumps({"schema": f"memcli.{what}-several/1", "stores": stores}) + "\n"
+        )
+    return code
+
+
+def _name(name: str, terminal: Terminal, *, is_first: bool, is_data: bool) -> None:
+    """Write the name of a workspace above what is told of it."""
+    line = terminal.safe_line(f"==> {name} <==")
+    if not is_data:
+        terminal.say(line)
+        return
+    terminal.write(line + "\n" if is_first else f"\n{line}\n")
+    terminal.flush()

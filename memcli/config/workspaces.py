@@ -1,0 +1,69 @@
+"""The workspaces that have a name: the table [workspaces] of the user's own configuration.
+
+    [workspaces]
+    notes = "~/notes"
+    work = "/srv/work"
+
+A workspace's own file has no such table: it may come with a clone, and would name folders outside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+from memcli.config.settings import read_table, user_file
+from memcli.config.sources import HINT, quoted, shortened
+from memcli.errors import ConfigError, UsageError
+
+SIGN = "@"  # before a name where a folder may stand: -w @notes
+MOST = 1000  # each is looked at by --everywhere
+# A name stands before a colon in a citation; one letter would be a drive of Windows.
+_NAME = re.compile(r"[^\W_][\w.-]{1,63}")
+
+
+def named_workspaces(environ: Mapping[str, str]) -> dict[str, str]:
+    """Give the folder of each name, in the order of the file; ConfigError for what is none."""
+    path = user_file(environ)
+    table = read_table(path, follow=True).get("workspaces", {})
+    if not isinstance(table, dict):
+        raise ConfigError(f'{path}: write [workspaces] as lines of NAME = "FOLDER"', hint=HINT)
+    if len(table) > MOST:
+        raise ConfigError(f"{path} names more than {MOST} workspaces", hint=HINT)
+    return {name: _folder(name, value, path) for name, value in table.items()}
+
+
+def folder_of_name(name: str, environ: Mapping[str, str]) -> str:
+    """Give the folder of a name, with or without its sign; UsageError where nobody gave it."""
+    known, name = named_workspaces(environ), name.removeprefix(SIGN)
+    if name in known:
+        return known[name]
+    if not known:
+        raise UsageError(
+            f"no workspace is called {name!r}: {user_file(environ)} has no table [workspaces]",
+            hint="memcli help workspaces",
+        )
+    from memcli.config.nearest import nearest
+
+    raise UsageError(
+        f"no workspace is called {name!r}; the names are {', '.join(known)}",
+        hint=f"-w {SIGN}{nearest(name, [*known])}",
+    )
+
+
+def _folder(name: str, value: object, path: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{path}: the name of a workspace has two letters or digits or more, dots, dashes"
+            f" and underscores, unlike {quoted(name)}",
+            hint=HINT,
+        )
+    folder = os.path.expanduser(value) if isinstance(value, str) else ""
+    if not os.path.isabs(folder) or "\0" in folder:
+        raise ConfigError(
+            f"{path}: the workspace {shortened(name)} must be the whole path of a folder,"
+            f" not {quoted(value)}",
+            hint=HINT,
+        )
+    return os.path.normpath(folder)

@@ -1,0 +1,640 @@
+"""Ask several stores as one: a `port.Snapshot` over one of each.
+
+    source of a document    workspace:source      e.g. `notes:memory`, `work:handbook`
+    path in a lineage       workspace:path        (`types.memory_path`)
+    number of a chunk       number in its store * stores + turn of its store
+
+Counts and frequencies add up, and words are weighed by the totals of all (`store.totals`), so each
+store gives its own best by the scores of the whole and the best of these are the best of all: ranks
+are those of one store that held everything. Where a store estimates (a frequency) or looks through
+coarse codes first (a large one, by its vectors), it does so here.
+
+The first store is that of the workspace that asks. It goes first where places are compared, so it
+wins ties; of the others no document whose scope is private is found, though its words are counted.
+A store whose vectors another encoder has made than those of the first that has any takes part by
+words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from heapq import merge
+from itertools import chain
+from threading import Lock, Thread
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
+from memcli.record import Record
+from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.totals import Totals, added
+from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, Wanted
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from memcli.errors import Reason
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.port import Snapshot
+    from memcli.store.run_records import SourceCounts, VectorSearch
+    from memcli.types import About, Candidate, Excerpt, Known, Lines, Skip, Term, Turn
+
+    Given = TypeVar("Given")
+    Made = TypeVar("Made")
+    Value = TypeVar("Value")
+
+AT_ONCE = 4  # stores: much of what they take is the disk's
+UNDATED = "9999-99-99"  # behind every day
+
+
+class Qualified(str):
+    """The name of a source behind that of its workspace: it sorts by the turn of the workspace."""
+
+    turn: int
+    __slots__ = ("turn",)
+
+    def __new__(cls, turn: int, workspace: str, source: str) -> Qualified:
+        """Put workspace and source together."""
+        made = super().__new__(cls, f"{workspace}:{source}")
+        made.turn = turn
+        return made
+
+    def __lt__(self, other: str) -> bool:
+        """Compare by turn, then by name."""
+        turn = other.turn if isinstance(other, Qualified) else self.turn
+        return self.turn < turn or (self.turn == turn and str.__lt__(self, other))
+
+    def __gt__(self, other: str) -> bool:
+        """Compare the other way round."""
+        return self != other and not self < other
+
+
+def side_by_side(work: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+    """Work on each in some threads; `concurrent.futures` would take 10 ms to load."""
+    todo, guard = iter(enumerate(given)), Lock()
+    done: dict[int, Made] = {}
+    faults: list[BaseException] = []
+
+    def take() -> None:
+        while not faults:
+            with guard:
+                found = next(todo, None)
+            if found is None:
+                return
+            place, each = found
+            try:
+                done[place] = work(each)
+            except BaseException as fault:  # it ends all of them, and is told below
+                faults.append(fault)
+
+    threads = [Thread(target=take, daemon=True) for _ in range(min(AT_ONCE, len(given)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
+    return [done[place] for place in range(len(given))]
+
+
+class StoreState(Record):
+    """How the index of one of several workspaces stands as they are asked."""
+
+    name: str
+    folder: str
+    state: str  # fresh | stale | not_indexed | empty | failed
+    pending: int  # files that the answer does not know as they are
+    reason: Reason | None
+    notices: tuple[Reason, ...] = ()
+    fingerprint: str | None = None  # of its vectors, where vectors are asked
+    is_own: bool = False
+
+
+class FailedStoreError(Exception):
+    """One of several stores cannot be read; the others can."""
+
+    def __init__(self, name: str, cause: MemcliError) -> None:
+        """Keep the name of its workspace, and what went wrong."""
+        super().__init__(f"{name}: {cause.message}")
+        self.name, self.cause = name, cause
+
+
+@contextmanager
+def failing(name: str) -> Iterator[None]:
+    """Say of an error of a store whose it is."""
+    try:
+        yield
+    except MemcliError as error:
+        raise FailedStoreError(name, error) from error
+
+
+class Guarded:
+    """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
+
+    def __init__(self, name: str, snapshot: Snapshot) -> None:
+        """Take the name of the workspace, and its snapshot."""
+        self._name, self._snapshot = name, snapshot
+
+    def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
+        """Ask the snapshot."""
+        try:
+            return self._watched(getattr(self._snapshot, asked))
+        except MemcliError as error:
+            raise FailedStoreError(self._name, error) from error
+
+    def _watched(self, told: Any) -> Any:  # noqa: ANN401
+        """Look after what is read later, too: what is called, or iterated over."""
+        if callable(told):
+
+            def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
+                try:
+                    return self._watched(told(*values, **named))
+                except MemcliError as error:
+                    raise FailedStoreError(self._name, error) from error
+
+            return call
+        return self._each(told) if isinstance(told, Iterator) else told
+
+    def _each(self, told: Iterator[Any]) -> Iterator[Any]:
+        with failing(self._name):
+            yield from told
+
+
+class Member(Record):
+    """A workspace that is asked with others."""
+
+    name: str  # no other one's; holds no colon
+    snapshot: Snapshot
+
+
+class Union:
+    """Answers from one state of each of some stores; a `port.Snapshot`."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        """Take the members, that of the workspace that asks first; there is at least one."""
+        self._names = [member.name for member in members]
+        self._all = [member.snapshot for member in members]
+        self._count = len(members)
+        self._totals: dict[Wanted, Totals] = {}
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Give the facts of the first store that has vectors; every revision counts."""
+        own = self._facts
+        first = next((facts for facts in own if facts.fingerprint), own[0])
+        return first._replace(revision=sum(facts.revision for facts in own))
+
+    @cached_property
+    def _facts(self) -> list[Facts]:
+        return [snapshot.facts for snapshot in self._all]
+
+    def known(self) -> Mapping[Key, Known]:
+        """Give what is remembered of every document."""
+        return {
+            (self._source(turn, source), path): known
+            for turn, snapshot in enumerate(self._all)
+            for (source, path), known in snapshot.known().items()
+        }
+
+    def counts(self) -> Counts:
+        """Count everything; what vectors of another encoder stand for gets none here."""
+        found = [self._counts(turn) for turn in range(self._count)]
+        return Counts(*map(sum, zip(*found, strict=True)))
+
+    def _counts(self, turn: int) -> Counts:
+        own = self._all[turn].counts()
+        if self._has_vectors(turn):
+            return own
+        other = self._facts[turn].fingerprint
+        return own._replace(embedded=0, left_out=own.parts) if other else own
+
+    def by_source(self) -> Mapping[str, SourceCounts]:
+        """Count documents and chunks and give the dates covered, by source."""
+        return {
+            self._source(turn, source): counts
+            for turn, snapshot in enumerate(self._all)
+            for source, counts in snapshot.by_source().items()
+        }
+
+    def days(self) -> Mapping[str, int]:
+        """Count the dated documents by ISO date."""
+        found: dict[str, int] = {}
+        for snapshot in self._all:
+            for day, count in snapshot.days().items():
+                found[day] = found.get(day, 0) + count
+        return found
+
+    def skipped(self) -> Sequence[Skip]:
+        """List the files whose content is not text."""
+        return [
+            skip._replace(source=self._source(turn, skip.source))
+            for turn, snapshot in enumerate(self._all)
+            for skip in snapshot.skipped()
+        ]
+
+    def texts(self) -> Iterator[str]:
+        """Give the text of every chunk."""
+        return chain.from_iterable(snapshot.texts() for snapshot in self._all)
+
+    def integrity(self) -> str:
+        """Check everything that is stored: "ok", or the first fault."""
+        found = (snapshot.integrity() for snapshot in self._all)
+        return next((fault for fault in found if fault != "ok"), "ok")
+
+    def vector_search(self) -> VectorSearch:
+        """Tell how vectors are searched: as in the first store that is not exact, if any is not."""
+        found = [snapshot.vector_search() for snapshot in self._all]
+        return next((each for each in found if not each.is_exact or each.problem), found[0])
+
+    def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
+        """Cut texts into tokens; stores of one kind cut alike."""
+        return self._all[0].tokens(prepared)
+
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds."""
+        found: frozenset[Term] = frozenset()
+        for snapshot in self._all:
+            found |= snapshot.occurring([term for term in terms if term not in found])
+        return found
+
+    def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
+        """Count the chunks that hold each term."""
+        found = [snapshot.frequencies(terms) for snapshot in self._all]
+        return [sum(counts) for counts in zip(*found, strict=True)]
+
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
+        """Tell for each term how many chunks hold it, and which of some do."""
+        own = self._split(chunk_ids)
+        found = [
+            [(held.total, self._ours(turn, held.chunk_ids)) for held in each]
+            for turn, snapshot in enumerate(self._all)
+            for each in [snapshot.holding(terms, own.get(turn, ()))]
+        ]
+        return [
+            Held(sum(total for total, _ in held), frozenset().union(*(ids for _, ids in held)))
+            for held in zip(*found, strict=True)
+        ]
+
+    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
+        """Tell which of some chunks have what is wanted."""
+        return frozenset(
+            chunk
+            for turn, own in self._split(chunk_ids).items()
+            for chunk in self._ours(turn, self._all[turn].matching(wanted, own))
+        )
+
+    def totals(self, wanted: Wanted) -> Totals:
+        """Add up what BM25 weighs the words of `wanted` by."""
+        wanted = _with_all(wanted)
+        if wanted not in self._totals:
+            self._totals[wanted] = added(snapshot.totals(wanted) for snapshot in self._all)
+        return self._totals[wanted]
+
+    def lexical(
+        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+    ) -> Sequence[Ranked]:
+        """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
+        wanted = _with_all(wanted)
+        if not (wanted.any or wanted.all):
+            return []
+        by = totals or self.totals(wanted)
+        found = [
+            Ranked(self._our(turn, each.chunk_id), each.bm25)
+            for turn, own in self._within(reach)
+            for each in self._all[turn].lexical(wanted, limit, own, by)
+        ]
+        return sorted(found, key=lambda each: -each.bm25)[:limit]
+
+    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+        """Begin to look for the texts nearest to a vector in every store.
+
+        A store that ends in a tie is asked for more, since the text may be another one's too.
+        """
+        asked = [(turn, own) for turn, own in self._within(reach) if self._has_vectors(turn)]
+        begun = [(turn, own, self._all[turn].dense(vector, limit, own)) for turn, own in asked]
+
+        def near() -> Sequence[Near]:
+            told_of = side_by_side(lambda each: each[2](), begun)
+            found = [(*each[:2], told) for each, told in zip(begun, told_of, strict=True)]
+            texts = {each.hash: each.cosine for *_, told in found for each in told}
+            last = min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
+            whole = [
+                (turn, self._with_ties(turn, vector, own, told, last))
+                if len(told) == limit and told[-1].cosine >= last
+                else (turn, told)
+                for turn, own, told in found
+            ]
+            return self._nearest(whole, last)[:limit]
+
+        return near
+
+    def _with_ties(
+        self, turn: int, vector: bytes | None, own: Reach, texts: Sequence[Near], last: float
+    ) -> Sequence[Near]:
+        """Ask a store for more until it has told all that is as near as `last`."""
+        most = len(texts)
+        while len(texts) == most and texts[-1].cosine >= last:
+            most *= 2
+            texts = self._all[turn].dense(vector, most, own)()
+        return texts
+
+    def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
+        """Put texts as near as `last` in one order; one that several stores hold is one text."""
+        texts: dict[bytes, Near] = {}
+        for turn, own in found:
+            for each in own:
+                if each.cosine < last:
+                    break
+                ids = tuple(self._our(turn, chunk) for chunk in each.chunk_ids)
+                known = texts.get(each.hash)
+                texts[each.hash] = (
+                    known._replace(chunk_ids=known.chunk_ids + ids)
+                    if known
+                    else each._replace(chunk_ids=ids)
+                )
+        return sorted(texts.values(), key=lambda text: -text.cosine)
+
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
+        """List chunks whose ISO date lies in a span: the newest of each span."""
+        within = self._within(reach)
+        found: list[int] = []
+        for span in spans:
+            ids = [
+                self._our(turn, chunk)
+                for turn, own in within
+                for chunk in self._all[turn].dated([span], limit, own)
+            ]
+            if len(within) > 1:
+                days = {chunk: each.about.date or "" for chunk, each in self.excerpts(ids).items()}
+                ids.sort(key=days.__getitem__, reverse=True)
+            found += ids[:limit]
+        return found
+
+    def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
+        """Give the vectors of the parts of those chunks that have any, in their order."""
+        return self._by_chunk(
+            lambda turn, own: self._all[turn].vectors(own) if self._has_vectors(turn) else {},
+            chunk_ids,
+        )
+
+    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
+        """Read chunks with the raw scores of both legs, by workspace, source, path and place."""
+        wanted = _with_all(legs.wanted)
+        by = legs.totals or self.totals(wanted)
+        found: list[Candidate] = []
+        for turn, own in sorted(self._split(chunk_ids).items()):
+            scored = [
+                each._replace(chunk_id=each.chunk_id // self._count)
+                for each in legs.lexical
+                if each.chunk_id % self._count == turn
+            ]
+            has = self._has_vectors(turn)
+            mine = Legs(
+                wanted,
+                scored,
+                legs.vector if has else None,
+                legs.near if has else (),
+                by,
+            )
+            read = self._all[turn].candidates(own, mine)
+            found += [each._replace(about=self._about(turn, each.about)) for each in read]
+        return found
+
+    def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
+        """Read some chunks."""
+        return {
+            self._our(turn, chunk): self._excerpt(turn, excerpt)
+            for turn, own in self._split(chunk_ids).items()
+            for chunk, excerpt in self._all[turn].excerpts(own).items()
+        }
+
+    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
+        """Tell of chunks whether they begin, and whether they end, within a line."""
+        return self._by_chunk(lambda turn, own: self._all[turn].broken(own), chunk_ids)
+
+    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
+        """Read the chunks of some documents, by workspace, source, path and place."""
+        return [
+            self._excerpt(turn, excerpt)
+            for turn, own in self._within(reach)
+            if (keys := self._own_keys(turn, documents))
+            for excerpt in self._all[turn].excerpts_of(keys, own)
+        ]
+
+    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
+
+        def read(turn: int, own: Reach) -> Iterator[Excerpt]:
+            return (self._excerpt(turn, each) for each in self._all[turn].newest(own))
+
+        def place(excerpt: Excerpt) -> tuple[str, str, str, int]:
+            about = excerpt.about
+            return about.document_date or "", about.path, about.source, excerpt.ordinal
+
+        return merge(*(read(*each) for each in self._within(reach)), key=place, reverse=True)
+
+    def marked(self, *, soft: bool) -> Sequence[Marked]:
+        """Read the documents marked `always`, or those marked `soft` alone."""
+        return [
+            each._replace(excerpts=tuple(self._excerpt(turn, e) for e in each.excerpts))
+            for turn, snapshot in enumerate(self._all)
+            for each in snapshot.marked(soft=soft)
+            if not (turn and any(e.about.scope == PRIVATE for e in each.excerpts))
+        ]
+
+    def rated(self, reach: Reach) -> Sequence[Rated]:
+        """List every document that has a chunk within reach, by workspace, source and path."""
+        return [
+            each._replace(source=self._source(turn, each.source))
+            for turn, own in self._within(reach)
+            for each in self._all[turn].rated(own)
+        ]
+
+    def listed(self, reach: Reach) -> Sequence[Listed]:
+        """List the documents within reach, by workspace, source and path."""
+        return [
+            each._replace(source=self._source(turn, each.source))
+            for turn, own in self._within(reach)
+            for each in self._all[turn].listed(own)
+        ]
+
+    def speakers(self) -> Sequence[str]:
+        """List everybody who speaks in a conversation, each once, by name."""
+        return sorted({name for snapshot in self._all for name in snapshot.speakers()})
+
+    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
+        """Give the turns of those of some chunks that have any, in their order."""
+        return self._by_chunk(lambda turn, own: self._all[turn].turns(own), chunk_ids)
+
+    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
+        """Give the lines of chunks in which somebody says how they want things."""
+        found = {
+            self._our(turn, chunk): lines
+            for turn, own in self._within(reach)
+            for chunk, lines in self._all[turn].preferences(limit, own).items()
+        }
+        days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*found]).items()}
+        order = sorted(found, key=days.__getitem__, reverse=True)
+        return {chunk: found[chunk] for chunk in order[:limit]}
+
+    def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
+        """Read what some chunks link to."""
+        return self._by_chunk(lambda turn, own: self._all[turn].links(own), chunk_ids)
+
+    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
+        """Tell which of some documents are stored."""
+        return frozenset(
+            (self._source(turn, source), path)
+            for turn, snapshot in enumerate(self._all)
+            for source, path in snapshot.present(self._own_keys(turn, keys))
+        )
+
+    def titles(self) -> Sequence[Titled]:
+        """List every document with its title."""
+        return [
+            each._replace(source=self._source(turn, each.source))
+            for turn, snapshot in enumerate(self._all)
+            for each in snapshot.titles()
+        ]
+
+    def supports(self) -> Sequence[Support]:
+        """List the lines that summaries rest on; each workspace sums up its own."""
+        return [
+            Support(
+                self._path(turn, each.summary),
+                each.lines._replace(path=self._path(turn, each.lines.path)),
+                each.holds,
+            )
+            for turn, snapshot in enumerate(self._all)
+            for each in snapshot.supports()
+        ]
+
+    def confidences(self) -> Mapping[str, float]:
+        """Give the confidence of every summary, by path."""
+        return {
+            self._path(turn, path): confidence
+            for turn, snapshot in enumerate(self._all)
+            for path, confidence in snapshot.confidences().items()
+        }
+
+    @cached_property
+    def _hiding(self) -> frozenset[int]:
+        """Name the stores of other workspaces that hold private documents."""
+        hidden = Reach(Filters(scopes=(PRIVATE,)))
+        return frozenset(turn for turn in range(1, self._count) if self._all[turn].rated(hidden))
+
+    def _has_vectors(self, turn: int) -> bool:
+        """Tell that the vectors of a store can be compared with that of the question."""
+        return self._facts[turn].fingerprint == self.facts.fingerprint
+
+    def _our(self, turn: int, chunk: int) -> int:
+        return chunk * self._count + turn
+
+    def _ours(self, turn: int, chunks: Iterable[int]) -> Iterator[int]:
+        return (self._our(turn, chunk) for chunk in chunks)
+
+    def _split(self, chunk_ids: Sequence[int]) -> dict[int, list[int]]:
+        """Give the numbers that each store knows chunks by, by its turn."""
+        found: dict[int, list[int]] = {}
+        for chunk in chunk_ids:
+            found.setdefault(chunk % self._count, []).append(chunk // self._count)
+        return found
+
+    def _by_chunk(
+        self, ask: Callable[[int, Sequence[int]], Mapping[int, Value]], chunk_ids: Sequence[int]
+    ) -> dict[int, Value]:
+        return {
+            self._our(turn, chunk): told
+            for turn, own in self._split(chunk_ids).items()
+            for chunk, told in ask(turn, own).items()
+        }
+
+    def _source(self, turn: int, source: str) -> str:
+        return Qualified(turn, self._names[turn], source)
+
+    def _path(self, turn: int, path: str) -> str:
+        return f"{self._names[turn]}:{path}"
+
+    def _about(self, turn: int, about: About) -> About:
+        source = self._source(turn, about.source)
+        return about._replace(chunk_id=self._our(turn, about.chunk_id), source=source)
+
+    def _excerpt(self, turn: int, excerpt: Excerpt) -> Excerpt:
+        return excerpt._replace(about=self._about(turn, excerpt.about))
+
+    def _own_keys(self, turn: int, keys: Sequence[Key]) -> list[Key]:
+        """Give those documents that are of one workspace, as its store knows them."""
+        before = f"{self._names[turn]}:"
+        return [
+            (source.removeprefix(before), path)
+            for source, path in keys
+            if source.startswith(before)
+        ]
+
+    def _within(self, reach: Reach) -> list[tuple[int, Reach]]:
+        """Say what each store can find of what is within reach; without those that can nothing."""
+        found = ((turn, self._reach(turn, reach)) for turn in range(self._count))
+        return [(turn, own) for turn, own in found if own is not None]
+
+    def _reach(self, turn: int, reach: Reach) -> Reach | None:
+        filters = self._filters(turn, reach.filters)
+        if filters is None:
+            return None
+        return Reach(
+            filters,
+            tuple(self._own_names(turn, reach.without)),
+            self._own_lines(turn, reach.beyond),
+        )
+
+    def _filters(self, turn: int, filters: Filters) -> Filters | None:
+        """Give the filters of one store; None where they let nothing of it through.
+
+        A source or a path may begin with the name of a workspace; without one it is of all.
+        """
+        sources, paths, scopes = filters.sources, filters.paths, filters.scopes
+        if sources:
+            sources = tuple(self._unnamed(turn, sources))
+        if paths:
+            paths = tuple(self._unnamed(turn, paths))
+        is_open = turn not in self._hiding
+        if not is_open:
+            scopes = tuple(scope for scope in scopes or SCOPES if scope != PRIVATE)
+        lines = self._own_lines(turn, filters.within)
+        for wanted, own in (
+            (filters.sources, sources),
+            (filters.paths, paths),
+            (filters.within, lines),
+            (SCOPES, SCOPES if is_open else scopes),
+        ):
+            if wanted and not own:
+                return None
+        return filters._replace(sources=sources, paths=paths, scopes=scopes, within=lines)
+
+    def _unnamed(self, turn: int, names: Iterable[str]) -> Iterator[str]:
+        """Take the name of a workspace off sources and paths, and leave out those of another."""
+        for name in names:
+            workspace, colon, own = name.partition(":")
+            if not colon or workspace not in self._names:
+                yield name
+            elif workspace == self._names[turn]:
+                yield own
+
+    def _own_names(self, turn: int, paths: Iterable[str]) -> Iterator[str]:
+        before = f"{self._names[turn]}:"
+        return (path.removeprefix(before) for path in paths if path.startswith(before))
+
+    def _own_lines(self, turn: int, lines: Iterable[SourceLines]) -> tuple[SourceLines, ...]:
+        before = f"{self._names[turn]}:"
+        return tuple(
+            each._replace(path=each.path.removeprefix(before))
+            for each in lines
+            if each.path.startswith(before)
+        )
+
+
+def _with_all(wanted: Wanted) -> Wanted:
+    """Look for every term: each one has its place in the totals of all stores."""
+    also = (term for term, _ in wanted.also)
+    terms = tuple(dict.fromkeys((*wanted.any, *also)))
+    return wanted._replace(any=terms, also=(), together=())

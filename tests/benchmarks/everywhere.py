@@ -1,0 +1,75 @@
+"""Time one search in a workspace beside the same search in many with --everywhere.
+
+    python -m tests.benchmarks.everywhere [--workspaces 50] [--documents 20] [--rounds 15]
+
+Every search is a process of its own, as a person starts it. The workspaces are made up, indexed and
+embedded first. The two commands take turns, so that what else the machine does meets both alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from memcli.bench.synthetic import documents, queries
+
+MEMCLI = Path(sys.executable).parent / "memcli"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workspaces", type=int, default=50)
+    parser.add_argument("--documents", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=15)
+    wanted = parser.parse_args()
+    base = Path(tempfile.mkdtemp(prefix="everywhere-"))
+    try:
+        environ = {**os.environ, "HOME": str(base)}
+        for variable in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MEMCLI_WORKSPACE"):
+            environ.pop(variable, None)
+        make(base, wanted.workspaces, wanted.documents)
+        ran([MEMCLI, "index", "--everywhere", "-q"], base, environ)
+        one, all_ = [], []
+        for text in queries(wanted.rounds):
+            one.append(ran([MEMCLI, "search", text, "-w", "w00"], base, environ))
+            all_.append(ran([MEMCLI, "search", text, "--everywhere"], base, environ))
+        alone, together = statistics.median(one), statistics.median(all_)
+        print(
+            f"one workspace {alone * 1e3:.0f} ms, {wanted.workspaces} {together * 1e3:.0f} ms:"
+            f" {together / alone:.2f} times"
+        )
+    finally:
+        shutil.rmtree(base)
+
+
+def make(base: Path, workspaces: int, count: int) -> None:
+    """Write workspaces that hold different documents, and name them in the configuration."""
+    lines = ["[workspaces]\n"]
+    for number in range(workspaces):
+        folder = base / f"w{number:02}"
+        for path, text in documents(count, seed=number):
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        lines.append(f'{folder.name} = "{folder}"\n')
+    settings = base / ".config" / "memcli" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("".join(lines), encoding="utf-8")
+
+
+def ran(command: list[str | Path], folder: Path, environ: dict[str, str]) -> float:
+    """Run a command; give the seconds that took."""
+    started = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,377 @@
+"""Several workspaces are asked as one; whoever cannot answer is named, and the rest does."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.cli.main import run
+from memcli.config import settings
+from memcli.store.open import store_path
+from tests.context.makers import put
+
+SCHEMAS = Path(memcli.__file__).parent / "schemas"
+SUMMARY = "memory/summaries/2025-02-03--2025-04-08.md"
+SAME = "# Runbook\n\nRestart the courier with courierctl.\n"
+FILES = {
+    "notes": {
+        "memory/2025-02-03.md": "# Pool\n\nThe pool ran dry because of OPS-417.\n",
+        "memory/runbook.md": SAME,
+    },
+    "work": {
+        "memory/2025-02-04.md": "# Pool at work\n\nThe pool at work was refilled by hand.\n",
+        "memory/runbook.md": SAME,
+    },
+    "home": {"memory/garden.md": "# Garden\n\nThe tulips stand by the fence.\n"},
+}
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three workspaces that have names; the current folder is in none of them."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name, files in FILES.items():
+        put(tmp_path / name, files)
+    name_them(tmp_path, **{name: str(tmp_path / name) for name in FILES})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def name_them(base: Path, **folders: str) -> None:
+    lines = "".join(f"{name} = {json.dumps(folder)}\n" for name, folder in folders.items())
+    put(base / "config", {"memcli/config.toml": f"[workspaces]\n{lines}"})
+
+
+def asked(*arguments: str, code: int = 0) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        ended = run(arguments)
+    assert ended == code, err.getvalue()
+    return out.getvalue(), err.getvalue()
+
+
+def record_of(schema: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+    told = json.loads(asked(*arguments, "--json", code=code)[0])
+    known = json.loads((SCHEMAS / f"{schema}.1.json").read_text("utf-8"))
+    Draft202012Validator(known).validate(told)
+    assert isinstance(told, dict)
+    return told
+
+
+def cited(*arguments: str) -> list[str]:
+    record = record_of("memcli.search", "search", *arguments)
+    return [each["citation"] for each in record["results"]]
+
+
+def store_of(folder: Path) -> Path:
+    import os
+
+    return Path(store_path(settings.load(str(folder), os.environ, {}), os.environ))
+
+
+def test_a_citation_names_the_workspace_and_get_takes_it(base: Path) -> None:
+    found = record_of("memcli.search", "search", "pool dry", "-w", "notes", "-w", "work")
+    first, second = found["results"][:2]
+    assert first["citation"] == "notes:memory/2025-02-03.md:1-3"
+    assert first["ref"] == "notes:memory:memory/2025-02-03.md#pool"
+    assert (first["workspace"], first["source"]) == ("notes", "memory")
+    assert first["file"] == "notes/memory/2025-02-03.md"
+    assert second["citation"] == "work:memory/2025-02-04.md:1-3"
+    for place in (first["citation"], first["ref"]):
+        lines, _ = asked("get", place, "-w", "notes", "-w", "work")
+        assert lines == FILES["notes"]["memory/2025-02-03.md"]
+        assert asked("get", place)[0] == lines  # nothing but the name says where it is
+    told = record_of("memcli.get", "get", second["citation"])
+    assert (told["workspace"], told["source"]) == ("work", "memory")
+
+
+def test_every_form_names_what_its_reader_can_open(base: Path) -> None:
+    both = ("search", "pool", "-w", "notes", "-w", "work")
+    assert "1. notes:memory/2025-02-03.md:1-3" in asked(*both)[0]
+    assert "work:memory/2025-02-04.md:1-3" in asked(*both, "-f", "markdown")[0]
+    assert "notes/memory/2025-02-03.md" in asked(*both, "-f", "paths")[0].split("\n")
+    assert asked(*both, "-f", "vimgrep")[0].startswith("notes/memory/2025-02-03.md:3:5:")
+    assert asked(*both, "-f", "{workspace} {path}\n", "-n", "1")[0].startswith("notes memory/")
+
+
+def test_a_name_alone_is_one_workspace(base: Path) -> None:
+    assert cited("tulips", "-w", "@home") == ["memory/garden.md:1-3"]
+    assert cited("tulips", "--everywhere")[0] == "home:memory/garden.md:1-3"
+    _, told = asked("search", "tulips", "-w", "@hoem", code=2)
+    assert "no workspace is called 'hoem'; the names are notes, work, home" in told
+    assert "Try: -w @home" in told
+
+
+def test_without_names_there_is_nowhere_to_ask(base: Path) -> None:
+    (base / "config/memcli/config.toml").unlink()
+    assert "none has" in asked("search", "tulips", "--everywhere", code=2)[1]
+    assert "has no table [workspaces]" in asked("search", "tulips", "-w", "@home", code=2)[1]
+
+
+def test_the_own_workspace_wins_ties(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = ("courierctl", "--everywhere", "--fields", "citation,duplicates")
+    found = record_of("memcli.search", "search", *wanted)["results"]
+    assert found[0]["citation"] == "notes:memory/runbook.md:1-3"
+    assert "work:memory/runbook.md:1-3" in found[0]["duplicates"]
+    monkeypatch.chdir(base / "work")
+    found = record_of("memcli.search", "search", *wanted)["results"]
+    assert found[0]["citation"] == "work:memory/runbook.md:1-3"
+    assert "notes:memory/runbook.md:1-3" in found[0]["duplicates"]
+    stores = record_of("memcli.search", "search", *wanted)["stores"]
+    assert [(each["name"], each["own"]) for each in stores] == [
+        ("work", True), ("notes", False), ("home", False)
+    ]  # fmt: skip
+
+
+def test_folders_of_one_name_get_names_of_their_own(base: Path) -> None:
+    put(base / "other", {"work/memory/a.md": "# Pool\n\nA pool.\n"})
+    found = cited("pool", "-w", "work", "-w", "other/work")
+    assert {citation.partition(":")[0] for citation in found} == {"work", "work-2"}
+    assert {c.partition(":")[0] for c in cited("pool", "-w", "other/work", "-w", "work")} == {
+        "work-2", "work"
+    }  # fmt: skip
+    assert len(cited("pool", "-w", "work", "-w", "@work", "-w", str(base / "work"))) == 2
+
+
+def test_filters_may_name_a_workspace(base: Path) -> None:
+    assert {c.partition(":")[0] for c in cited("pool", "--everywhere")} >= {"notes", "work"}
+    only = cited("pool courierctl", "--everywhere", "--source", "work:memory")
+    assert {citation.partition(":")[0] for citation in only} == {"work"}
+    only = cited("pool courierctl", "--everywhere", "--path", "work:memory/2025-*")
+    assert only == ["work:memory/2025-02-04.md:1-3"]
+    only = cited("pool courierctl", "--everywhere", "--path", "work/memory/2025-02-04.md")
+    assert only == ["work:memory/2025-02-04.md:1-3"]
+    assert len(cited("pool courierctl", "--everywhere", "--path", "memory/2025-*")) == 2
+
+
+def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
+    asked("index", "--everywhere")
+    put(base / "broken", {"memory/a.md": "a pool\n", "memcli.toml": "nonsense = 1\n"})
+    put(base / "new", {"memory/a.md": "a pool\n"})
+    store_of(base / "work").write_bytes(b"no index at all" * 1000)
+    name_them(
+        base, notes=str(base / "notes"), work=str(base / "work"), gone=str(base / "gone"),
+        broken=str(base / "broken"), new=str(base / "new"),
+    )  # fmt: skip
+    found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync")
+    assert found["results"][0]["citation"] == "notes:memory/2025-02-03.md:1-3"
+    assert {each["workspace"] for each in found["results"]} == {"notes"}
+    faults = {each["name"]: each["error"] for each in found["stores"] if "error" in each}
+    assert {name: error["code"] for name, error in faults.items()} == {
+        "work": "damaged", "gone": "not-found", "broken": "config", "new": "no-index"
+    }  # fmt: skip
+    _, told = asked("search", "pool", "--everywhere", "--no-sync")
+    for name in faults:
+        assert f"memcli: {name}: " in told
+    assert f"memcli index --full -w {base / 'work'}" in told
+    record = record_of("memcli.context", "context", "pool", "--everywhere", "--no-sync")
+    assert {part["workspace"] for part in record["parts"]} == {"notes"}
+    assert len(record["stores"]) == 5
+
+
+def test_hints_are_followed(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, told = asked("search", "pool", "--everywhere", "--no-sync", code=4)
+    assert told.endswith("Try: memcli status --everywhere\n")
+    assert "memcli index -w " in asked("status", "--everywhere")[0]
+    asked("index", "--everywhere")
+    asked("search", "pool", "--everywhere", "--no-sync")
+    monkeypatch.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
+    _, told = asked("search", "pool", "--everywhere", code=2)
+    assert "each of several workspaces needs an index of its own" in told
+    assert told.endswith("Try: memcli config store.path\n")
+    assert "MEMCLI_STORE" in asked("config", "store.path", "-w", "notes")[0]
+    (base / "config/memcli/config.toml").unlink()
+    _, told = asked("search", "pool", "--everywhere", code=2)
+    assert told.endswith("Try: memcli help workspaces\n")
+    assert "[workspaces]" in asked("help", "workspaces")[0]
+
+
+def test_texts_that_wait_for_a_vector_are_named_with_what_embeds_them(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    _, told = asked("search", "pool", "-w", "notes", "-w", "@work")
+    assert "Try: memcli index -w notes -w @work\n" in told
+    asked("index", "-w", "notes", "-w", "@work")
+    assert asked("search", "pool", "-w", "notes", "-w", "@work")[1] == ""
+
+
+def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
+    _, told = asked("search", "pool", "--everywhere", "--no-sync", code=4)
+    assert "none of the workspaces can answer: notes: there is no index" in told
+    name_them(base, gone="/nowhere/at/all")
+    assert "there is no folder /nowhere/at/all" in asked("search", "x", "--everywhere", code=3)[1]
+
+
+def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) -> None:
+    import apsw
+
+    asked("index", "--everywhere")
+    connection = apsw.Connection(str(store_of(base / "work")))
+    connection.execute("UPDATE chunks SET heading_path = 'no JSON'")
+    connection.close()
+    found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync")
+    assert {each["workspace"] for each in found["results"]} == {"notes", "home"}
+    (fault,) = (each for each in found["stores"] if "error" in each)
+    assert (fault["name"], fault["error"]["code"]) == ("work", "damaged")
+
+
+def test_a_private_document_is_told_to_its_own_workspace_alone(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "---\nscope: private\nalways: true\n---\n# Salary\n\nThe salary of the pool.\n"
+    put(base / "work", {"memory/salary.md": secret})
+    private = "work:memory/salary.md:5-7"
+    for everywhere in (("--everywhere",), ("-w", "notes", "-w", "work")):
+        assert private not in cited("salary pool", *everywhere)
+        assert "salary of" not in asked("context", *everywhere)[0]
+        assert "salary of" not in asked("context", "salary", *everywhere)[0]
+    assert cited("salary", "--everywhere", "--scope", "private") == []
+    monkeypatch.chdir(base / "work")
+    assert private in cited("salary pool", "--everywhere")
+    assert "salary of" in asked("context", "--everywhere")[0]
+    assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
+
+
+def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> None:
+    for scope in ("private", "user"):
+        text = f"---\ntrust: untrusted\nscope: {scope}\n---\nA page about the walrus.\n"
+        put(base / "work", {f"memory/{scope}.md": text})
+    assert cited("walrus", "--everywhere")[0] == "work:memory/user.md:5-5"
+    assert "work:memory/private.md:5-5" not in cited("walrus", "--everywhere")
+    assert cited("walrus", "-w", "work", "--scope", "private") == ["memory/private.md:5-5"]
+    assert cited("walrus", "-w", "work", "--scope", "user") == []
+
+
+def test_a_context_holds_the_rules_of_all(base: Path) -> None:
+    put(base / "work", {"memory/rules.md": "---\nalways: true\n---\nAsk before a deploy.\n"})
+    put(base / "home", {"memory/rules.md": "---\nalways: true\n---\nWater on Mondays.\n"})
+    block, _ = asked("context", "pool dry", "--everywhere")
+    assert "work:memory/rules.md:4-4" in block
+    assert "home:memory/rules.md:4-4" in block
+    assert "notes:memory/2025-02-03.md:1-3" in block
+    record = record_of("memcli.context", "context", "pool dry", "--everywhere")
+    assert {part["workspace"] for part in record["parts"]} == {"notes", "work", "home"}
+
+
+def test_another_model_made_the_vectors_of_one(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked("index", "--everywhere")
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
+    asked("index", "-w", "@home")
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    record = record_of("memcli.search", "search", "pool tulips", "--everywhere")
+    assert record["legs"]["dense"]["ran"]
+    assert "home:memory/garden.md:1-3" in [each["citation"] for each in record["results"]]
+    _, told = asked("search", "pool tulips", "--everywhere")
+    assert "home: keywords only, since another model has made the vectors there" in told
+
+
+def test_status_and_index_tell_of_each(base: Path) -> None:
+    name_them(base, notes=str(base / "notes"), gone=str(base / "gone"))
+    told, _ = asked("status", "--everywhere")
+    assert told.startswith(f"==> notes <==\nworkspace  {base / 'notes'}")
+    assert f"memcli index -w {base / 'notes'}" in told
+    asked("status", "--everywhere", "--check", code=1)
+    plan = record_of("memcli.index-plan-several", "index", "--everywhere", "--dry-run", code=3)
+    assert plan["stores"][0]["index-plan"]["added"] == ["memory/2025-02-03.md", "memory/runbook.md"]
+    done = record_of("memcli.index-several", "index", "--everywhere", code=3)
+    assert done["stores"][0]["index"]["chunks"] == 2
+    assert done["stores"][1]["error"]["code"] == "not-found"
+    found = record_of("memcli.status-several", "status", "--everywhere")
+    assert [each.get("status", {}).get("state") for each in found["stores"]] == ["fresh", None]
+    _, messages = asked("index", "-w", "notes", "-w", "work")
+    assert "==> notes <==\nIndexed: 2 unchanged" in messages
+
+
+@pytest.mark.parametrize("what", ["status", "index", "index-plan"])
+def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
+    one, several = (
+        json.loads((SCHEMAS / f"memcli.{name}.1.json").read_text("utf-8"))
+        for name in (what, f"{what}-several")
+    )
+    told = several["properties"]["stores"]["items"]["properties"][what]
+    assert told == {key: one[key] for key in one if key not in ("$schema", "$id", "title")}
+
+
+@pytest.mark.parametrize("line", [("ls",), ("related", "a.md"), ("config",), ("compact",)])
+def test_a_command_about_one_workspace_takes_one(base: Path, line: tuple[str, ...]) -> None:
+    _, told = asked(*line, "-w", "notes", "-w", "work", code=2)
+    assert "this command is about one workspace, and -w names 2" in told
+
+
+def test_lines_of_any_workspace_are_followed(base: Path) -> None:
+    told = record_of(
+        "memcli.why-not", "search", "pool", "--everywhere", "--why-not",
+        "work:memory/2025-02-04.md:1-3",
+    )  # fmt: skip
+    assert (told["workspace"], told["source"]) == ("work", "memory")
+    assert told["stages"][0]["citation"] == "work:memory/2025-02-04.md:1-3"
+
+
+def test_lines_around_a_passage_are_read_where_it_stands(base: Path) -> None:
+    put(base / "work", {"memory/long.md": "# A\n\nbefore\n\n# Zebra\n\nA zebra.\n\n# B\n\nb\n"})
+    shown, _ = asked("search", "zebra", "--everywhere", "-n", "1", "-C", "2")
+    assert "before" in shown
+
+
+@pytest.mark.parametrize("line", [("search", "pool"), ("context", "pool")])
+def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> None:
+    _, told = asked(*line, "--everywhere", "--receipt", "r.json", code=2)
+    assert "--receipt is of one workspace" in told
+    assert not (base / "r.json").exists()
+
+
+def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> None:
+    """The same path in another workspace is another document: nothing stands for its lines."""
+    for name in ("notes", "work"):
+        shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
+    asked("compact", "-w", "notes", "--tail", "4", "--tail-tokens", "0", "--apply")
+    wanted = ("search", "MySQL", "--everywhere", "--mode", "lexical", "-n", "100")
+    found = cited(*wanted[1:], "--view", "active")
+    places = {citation.rpartition(":")[0] for citation in found}
+    assert "work:memory/2025-03-03.md" in places
+    assert "notes:memory/2025-03-03.md" not in places
+    assert f"notes:{SUMMARY}" in places
+    behind = record_of("memcli.search", *wanted, "--view", "active", "--expand")["expanded"]
+    assert behind
+    assert all(each["citation"].startswith("notes:memory/") for each in behind)
+    assert all(each["summary"].startswith("notes:memory/summaries/") for each in behind)
+    shown, _ = asked(*wanted, "--view", "active", "--expand")
+    assert f"notes:{SUMMARY}" in shown
+    assert "./notes:" not in shown
+    raw = record_of("memcli.get", "get", f"notes:{SUMMARY}", "--expand")["expanded"]
+    assert {each["citation"].partition(":")[0] for each in raw} == {"notes"}
+
+
+def test_a_watcher_stays_with_one(base: Path) -> None:
+    assert "one workspace" in asked("index", "--watch", "--everywhere", code=2)[1]
+
+
+def test_no_workspace_names_others(base: Path) -> None:
+    put(base / "notes", {"memcli.toml": '[workspaces]\nwork = "/etc"\n'})
+    _, told = asked("search", "pool", "-w", "notes", code=2)
+    assert "[workspaces] may only stand in your own configuration" in told
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ('workspaces = "/srv"', "write [workspaces] as lines of"),
+        ('[workspaces]\nwork = 3\n', "must be the whole path of a folder, not 3"),
+        ('[workspaces]\nwork = "notes"\n', "must be the whole path of a folder, not 'notes'"),
+        ('[workspaces]\n"a:b" = "/srv"\n', "unlike 'a:b'"),
+        ('[workspaces]\nc = "/srv"\n', "unlike 'c'"),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_read_is_named(base: Path, table: str, why: str) -> None:
+    put(base / "config", {"memcli/config.toml": table})
+    assert why in asked("search", "pool", "--everywhere", code=2)[1]

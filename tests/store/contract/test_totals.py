@@ -1,0 +1,104 @@
+"""Stores that are asked together weigh words by the totals of all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memcli.store.port import Store
+from memcli.store.records import Legs, Ranked
+from memcli.store.totals import Totals, added
+from memcli.types import Term, Wanted
+from tests.store.contract.conftest import STORES
+from tests.store.contract.makers import (
+    EVERYTHING,
+    Clock,
+    any_of,
+    every_chunk,
+    fill,
+    places,
+    term,
+)
+
+ONE = {"a.md": "# Fox\n\nfox fox train\n", "b.md": "the pool is dry\n", "c.md": "one fox\n"}
+OTHER = {"d.md": "trains and a fox\n", "e.md": "foxes in the pool\n", "f.md": "v0.1 in a train\n"}
+WANTED = [
+    any_of("fox"),
+    any_of("fox", "train", "pool", "nothing"),
+    any_of("v0.1", "fox"),
+    Wanted(any=(term("fox"), term("tra", prefix=True)), none=(term("pool"),)),
+    Wanted(any=(term("one"),), all=((term("fox"), term("pool")), (term("train"),))),
+]
+
+
+@pytest.fixture
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> list[Store]:
+    made = STORES[request.param]
+    found = [made(tmp_path / name, Clock()) for name in ("one", "other", "whole")]
+    for store, files in zip(found, (ONE, OTHER, {**ONE, **OTHER}), strict=True):
+        fill(store, files)
+    return found
+
+
+@pytest.mark.parametrize("stores", STORES, indirect=True)
+@pytest.mark.parametrize("wanted", WANTED)
+def test_totals_add_up_to_those_of_one_store(stores: list[Store], wanted: Wanted) -> None:
+    one, other, whole = stores
+    with one.snapshot() as a, other.snapshot() as b, whole.snapshot() as both:
+        assert added([a.totals(wanted), b.totals(wanted)]) == both.totals(wanted)
+
+
+@pytest.mark.parametrize("stores", STORES, indirect=True)
+@pytest.mark.parametrize("wanted", WANTED)
+def test_by_the_totals_of_all_each_store_scores_as_the_whole_does(
+    stores: list[Store], wanted: Wanted
+) -> None:
+    one, other, whole = stores
+    with one.snapshot() as a, other.snapshot() as b, whole.snapshot() as both:
+        totals = both.totals(wanted)
+        ranked = both.lexical(wanted, 9, EVERYTHING)
+        expected = dict(zip(places(both, (r.chunk_id for r in ranked)), ranked, strict=True))
+        found: dict[str, Ranked] = {}
+        for snapshot in (a, b):
+            own = snapshot.lexical(wanted, 9, EVERYTHING, totals)
+            assert [r.bm25 for r in own] == sorted((r.bm25 for r in own), reverse=True)
+            found |= zip(places(snapshot, (r.chunk_id for r in own)), own, strict=True)
+            legs = Legs(wanted, (), None, (), totals)  # what no leg has found is scored alike
+            for candidate in snapshot.candidates([*every_chunk(snapshot)], legs):
+                path = candidate.about.path
+                score = expected[path].bm25 if path in expected else 0.0
+                assert candidate.bm25 == pytest.approx(score, rel=1e-9)
+        assert found.keys() == expected.keys()
+        for path, each in found.items():
+            assert each.bm25 == pytest.approx(expected[path].bm25, rel=1e-9)
+
+
+def test_a_limit_keeps_the_best_by_the_totals_of_all(store: Store) -> None:
+    """What is rare here may be common elsewhere."""
+    fill(store, {"a.md": "fox\n", "b.md": "train\n", "c.md": "train\n", "d.md": "pool\n"})
+    wanted = any_of("fox", "train")
+    with store.snapshot() as snapshot:
+        own = snapshot.totals(wanted)
+        assert places(snapshot, [snapshot.lexical(wanted, 1, EVERYTHING)[0].chunk_id]) == ["a.md"]
+        elsewhere = Totals(1000, 2000, {Term("fox"): 900})
+        (best,) = snapshot.lexical(wanted, 1, EVERYTHING, added([own, elsewhere]))
+        assert places(snapshot, [best.chunk_id]) == ["b.md"]
+
+
+def test_one_question_leaves_nothing_for_the_next(store: Store) -> None:
+    fill(store, ONE)
+    with store.snapshot() as snapshot:
+        first = any_of("fox"), any_of("pool", "dry", "train")
+        both = [snapshot.lexical(w, 9, EVERYTHING, snapshot.totals(w)) for w in (*first, *first)]
+        assert both[:2] == both[2:]
+        for wanted, found in zip(first, both[:2], strict=True):
+            plain = snapshot.lexical(wanted, 9, EVERYTHING)
+            assert [r.bm25 for r in found] == pytest.approx([r.bm25 for r in plain], rel=1e-9)
+
+
+def test_nothing_stored_has_no_totals(store: Store) -> None:
+    fill(store, {})
+    with store.snapshot() as snapshot:
+        assert snapshot.totals(any_of("fox")) == Totals(0, 0, {Term("fox"): 0})
+        assert not snapshot.lexical(any_of("fox"), 9, EVERYTHING, Totals(0, 0, {}))

@@ -1,0 +1,294 @@
+"""Several stores asked as one rank as one store that holds all their documents would."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memcli.config import settings as config
+from memcli.context.assemble import Sharing
+from memcli.context.retrieve import find, fixed_of
+from memcli.indexing.indexer import embed, index
+from memcli.indexing.planning import make_document, plan, read
+from memcli.search.dates import find_dates
+from memcli.search.legs import Vector
+from memcli.search.options import SearchOptions, options_of
+from memcli.search.pipeline import Answer, search
+from memcli.search.profiles import PROFILES
+from memcli.search.query import parse
+from memcli.store.port import Change, Snapshot
+from memcli.store.run_records import Stamp
+from memcli.store.union import Member, Union
+from memcli.types import Document, FileText, Filters, Term, Wanted
+from memcli.workspace.dating import age_days
+from tests.store.contract.conftest import STORES
+from tests.store.contract.makers import EVERYTHING, Clock, changing, term
+from tests.store.contract.test_same_answers import (
+    PATHS,
+    TODAY,
+    Tree,
+    files,
+    queries,
+    settings_of,
+    some,
+    summaries,
+    told,
+    write_files,
+)
+
+EXAMPLES = (settings.default or settings()).max_examples // 4
+# How a whole index calls the sources of the two workspaces; they sort as the union asks them.
+WHOLE = {"a:memory": "memory", "a:book": "book", "b:memory": "x-memory", "b:book": "x-book"}
+
+
+def put_all(change: Change, root: Path, workspace: str) -> None:
+    """Store all documents of a workspace, their sources called as in the whole index."""
+    made = settings_of(root)
+    for stat in plan(made, {}).listing.files:
+        file = read(made, stat.source, stat.path)
+        assert isinstance(file, FileText)
+        document = make_document(made, file)
+        assert isinstance(document, Document)
+        source = WHOLE[f"{workspace}:{stat.source}"]
+        stamp = Stamp(stat._replace(source=source), file.hash, 1)
+        change.put(document._replace(source=source), stamp)
+
+
+def answer(snapshot: Snapshot, text: str, options: SearchOptions) -> Answer:
+    encoder = Tree()
+    dates = find_dates(text, TODAY)
+    return search(
+        snapshot,
+        parse(text, soft=[(span.at, span.at + len(span.text)) for span in dates]),
+        dates,
+        options,
+        embed_query=lambda text: Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0),
+        age_days=lambda day: age_days(day, TODAY.isoformat()),
+    )
+
+
+def as_whole(said: object) -> str:
+    """Call what the union found as the whole index calls it."""
+    text = re.sub(r"\b[ab]:(memory|book)(?=[:'])", lambda m: WHOLE[m[0]], str(said))
+    return re.sub(r"(?<=')b:|^b:", "x-memory:", re.sub(r"(?<=')a:|^a:", "", text))
+
+
+def filters_of(filters: Filters, named: Callable[[str], str]) -> Filters:
+    return filters._replace(sources=tuple(map(named, filters.sources)))
+
+
+narrowed = st.builds(
+    lambda filters, sources: filters._replace(sources=sources, within=()),
+    some,
+    st.sampled_from(((), (), (), ("a:memory",), ("b:memory", "a:book"), ("b:book",))),
+)
+questions = st.tuples(
+    queries,
+    st.one_of(st.just(Filters()), narrowed),
+    st.sampled_from(("hybrid", "lexical", "dense")),
+    st.sampled_from([*PROFILES]),
+    st.sampled_from((2, 5, 100)),
+)
+
+
+@contextmanager
+def opened(
+    kind: str,
+    own: dict[str, str],
+    other: dict[str, str],
+    sums: dict[str, list[tuple[str, int, int, bool]]],
+    *,
+    embeds: bool,
+) -> Iterator[tuple[Path, Union, Snapshot]]:
+    """Index two workspaces, each by itself and both in one, and ask the two as one."""
+    base, clock, made = Path(tempfile.mkdtemp()), Clock(), STORES[kind]
+    for name, texts in (("a", own), ("b", other)):
+        (base / name / "book").mkdir(parents=True)
+        write_files(base / name, texts, sums if name == "a" else {})
+    stores = {name: made(base / f"{name}.index", clock) for name in ("a", "b", "whole")}
+    try:
+        for name, store in stores.items():
+            with changing(store) as change:
+                index(change, settings_of(base / ("a" if name == "whole" else name)))
+                if name == "whole":
+                    put_all(change, base / "b", "b")
+                if embeds:
+                    embed(change, Tree())
+        with ExitStack() as held:
+            one, two, whole = (held.enter_context(store.snapshot()) for store in stores.values())
+            yield base, Union([Member("a", one), Member("b", two)]), whole
+    finally:
+        for store in stores.values():
+            store.close()
+        shutil.rmtree(base)
+
+
+@pytest.mark.parametrize("kind", STORES)
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(
+    own=files,
+    other=files,
+    sums=summaries,
+    most=st.sampled_from((None, None, None, 4)),
+    asked=st.lists(questions, min_size=3, max_size=6),
+)
+def test_two_workspaces_rank_as_one_that_holds_both(
+    kind: str,
+    own: dict[str, str],
+    other: dict[str, str],
+    sums: dict[str, list[tuple[str, int, int, bool]]],
+    most: int | None,
+    asked: list[tuple[str, Filters, str, str, int]],
+) -> None:
+    with opened(kind, own, other, sums, embeds=most is None) as (base, union, whole):
+        options = options_of(config.load(str(base / "a"), {}, {}), filters=Filters())
+        for text, filters, mode, profile, universe in asked:
+            for view in ("all", "active", "raw"):
+                wanted = options._replace(
+                    encoder="hashing",
+                    mode=mode,
+                    profile=PROFILES[profile],
+                    universe=universe,
+                    filters=filters._replace(view=view),
+                )
+                in_whole = filters_of(wanted.filters, WHOLE.__getitem__)
+                expected = told(answer(whole, text, wanted._replace(filters=in_whole)))
+                found = told(answer(union, text, wanted), as_whole)
+                assert as_whole(found.said) == str(expected.said)
+                assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
+
+
+def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
+    """Ask for everything beside the legs, chunks by their citations."""
+    excerpts = snapshot.excerpts_of(list(snapshot.known()), EVERYTHING)
+    names = {each.about.chunk_id: as_whole(each.about.citation) for each in excerpts}
+    ids = list(names)
+
+    def named(found: Mapping[int, object]) -> list[tuple[str, object]]:
+        return [(names[chunk], told) for chunk, told in found.items()]
+
+    def held() -> Iterator[tuple[int, list[str]]]:
+        for each in snapshot.holding(asked, ids[::2]):
+            yield each.total, sorted(map(names.__getitem__, each.chunk_ids))
+
+    spans = [("2025-01-01", "2025-03-31"), ("2025-06-12", "2025-06-13")]
+    return {
+        "excerpts": [(each.about._replace(chunk_id=0), each.text) for each in excerpts],
+        "known": sorted(snapshot.known()),
+        "counts": snapshot.counts(),
+        "sources": sorted(snapshot.by_source().items()),
+        "days": sorted(snapshot.days().items()),
+        "texts": sorted(snapshot.texts()),
+        "skipped": snapshot.skipped(),
+        "integrity": snapshot.integrity(),
+        "occurring": sorted(snapshot.occurring(asked)),
+        "frequencies": list(snapshot.frequencies(asked)),
+        "held": list(held()),
+        "matching": sorted(
+            names[c] for c in snapshot.matching(Wanted(any=tuple(asked)), ids[1::2])
+        ),
+        "dated": [
+            sorted(names[chunk] for chunk in snapshot.dated(spans, most, EVERYTHING))
+            for most in (1, 3, 100)
+        ],
+        "vectors": sorted(named(snapshot.vectors(ids))),
+        "broken": sorted(named(snapshot.broken(ids))),
+        "newest": [(e.about.citation, e.ordinal) for e in snapshot.newest(EVERYTHING)],
+        "marked": [
+            (each.authority, [e.about.citation for e in each.excerpts])
+            for soft in (False, True)
+            for each in snapshot.marked(soft=soft)
+        ],
+        "rated": list(snapshot.rated(EVERYTHING)),
+        "listed": list(snapshot.listed(EVERYTHING)),
+        "speakers": list(snapshot.speakers()),
+        "turns": sorted(named(snapshot.turns(ids))),
+        "preferences": [named(snapshot.preferences(most, EVERYTHING)) for most in (1, 2, 100)],
+        "links": sorted(named(snapshot.links(ids))),
+        "present": sorted(snapshot.present([*snapshot.known(), ("memory", "none.md")])),
+        "titles": sorted(snapshot.titles()),
+        "supports": list(snapshot.supports()),
+        "confidences": sorted(snapshot.confidences().items()),
+    }
+
+
+def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tuple[str, float]]:
+    """Find what a context of a question is assembled from: citations, and their scores.
+
+    There is no tail: the logs of another workspace are those of a memory there alone. What is
+    found is not packed: what a citation costs depends on its length, and so on names.
+    """
+    wanted = Sharing(
+        budget=9000, tail=0, always_share=0.5, soft_share=0.2, tail_share=0.0,
+        preference_share=0.1, is_asked=True,
+    )  # fmt: skip
+    fixed, encoder = fixed_of(snapshot, wanted), Tree()
+    options = options_of(config.load("/", {}, {}), filters=Filters())
+    _, found = find(
+        snapshot, parse(text), (), options._replace(encoder="hashing"), fixed, roots=roots,
+        embed_query=lambda t: Vector(encoder.encode_query(t), encoder.fingerprint, None, 1.0),
+        age_days=lambda day: age_days(day, TODAY.isoformat()),
+    )  # fmt: skip
+    parts = [*fixed.parts, *found.parts, *found.below, *found.preferences]
+    return [(part.excerpt.about.citation, part.score or 0.0) for part in parts]
+
+
+def roots_of(base: Path, named: Callable[[str], str]) -> dict[str, str]:
+    return {
+        named(f"{ws}:{source}"): str(base / ws / ("book" if source == "book" else ""))
+        for ws in ("a", "b")
+        for source in ("memory", "book")
+    }
+
+
+said = st.sampled_from((
+    "I prefer tea to coffee beans.", "See [the day](memory/2025-01-02.md).",
+    "**Kate**: the pool\n\n**Odette**: a fox\n\n**Kate**: beans\n\n**Odette**: v0.1\n\n"
+    "**Kate**: train\n\n**Odette**: house",
+))  # fmt: skip
+more = st.dictionaries(st.sampled_from(PATHS), said, max_size=3)
+
+
+@pytest.mark.parametrize("kind", STORES)
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(
+    own=st.tuples(files, more).map(lambda both: {**both[0], **both[1]}),
+    other=st.tuples(files, more).map(lambda both: {**both[0], **both[1]}),
+    sums=summaries,
+    asked=st.lists(st.sampled_from(("pool", "fox", "house", "v0.1")), min_size=1, max_size=3),
+    texts=st.lists(queries, min_size=1, max_size=2),
+)
+def test_two_workspaces_tell_what_one_tells_that_holds_both(
+    kind: str,
+    own: dict[str, str],
+    other: dict[str, str],
+    sums: dict[str, list[tuple[str, int, int, bool]]],
+    asked: list[str],
+    texts: list[str],
+) -> None:
+    with opened(kind, own, other, sums, embeds=True) as (base, union, whole):
+        wanted = [term(word) for word in asked]
+        found, expected = all_told(union, wanted), all_told(whole, wanted)
+        for what, told_of in expected.items():
+            assert as_whole(found[what]) == as_whole(told_of), what
+        for text in texts:
+            ours = context(union, text, roots_of(base, str))
+            theirs = context(whole, text, roots_of(base, WHOLE.__getitem__))
+            assert [as_whole(name) for name, _ in ours] == [name for name, _ in theirs]
+            assert [s for _, s in ours] == pytest.approx([s for _, s in theirs], rel=1e-9)
