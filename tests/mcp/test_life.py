@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -42,10 +42,12 @@ def notes(workspaces: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
 
 
-def _serve(*arguments: str, cwd: Path | None = None, **environ: str) -> subprocess.Popen[str]:
+def _serve(
+    *arguments: str, environ: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, SERVING, "mcp", *arguments],
-        env={**os.environ, **BY_WORDS, **environ},
+        env={**os.environ, **BY_WORDS, **(environ or {})},
         cwd=cwd,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -118,7 +120,7 @@ def test_a_call_that_goes_on_keeps_no_server(
     notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
 ) -> None:
     os.mkfifo(tmp_path / "gate")
-    server = _serve("-w", str(notes), MEMCLI_TEST_GATE=str(tmp_path / "gate"))
+    server = _serve("-w", str(notes), environ={"MEMCLI_TEST_GATE": str(tmp_path / "gate")})
     ended.append(server)
     _send(server, _search(1, "pool"))
     _answer(server)
@@ -132,7 +134,7 @@ def test_a_call_that_is_cancelled_gets_no_answer_and_holds_nobody_up(
     notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
 ) -> None:
     os.mkfifo(tmp_path / "gate")
-    server = _serve("-w", str(notes), MEMCLI_TEST_GATE=str(tmp_path / "gate"))
+    server = _serve("-w", str(notes), environ={"MEMCLI_TEST_GATE": str(tmp_path / "gate")})
     ended.append(server)
     _send(server, _search(1, "pool"))
     _answer(server)
@@ -197,11 +199,20 @@ def test_lists_are_answered_without_a_workspace(
     assert _said(_answer(server)).startswith("verdict: good; index: fresh")
 
 
-def test_the_folder_of_the_agent_is_searched(
-    notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"CLAUDE_PROJECT_DIR": "engineer/memory"},
+        {"CLAUDE_PROJECT_DIR": "elsewhere", "MEMCLI_WORKSPACE": "engineer"},
+    ],
+)
+def test_the_folder_of_the_agent_is_searched_where_none_is_named(
+    notes: Path, tmp_path: Path, environ: dict[str, str], ended: list[subprocess.Popen[str]]
 ) -> None:
     (elsewhere := tmp_path / "elsewhere").mkdir()
-    server = _serve(cwd=elsewhere, CLAUDE_PROJECT_DIR=str(notes / "memory"))
+    server = _serve(
+        environ={name: str(tmp_path / folder) for name, folder in environ.items()}, cwd=elsewhere
+    )
     ended.append(server)
     _send(server, _search(1, "pool"))
     assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))
@@ -219,7 +230,7 @@ def test_what_is_no_message_is_survived(notes: Path, ended: list[subprocess.Pope
 
 @pytest.mark.parametrize("package", ["mcp", "anyio"])
 def test_what_the_server_is_built_on_is_named_where_it_is_missing(package: str) -> None:
-    server = _serve(MEMCLI_TEST_WITHOUT=package)
+    server = _serve(environ={"MEMCLI_TEST_WITHOUT": package})
     out, err = server.communicate(timeout=60)
     assert (server.returncode, out) == (2, "")
     assert err == (
