@@ -91,7 +91,11 @@ def _ask(
     if options.filters.by:
         options = options._replace(filters=with_speakers(memory, options.filters))
     if not expand:
-        answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
+        parts = memory.by_encoder({each.name: each.fingerprint for each in freshness.stores})
+        if len(parts) > 1:
+            answer = _ask_each(parts, question, options, observe)
+        else:
+            answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
         nothing = _nothing(memory, question, options, answer)
         return Answered(question, freshness, for_all(memory, answer), nothing=nothing)
     from memcli.search.expansion import search_expanded
@@ -108,6 +112,27 @@ def _ask(
         )
     nothing = _nothing(memory, question, options, answer)
     return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
+
+
+def _ask_each(
+    parts: Sequence[OpenedWorkspace],
+    question: Question,
+    options: SearchOptions,
+    observe: Observer,
+) -> Answer:
+    """Ask workspaces of different models, each lot by its own vectors, and join the answers."""
+    from memcli.search.joined import joined
+
+    answers = [
+        ask_as_it_is(
+            part,
+            question,
+            options._replace(encoder=part.config("embedding.encoder")),
+            observe=observe,
+        )
+        for part in parts
+    ]
+    return joined(answers, options=options)
 
 
 def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:

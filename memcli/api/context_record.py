@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.assemble import Assembly
+    from memcli.config.settings import Config
     from memcli.context.parts import ContextPart
 
 
-def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
+def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time it was asked for at."""
     from memcli.render.jsonio import (
         asked,
@@ -23,6 +24,7 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
         repairs,
         reranked,
         stores_of,
+        unmarked,
         withheld,
     )
 
@@ -37,6 +39,7 @@ def context_record(found: Assembly, *, budget: int, now: str) -> dict[str, Any]:
         "saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
         **stores_of(found.freshness),
+        **unmarked(config),
         "verdict": answer.verdict if answer else None,
         **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,

@@ -103,6 +103,10 @@ class OpenedWorkspace:
         self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
         self.asked_by = ""  # the options that name them
 
+    def by_encoder(self, fingerprints: Mapping[str, str | None]) -> list[OpenedWorkspace]:
+        """Give the workspaces whose vectors can be compared, each lot as one."""
+        return [self]
+
     def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
         """Answer a question; of several workspaces the rest answers where one fails."""
         return make(self)

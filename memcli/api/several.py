@@ -53,9 +53,11 @@ if TYPE_CHECKING:
 class UnionStore:
     """The stores of several workspaces, to be asked together; nobody changes them here."""
 
-    def __init__(self, stores: Sequence[tuple[str, Store]]) -> None:
-        """Take them by the names of their workspaces, that of the own one first."""
-        self._stores = stores
+    def __init__(
+        self, stores: Sequence[tuple[str, Store]], *, is_asked_by_first: bool = True
+    ) -> None:
+        """Take them by the names of their workspaces, that of the own one first if it is here."""
+        self._stores, self._is_asked_by_first = stores, is_asked_by_first
 
     @property
     def local(self) -> str:
@@ -81,7 +83,8 @@ class UnionStore:
                     members.append(Member(name, Guarded(name, snapshot)))
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
-            yield Union(members)
+            is_own = self._is_asked_by_first and members[0].name == self._stores[0][0]
+            yield Union(members, is_asked_by_first=is_own)
 
     def close(self) -> None:
         """Let go of whatever is held open."""
@@ -145,11 +148,17 @@ class Several(Memory):
     """Several workspaces as one memory; what is asked of it goes to all of them."""
 
     def __init__(
-        self, asked: Sequence[Asked], *, environ: Mapping[str, str], clock: Clock = SYSTEM_CLOCK
+        self,
+        asked: Sequence[Asked],
+        *,
+        environ: Mapping[str, str],
+        clock: Clock = SYSTEM_CLOCK,
+        has_own: bool = True,
     ) -> None:
-        """Take the workspaces, the own one first; at least one can be asked."""
+        """Take the workspaces, the own one first if it is here; at least one can be asked."""
         there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
-        store = UnionStore([(name, opened.store) for name, opened in there])
+        stores = [(name, opened.store) for name, opened in there]
+        store = UnionStore(stores, is_asked_by_first=has_own)
         # Whoever asks a question reads snapshots alone.
         super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
         self.asked = asked
@@ -162,6 +171,25 @@ class Several(Memory):
                 return make(memory)
             except FailedStoreError as error:
                 memory = memory._without(error.name, error.cause)
+
+    def by_encoder(self, fingerprints: Mapping[str, str | None]) -> list[OpenedWorkspace]:
+        """Part the workspaces by the model that has made their vectors; those without go first.
+
+        `fingerprints` names it by workspace.
+        """
+        there = [each for each in self.asked if not isinstance(each[2], Reason)]
+        made_by = [fingerprints.get(name) for name, _, _ in there]
+        models = list(dict.fromkeys(each for each in made_by if each))
+        if len(models) < 2:
+            return [self]
+        parts: list[OpenedWorkspace] = []
+        for model in models:
+            wanted = (model, None) if model == models[0] else (model,)
+            own = [each for each, by in zip(there, made_by, strict=True) if by in wanted]
+            part = Several(own, environ=self._environ, clock=self.clock, has_own=own[0] is there[0])
+            part.asked_by = self.asked_by
+            parts.append(part)
+        return parts
 
     def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
         """Give whose document `name:path` names; without a name it is of the own workspace."""

@@ -67,7 +67,10 @@ def _of_other_models(states: Sequence[StoreState]) -> Iterator[Reason]:
     made_by = [state.fingerprint for state in states if state.fingerprint]
     others = [s.name for s in states if s.fingerprint and s.fingerprint != made_by[0]]
     if others:
-        text = f"{', '.join(others)}: keywords only, since another model has made the vectors there"
+        text = (
+            f"{', '.join(others)}: another model has made the vectors there; search joins the"
+            " answers by how sure each is, all else finds it by words alone"
+        )
         yield Reason("other-model", text, "memcli help workspaces")
 
 

@@ -139,6 +139,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             dates=_dates(found, shape),
             now=skin.now,
         )
+        envelope |= jsonio.unmarked(skin.config)
         if shape.fields:
             envelope["fields"] = list(shape.fields)
         if found.nothing is not None:

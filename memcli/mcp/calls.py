@@ -36,6 +36,7 @@ class StoppedError(Exception):
 def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
+    from memcli.render.jsonio import unmarked
     from memcli.search.date_filters import bounds_of
     from memcli.search.options import options_of
     from memcli.search.question import Question
@@ -63,7 +64,8 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     if given["cursor"] is not None:
         cursor = cursor.moved_to(given["cursor"])
     text, page = _page(found, options, cursor, bounds)
-    return Told(text, _record(page, bounds, moment.isoformat(timespec="seconds")))
+    record = _record(page, bounds, moment.isoformat(timespec="seconds"))
+    return Told(text, record | unmarked(memory.config))
 
 
 def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Any:  # noqa: ANN401
@@ -119,9 +121,10 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
         for each in passages_of(found.answer.hits, words=found.words)
     ]
     dates = (*found.answer.dates, *bounds)
-    return jsonio.search_envelope(
+    record = jsonio.search_envelope(
         found.question.text, results, found.freshness, found.answer, dates=dates, now=now
     )
+    return record | ({"nothing": jsonio.reason(found.nothing)} if found.nothing else {})
 
 
 def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
@@ -175,7 +178,9 @@ def call_context(
     found = context_of(memory, given["query"] or "", moment.date(), wanted)
     lines = answers.of_context(found)
     body = markdown(found.assembled.parts, notice=found.assembled.notice)
-    record = context_record(found, budget=wanted.budget, now=moment.isoformat(timespec="seconds"))
+    record = context_record(
+        found, config, budget=wanted.budget, now=moment.isoformat(timespec="seconds")
+    )
     return Told("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
 
 

@@ -14,6 +14,7 @@ from memcli.search.passages import Passage
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.config.settings import Config
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.look import Standing
@@ -166,6 +167,13 @@ def freshness_of(freshness: Freshness) -> dict[str, Any]:
     """Describe how far the index is behind, and why."""
     state = {"state": freshness.state, "pending": freshness.pending}
     return {**state, **_reason(freshness.reason)}
+
+
+def unmarked(config: Config) -> dict[str, Any]:
+    """Describe what is searched where nobody has marked or named a workspace."""
+    if config.is_marked:
+        return {}
+    return {"unmarked": [{"source": each.name, "path": each.root} for each in config.sources]}
 
 
 def stores_of(freshness: Freshness) -> dict[str, Any]:

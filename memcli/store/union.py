@@ -12,7 +12,7 @@ coarse codes first (a large one, by its vectors), it does so here.
 The first store is that of the workspace that asks. It goes first where places are compared, so it
 wins ties; of the others no document whose scope is private is found, though its words are counted.
 A store whose vectors another encoder has made than those of the first that has any takes part by
-words alone.
+words alone; `search.joined` joins the answers of those that differ.
 """
 
 from __future__ import annotations
@@ -171,8 +171,12 @@ class Member(Record):
 class Union:
     """Answers from one state of each of some stores; a `port.Snapshot`."""
 
-    def __init__(self, members: Sequence[Member]) -> None:
-        """Take the members, that of the workspace that asks first; there is at least one."""
+    def __init__(self, members: Sequence[Member], *, is_asked_by_first: bool = True) -> None:
+        """Take the members, that of the workspace that asks first; there is at least one.
+
+        Where none of them asks, no private document is found.
+        """
+        self._asker = 0 if is_asked_by_first else -1
         self._names = [member.name for member in members]
         self._all = [member.snapshot for member in members]
         self._count = len(members)
@@ -522,7 +526,8 @@ class Union:
     def _hiding(self) -> frozenset[int]:
         """Name the stores of other workspaces that hold private documents."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
-        return frozenset(turn for turn in range(1, self._count) if self._all[turn].rated(hidden))
+        others = (turn for turn in range(self._count) if turn != self._asker)
+        return frozenset(turn for turn in others if self._all[turn].rated(hidden))
 
     def _has_vectors(self, turn: int) -> bool:
         """Tell that the vectors of a store can be compared with that of the question."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+from jsonschema import validate
 
+import memcli
 from tests.store.damage import told
 from tests.support import write
 
@@ -79,6 +82,16 @@ def test_config_and_help_work_anywhere(tmp_path: Path, monkeypatch: pytest.Monke
     assert told("help presets")[0] == 0
     assert told("config --init")[0] == 3
     assert list(home.iterdir()) == []
+
+
+def test_json_says_what_is_searched_without_a_mark(notes: Path) -> None:
+    schemas = Path(memcli.__file__).parent / "schemas"
+    for command in ("search", "context"):
+        schema = json.loads((schemas / f"memcli.{command}.1.json").read_text("utf-8"))
+        found = json.loads(told(f"{command} fox --json")[1])
+        assert found["unmarked"] == [{"source": "memory", "path": str(notes)}]
+        validate(found, schema)
+        assert "unmarked" not in json.loads(told(f"{command} fox --json -w .")[1])
 
 
 def test_the_current_folder_counts(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

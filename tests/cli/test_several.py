@@ -271,8 +271,27 @@ def test_another_model_made_the_vectors_of_one(base: Path, monkeypatch: pytest.M
     record = record_of("memcli.search", "search", "pool tulips", "--everywhere")
     assert record["legs"]["dense"]["ran"]
     assert "home:memory/garden.md:1-3" in [each["citation"] for each in record["results"]]
+    assert record["legs"]["dense"]["embedded"] == record["legs"]["dense"]["total"]
     _, told = asked("search", "pool tulips", "--everywhere")
-    assert "home: keywords only, since another model has made the vectors there" in told
+    assert "home: another model has made the vectors there; search joins the answers by" in told
+    limited = record_of("memcli.search", "search", "pool tulips", "--everywhere", "-n", "1")
+    assert limited["results"] == record["results"][:1]
+    small = record_of("memcli.search", "search", "pool tulips", "--everywhere", "--budget", "20")
+    assert sum(each["tokens"] for each in small["results"]) <= 20
+    assert small["dropped"] + small.get("far", 0) > 0
+
+
+def test_what_is_private_stays_so_beside_another_model(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(base / "home", {"memory/secret.md": "---\nscope: private\n---\nThe tulips are stolen.\n"})
+    asked("index", "--everywhere")
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
+    asked("index", "-w", "@home")
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    assert "home:memory/secret.md:4-4" not in cited("tulips stolen", "--everywhere")
+    monkeypatch.chdir(base / "home")
+    assert any(each.endswith("secret.md:4-4") for each in cited("tulips stolen", "--everywhere"))
 
 
 def test_status_and_index_tell_of_each(base: Path) -> None:

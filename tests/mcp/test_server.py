@@ -201,6 +201,8 @@ def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
     ("tool", "arguments", "schema"),
     [
         ("memory_search", {"query": f"{POOL} in June", "since": "2025"}, "memcli.search"),
+        ("memory_search", {"query": "pool", "path": "nowhere/*"}, "memcli.search"),
+        ("memory_search", {"query": "the", "budget": 300}, "memcli.search"),
         ("memory_get", {"path": "MEMORY.md", "lines": 3}, "memcli.get"),
         ("memory_context", {"query": POOL}, "memcli.context"),
         ("memory_context", {}, "memcli.context"),
