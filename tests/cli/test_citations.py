@@ -145,7 +145,10 @@ def test_what_is_skipped_is_named_with_its_source(twins: Path) -> None:
         for name in ("memory/link.md", "handbook:memory/link.md"):
             assert re.search(rf"skipped +{name}: symlink \(links are not followed\)\n", told)
     _, err = _run("get", "handbook:memory/link.md", code=3)
-    assert err == ("memcli: handbook:memory/link.md is not a document: symlink\nTry: memcli ls\n")
+    assert err == (
+        "memcli: handbook:memory/link.md is not a document: symlink (links are not followed)\n"
+        "Try: memcli ls\n"
+    )
 
 
 def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:

@@ -294,7 +294,10 @@ def test_another_writer_between_costs_a_search_nothing(desk: Desk, server: Loopb
     assert desk.index()["embedded"] == 1
 
 
-def test_a_full_run_goes_on_after_a_wait(desk: Desk, server: Loopback) -> None:
+def test_a_full_run_goes_on_after_a_wait(
+    desk: Desk, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_THREADS", "1")  # which request comes first is known
     desk.configure('[embedding]\nencoder = "hashing"\n')
     desk.index()
     for number in range(40):
