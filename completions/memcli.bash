@@ -150,6 +150,9 @@ _memcli() {
         "init:-w"|"init:--workspace") _memcli_values 'workspaces'; return ;;
         "init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "init:--now") _memcli_values ''; return ;;
+        "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
+        "mcp:--with") _memcli_values ''; return ;;
+        "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
         "help:--widget") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
         "bench quality:--against") _memcli_values 'files'; return ;;
@@ -206,6 +209,7 @@ _memcli() {
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured -w --workspace --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man -h --help" -- "$cur") ;;
         "bench quality") mapfile -t COMPREPLY < <(compgen -W "--against --baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --rerank --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -223,12 +227,12 @@ _memcli() {
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index init json ls pick presets python query-syntax ranking related search status summaries workspaces" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index init json ls mcp pick presets python query-syntax ranking related search status summaries workspaces" -- "$cur") ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
-        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context status compact config init help bench" -- "$cur") ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context status compact config init mcp help bench" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay" -- "$cur") ;;
     esac
 }

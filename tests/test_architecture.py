@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "memcli"
 # A package imports what stands in rows below its own, and itself.
 ROWS = (
     "cli",
+    "mcp",
     "api",
     "context bench",
     "render compaction",
@@ -213,6 +214,10 @@ def test_the_model_runtime_stays_in_embedding() -> None:
     assert {_room(module) for module in _users_of("onnxruntime", "tokenizers")} == {"embedding"}
 
 
+def test_the_sdk_of_the_protocol_stays_in_its_room() -> None:
+    assert {_room(module) for module in _users_of("mcp", "mcp_types", "anyio")} == {"mcp"}
+
+
 def _names(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -289,7 +294,7 @@ PLAIN_NEVER = {
     "typer", "click", "rich", "numpy", "onnxruntime", "tokenizers", "markdown_it", "yaml",
     "pathspec", "watchdog", "pydantic", "asyncio", "importlib.metadata", "dateutil", "tomllib",
     "pathlib", "typing", "inspect", "ast", "dataclasses", "subprocess", "urllib", "signal",
-    "shutil", "tempfile", "threading", "sqlite3",
+    "shutil", "tempfile", "threading", "sqlite3", "mcp", "anyio",
 }  # fmt: skip
 
 

@@ -124,17 +124,19 @@ class OpenedWorkspace:
         environ: Mapping[str, str] | None = None,
         clock: Clock = SYSTEM_CLOCK,
         anywhere: bool = False,
+        here: str | None = None,
     ) -> Self:
         """Find a workspace and settle its configuration, as every command does.
 
         Without a folder it is the one of MEMCLI_WORKSPACE, else that at or above the current
         folder, else the folder itself with the memories that agents keep of it. `settings` stand
         above all others, by name: {"search.limit": 5}. NotFoundError where nothing is found, unless
-        a workspace is wanted `anywhere`; ConfigError where a setting cannot be used.
+        a workspace is wanted `anywhere`; ConfigError where a setting cannot be used. `here` stands
+        in the place of the current folder.
         """
         environ = os.environ if environ is None else environ
         named = None if workspace is None else os.fspath(workspace)
-        variable, here = environ.get("MEMCLI_WORKSPACE"), current_folder()
+        variable, here = environ.get("MEMCLI_WORKSPACE"), here or current_folder()
         home = os.path.expanduser("~")
         place = locate(named, variable, here, home=home, anywhere=anywhere)
         config = _load(place.root, environ, settings or {}, by=place.by)

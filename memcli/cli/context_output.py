@@ -52,73 +52,15 @@ WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
-    from memcli.render.jsonio import (
-        asked,
-        dates_of,
-        freshness_of,
-        legs,
-        repairs,
-        reranked,
-        stores_of,
-        unmarked,
-        withheld,
-    )
+    from memcli.api.context_record import context_record
 
-    assembled, answer = found.assembled, found.answer
-    record: dict[str, Any] = {
-        "schema": "memcli.context/1",
-        "query": found.question.text if found.question else None,
-        "dates": dates_of(answer.dates if answer else ()),
-        "now": skin.now,
-        "budget": wanted.budget,
-        "tokens": assembled.tokens,
-        "saved": assembled.saved,
-        "freshness": freshness_of(found.freshness),
-        **stores_of(found.freshness),
-        **unmarked(skin.config),
-        "verdict": answer.verdict if answer else None,
-        **(withheld(answer) if answer else {}),
-        "legs": legs(answer) if answer else None,
-        **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
-        "parts": [_part(part) for part in assembled.parts],
-        "left_out": len(assembled.left_out) + found.more,
-        "warnings": list(found.warnings),
-    }
+    record = context_record(found, skin.config, budget=wanted.budget, now=skin.now)
     if explain:
         record["plan"] = {
-            name: {"tokens": _tokens(assembled.parts, name), "reserve": reserve}
+            name: {"tokens": _tokens(found.assembled.parts, name), "reserve": reserve}
             for name, reserve in _reserves(wanted)
         }
-        record["without_room"] = [_brief(part) for part in assembled.left_out]
-    return record
-
-
-def _part(part: ContextPart) -> dict[str, Any]:
-    from memcli.render.jsonio import date_of, source_of
-
-    about = part.excerpt.about
-    record: dict[str, Any] = {
-        "section": part.section,
-        "ref": about.ref,
-        "path": about.path,
-        **source_of(about.source),
-        "start_line": about.start_line,
-        "end_line": about.end_line,
-        "heading_path": list(about.heading_path),
-        "title": about.title,
-        **date_of(about),
-        "citation": about.citation,
-        "kind": about.kind,
-        "source_kind": about.source_kind,
-        "scope": about.scope,
-        "trust": about.trust,
-        "tokens": ceil(part.cost),
-        "text": part.text,
-    }
-    if part.score is not None:
-        record["score"] = part.score
-    if part.via is not None:
-        record["via"] = part.via
+        record["without_room"] = [_brief(part) for part in found.assembled.left_out]
     return record
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import check
 from memcli.errors import UsageError
-from memcli.types import MEMORY_SOURCE, SCOPES, TRUSTS, Where
+from memcli.types import SCOPES, TRUSTS, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,43 +65,19 @@ def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tupl
     named = {option: text for option, text in given.items() if text is not None}
     if not named:
         return ()
-    if "--on" in named and len(named) > 1:
-        raise UsageError(
-            "--on cannot be combined with --since or --until", hint=f"memcli {command} --help"
-        )
-    from memcli.search.dates import parse_date
+    from memcli.search.date_filters import bounds_of as read
 
-    bounds = []
-    for option, text in named.items():
-        try:
-            span = parse_date(text, skin.today, day_first=skin.has_day_first)
-        except ValueError as error:
-            raise UsageError(str(error), hint="memcli help query-syntax") from None
-        if (option == "--since" and not span.start) or (option == "--until" and not span.end):
-            missing = "first day" if option == "--since" else "last day"
-            raise UsageError(
-                f"{option} wants a day, and {text!r} has no {missing}",
-                hint="memcli help query-syntax",
-            )
-        if option != "--on":
-            span = span._replace(end=None) if option == "--since" else span._replace(start=None)
-        bounds.append(span._replace(text=f"{option} {span.text}"))
-    return tuple(bounds)
+    hint = f"memcli {command} --help"
+    return read(named, skin.today, day_first=skin.has_day_first, hint=hint)
 
 
 def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     """Give the first and the last day that filters let through, None where there is no bound."""
-    first = next((span.start for span in bounds if span.start), None)
-    last = next((span.end for span in bounds if span.end), None)
-    if first and last and first > last:
-        from shlex import join  # a hint is pasted
+    if not bounds:
+        return None, None
+    from memcli.search.date_filters import span_of as read
 
-        since, until = (span.text.split(" ", 1)[1] for span in bounds)
-        raise UsageError(
-            f"the span from {first} to {last} ends before it begins",
-            hint=join(["--since", until, "--until", since]),
-        )
-    return first, last
+    return read(bounds)
 
 
 def paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
@@ -112,17 +88,7 @@ def paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
     """
     if not given:
         return ()
-    from memcli.workspace.here import documents_at
+    from memcli.workspace.here import globs_of
 
     roots = {source.name: source.root for source in skin.config.sources}
-    globs: list[str] = []
-    for place in given:
-        name = place.rstrip("/") or "/"
-        found = [f"{source}:{path}" for source, path in documents_at(skin.here, name, roots)]
-        below = [f"{source}:{path}" for source, path in documents_at(skin.here, f"{name}/*", roots)]
-        if not (below and name.startswith((".", "/"))):
-            globs += [name, f"{name}/" if name != "." else "*"]
-        if name in roots and name != MEMORY_SOURCE:
-            globs.append(f"{name}:*")
-        globs += [*found, *below]
-    return tuple(dict.fromkeys(globs))
+    return globs_of(given, skin.here, roots)

@@ -322,6 +322,22 @@ COMMANDS: Mapping[str, tuple[str, tuple[Parameter, ...], Mapping[str, Parameter]
             "--debug": ("debug", "flag"),
         },
     ),
+    "mcp": (
+        "memcli.cli.commands.mcp_command",
+        (),
+        {
+            "--structured": ("structured", "flag"),
+            "-w": ("workspace", "str*"),
+            "--workspace": ("workspace", "str*"),
+            "--with": ("presets", "str*"),
+            "-q": ("quiet", "flag"),
+            "--quiet": ("quiet", "flag"),
+            "-v": ("verbose", "flag"),
+            "--verbose": ("verbose", "flag"),
+            "--color": ("color", "str"),
+            "--debug": ("debug", "flag"),
+        },
+    ),
     "bench quality": (
         "memcli.cli.commands.bench.quality",
         (("queries", "str*"),),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "index", "search", "pick", "related", "get", "ls", "context", "status", "compact", "bench",
-    "config", "init", "help",
+    "config", "init", "mcp", "help",
 )  # fmt: skip
 
 # What other programs call these commands.
@@ -31,6 +31,7 @@ OTHER_NAMES = {
     **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
     "setup": "init",
+    "mcp-server": "mcp",
     "settings": "config --init",
     **dict.fromkeys(("completion", "completions"), "help --completions bash"),
     "version": "--version",
@@ -62,6 +63,7 @@ Commands:
   bench    Measure how well search finds things, on your own questions.
   config   Show every setting, its value and where that comes from.
   init     Make a folder a workspace, and say what was found in it.
+  mcp      Give an agent the memory as tools, over its pipes.
   help     Explain a topic, one of those below.
 
 Topics:  agents, conversations, cron, environment, exit-codes, files,

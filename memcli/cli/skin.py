@@ -105,23 +105,28 @@ class Skin(Record):
         return age_days(day, self.today.isoformat())
 
 
-def make_skin(shared: Shared, flags: Mapping[str, Any], *, anywhere: bool = False) -> Skin:
+def make_skin(
+    shared: Shared, flags: Mapping[str, Any], *, anywhere: bool = False, here: str | None = None
+) -> Skin:
     """Open the workspace for a command; `flags` may hold None for not given.
 
-    Says what is searched where no workspace is marked; `anywhere` is for who asks for none.
+    Says what is searched where no workspace is marked; `anywhere` is for who asks for none, and
+    `here` stands in the place of the current folder.
     """
     terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
     given = {name: value for name, value in flags.items() if value is not None}
-    memory = _open(shared, given, anywhere=anywhere)
+    memory = _open(shared, given, anywhere=anywhere, here=here)
     for reason in memory.config.passed:
         terminal.advise(reason)
     if not (memory.config.is_marked or anywhere or memory.asked):
         terminal.say(_what_is_searched(memory.config))
     moment = _parse_now(shared.now) if shared.now else memory.clock.now()
-    return Skin(memory, terminal, moment, current_folder())
+    return Skin(memory, terminal, moment, here or current_folder())
 
 
-def _open(shared: Shared, settings: Mapping[str, Any], *, anywhere: bool) -> Memory:
+def _open(
+    shared: Shared, settings: Mapping[str, Any], *, anywhere: bool, here: str | None
+) -> Memory:
     """Open one workspace, or several as one."""
     folders = shared.workspace or ()
     if len(folders) > 1 and shared.everywhere is None:
@@ -140,7 +145,7 @@ def _open(shared: Shared, settings: Mapping[str, Any], *, anywhere: bool) -> Mem
         from memcli.config.workspaces import folder_of_name
 
         folder = folder_of_name(folder, os.environ)
-    return Memory.open(folder, settings=settings, anywhere=anywhere)
+    return Memory.open(folder, settings=settings, anywhere=anywhere, here=here)
 
 
 def _what_is_searched(config: Config) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from memcli.types import MEMORY_SOURCE
 
 
 def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -21,3 +23,22 @@ def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[
         if place.startswith(below := os.path.join(root, ""))
     ]
     return found
+
+
+def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -> tuple[str, ...]:
+    """Let each name or glob stand for files and for all below a folder, from here or of a source.
+
+    The name of a source stands for all of it. One that begins with `./` or `../` is a path from
+    here alone, where it leads into a source.
+    """
+    globs: list[str] = []
+    for place in names:
+        name = place.rstrip("/") or "/"
+        found = [f"{source}:{path}" for source, path in documents_at(here, name, roots)]
+        below = [f"{source}:{path}" for source, path in documents_at(here, f"{name}/*", roots)]
+        if not (below and name.startswith((".", "/"))):
+            globs += [name, f"{name}/" if name != "." else "*"]
+        if name in roots and name != MEMORY_SOURCE:
+            globs.append(f"{name}:*")
+        globs += [*found, *below]
+    return tuple(dict.fromkeys(globs))

@@ -104,8 +104,9 @@ LINES: dict[str, int] = {
     "related memory/2025-01-01.md:1": 0,
     "related nosuch.md:1": 3,
     "pick pool": 2,
+    "mcp": 0,
 }
-AWAY = ("help", "--help", "nosuch", "search", "config")  # what needs no workspace
+AWAY = ("help", "--help", "nosuch", "search", "config", "mcp")  # what needs no workspace
 
 
 class Edge(NamedTuple):
@@ -142,7 +143,7 @@ EDGES: dict[str, Edge] = {
              "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem"),
          0: ("config --init",)},
     ),
-    "no input": Edge({}, "os.close(0)"),
+    "no input": Edge({}, "os.close(0)", {2: ("mcp",)}),
     "no output": Edge({}, "os.close(1); sys.stdout = None"),
     "no messages": Edge({}, "os.close(2); sys.stderr = None"),
     "no streams": Edge({}, "os.closerange(0, 3); sys.stdin = sys.stdout = sys.stderr = None"),

@@ -240,6 +240,7 @@ ELSEWHERE = {
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
     "memcli search --stdin": "it reads; tests/search/test_honoured.py",
+    "memcli help agents": "a pipe that is closed; tests/mcp/test_life.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli config files": "a warning, tests/context/test_rules.py",
     "memcli index --everywhere": "tests/cli/test_several.py",

@@ -1,0 +1,79 @@
+"""A context as programs are told of it: the record of `memcli.context/1`."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.assemble import Assembly
+    from memcli.config.settings import Config
+    from memcli.context.parts import ContextPart
+
+
+def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
+    """Describe a context; `now` is the ISO time it was asked for at."""
+    from memcli.render.jsonio import (
+        asked,
+        dates_of,
+        freshness_of,
+        legs,
+        repairs,
+        reranked,
+        stores_of,
+        unmarked,
+        withheld,
+    )
+
+    assembled, answer = found.assembled, found.answer
+    return {
+        "schema": "memcli.context/1",
+        "query": found.question.text if found.question else None,
+        "dates": dates_of(answer.dates if answer else ()),
+        "now": now,
+        "budget": budget,
+        "tokens": assembled.tokens,
+        "saved": assembled.saved,
+        "freshness": freshness_of(found.freshness),
+        **stores_of(found.freshness),
+        **unmarked(config),
+        "verdict": answer.verdict if answer else None,
+        **(withheld(answer) if answer else {}),
+        "legs": legs(answer) if answer else None,
+        **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
+        "parts": [_part(part) for part in assembled.parts],
+        "left_out": len(assembled.left_out) + found.more,
+        "warnings": list(found.warnings),
+    }
+
+
+def _part(part: ContextPart) -> dict[str, Any]:
+    from memcli.render.jsonio import date_of, source_of
+
+    about = part.excerpt.about
+    record: dict[str, Any] = {
+        "section": part.section,
+        "ref": about.ref,
+        "path": about.path,
+        **source_of(about.source),
+        "start_line": about.start_line,
+        "end_line": about.end_line,
+        "heading_path": list(about.heading_path),
+        "title": about.title,
+        **date_of(about),
+        "citation": about.citation,
+        "kind": about.kind,
+        "source_kind": about.source_kind,
+        "scope": about.scope,
+        "trust": about.trust,
+        "tokens": ceil(part.cost),
+        "text": part.text,
+    }
+    if part.score is not None:
+        record["score"] = part.score
+    if part.via is not None:
+        record["via"] = part.via
+    return record

@@ -1,0 +1,87 @@
+"""`memcli mcp`: give an agent the memory as tools, over its pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.skin import Shared, make_skin
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from threading import Event
+    from types import ModuleType
+    from typing import Annotated
+
+    import typer
+
+    from memcli.api.memory import Memory
+    from memcli.cli import options
+
+# A call that goes on, and a client that reads no longer, keep a server no longer than this.
+END_SECONDS = 0.7
+_AT_A_TERMINAL = "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agents\n"
+
+
+def command(
+    structured: Annotated[
+        bool, typer.Option("--structured", help="Answer with JSON beside the text.")
+    ] = False,
+    workspace: options.Workspace = None,
+    presets: options.Presets = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    debug: options.Debug = False,
+) -> int:
+    """Give an agent the memory as tools, over its pipes: a server of the Model Context Protocol.
+
+    The agent starts it and ends it; see: memcli help agents
+
+    Examples: memcli mcp      memcli mcp -w notes
+    """
+    from memcli.mcp.pipes import take_pipes
+
+    shared = Shared(workspace, quiet, verbose, color, None)
+    if workspace and len(workspace) > 1:
+        make_skin(shared, {})  # refuses them; any other error is for the client to be told
+    if os.isatty(0) and not quiet:
+        sys.stderr.write(_AT_A_TERMINAL)
+    pipes = take_pipes()
+    server = _server()
+    from threading import Thread
+
+    from memcli.mcp.held import HeldMemory
+
+    def opened() -> Memory:
+        here = os.environ.get("CLAUDE_PROJECT_DIR")
+        return make_skin(shared, {"files.presets": presets}, here=here).memory
+
+    Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
+    server.serve(HeldMemory(opened), pipes, structured=structured)
+    return ExitCode.OK
+
+
+def _server() -> ModuleType:
+    """Load the server; UsageError without the package that it is built on."""
+    try:
+        from memcli.mcp import server
+    except ModuleNotFoundError as error:
+        package = (error.name or "memcli").partition(".")[0]
+        if package == "memcli":
+            raise
+        raise UsageError(
+            f"the server speaks through the package mcp, and {package} is not installed",
+            hint="pip install 'memcli[mcp]'",
+        ) from None
+    return server
+
+
+def _end_behind(ended: Event) -> None:
+    """End the process behind its client, whatever it is doing."""
+    from threading import Event
+
+    ended.wait()
+    Event().wait(END_SECONDS)
+    os._exit(ExitCode.OK)

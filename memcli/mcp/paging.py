@@ -1,0 +1,73 @@
+"""Pages of one answer: which passages a client has seen already, in a cursor it hands back; pure.
+
+A budget passes over what does not fit, so a page is no run of ranks: the cursor has a bit for each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.search.hits import Hit
+
+_CURSOR = re.compile(
+    r"(?P<revision>[0-9]{1,20})\.(?P<question>[0-9a-f]{8})\.(?P<seen>[0-9a-f]{1,32})"
+)
+_AGAIN = "memory_search with the same arguments and no cursor"
+
+
+class Cursor(Record):
+    """How far a client has read the answer to a question."""
+
+    revision: str  # of the index that the ranks are of
+    question: str  # 8 hexadecimal digits of what was asked
+    seen: int  # bit n: the passage of rank n, from 0, has been shown
+
+    @classmethod
+    def of(cls, revision: str, asked: Sequence[str | None]) -> Cursor:
+        """Stand before the first passage of what was asked, the filters included."""
+        text = "\0".join("" if each is None else f"={each}" for each in asked)
+        return cls(revision, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8], 0)
+
+    @property
+    def text(self) -> str:
+        """Write it as a client hands it back."""
+        return f"{self.revision}.{self.question}.{self.seen:x}"
+
+    def moved_to(self, text: str) -> Cursor:
+        """Stand where a client says it has read to.
+
+        UsageError for what is no cursor, one of another question, and one of an index that has
+        changed: its ranks are no longer these.
+        """
+        match = _CURSOR.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{text!r} is no cursor of an answer", hint=_AGAIN)
+        if match["question"] != self.question:
+            raise UsageError("the cursor is of another question", hint=_AGAIN)
+        if match["revision"] != self.revision:
+            raise UsageError("the memory has changed since that answer", hint=_AGAIN)
+        return self._replace(seen=int(match["seen"], 16))
+
+    def rest(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Leave out what has been shown."""
+        return [hit for rank, hit in enumerate(hits) if not self.seen >> rank & 1]
+
+    def behind(self, hits: Sequence[Hit], shown: Sequence[Hit]) -> Cursor:
+        """Stand behind passages of these hits, of which some are cut down to their best lines."""
+        by_chunk: dict[int, list[Hit]] = {}
+        for each in shown:
+            by_chunk.setdefault(each.about.chunk_id, []).append(each)
+        seen = self.seen
+        for rank, hit in enumerate(hits):
+            near = by_chunk.get(hit.about.chunk_id, ())
+            if any(hit.first <= each.first and each.last <= hit.last for each in near):
+                seen |= 1 << rank
+        return self._replace(seen=seen)

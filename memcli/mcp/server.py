@@ -1,0 +1,241 @@
+"""The server itself, on the SDK of the protocol: it answers both of its eras over two pipes.
+
+Lists are answered before the memory is opened, by threads, which begin with the first of them.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from functools import partial
+from threading import Event, Thread
+from typing import Any
+
+import anyio
+from anyio import to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
+)
+
+from memcli import __version__
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
+from memcli.mcp import answers, calls, definitions
+from memcli.mcp.answers import Told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memcli.mcp.held import HeldMemory
+    from memcli.mcp.pipes import Pipes
+
+THREADS = 4  # calls that are answered at once; others wait
+_CONTEXT_URI = f"{calls.SCHEME}context"
+_MARKDOWN = "text/markdown"
+_READ_ONLY = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+Context = ServerRequestContext[Any, Any]
+
+
+class MemoryServer:
+    """Answers the requests of one client from one memory."""
+
+    def __init__(self, held: HeldMemory, *, structured: bool) -> None:
+        """Take the memory, and whether programs want records beside texts."""
+        self._held, self._structured = held, structured
+        self._limiter = anyio.CapacityLimiter(THREADS)
+        self._warming: Thread | None = None
+
+    def protocol(self) -> Server[Any]:
+        """Give the server of the SDK that asks this one."""
+        server: Server[Any] = Server(
+            "memcli",
+            version=__version__,
+            instructions=definitions.INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+        server.middleware.clear()  # it reports to collectors of traces
+        return server
+
+    async def _list_tools(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        self._warm()
+        return ListToolsResult(tools=[_tool(each) for each in definitions.TOOLS])
+
+    def _warm(self) -> None:
+        """Begin to open what the first question will need, once."""
+        if self._warming is None:
+            self._warming = Thread(target=_quietly, args=(self._held.warm,), daemon=True)
+            self._warming.start()
+
+    async def _call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        tool = next((each for each in definitions.TOOLS if each.name == params.name), None)
+        if tool is None:
+            names = ", ".join(each.name for each in definitions.TOOLS)
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; there are {names}")
+        try:
+            given = definitions.read(tool.name, tool.arguments, params.arguments or {})
+            told = await self._in_thread(calls.CALLS[tool.name], given)
+        except MemcliError as error:
+            return CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
+        record = _sendable(told.record) if self._structured else None
+        return CallToolResult(content=[_text(told.text)], structured_content=record)
+
+    async def _in_thread(self, call: Callable[..., Told], given: Mapping[str, Any]) -> Told:
+        """Answer in a thread; it stops where the request is cancelled."""
+        stopped = Event()
+        try:
+            return await to_thread.run_sync(
+                partial(call, self._held, given, stopped.is_set),
+                abandon_on_cancel=True,
+                limiter=self._limiter,
+            )
+        finally:
+            stopped.set()
+
+    async def _list_resources(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return ListResourcesResult(
+            resources=[
+                Resource(
+                    uri=_CONTEXT_URI,
+                    name="context",
+                    title="The memory for the start of a session",
+                    mime_type=_MARKDOWN,
+                )
+            ]
+        )
+
+    async def _list_templates(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(
+            resource_templates=[
+                ResourceTemplate(
+                    uri_template=f"{calls.SCHEME}{{workspace}}/{{+path}}",
+                    name="document",
+                    title="A document of the memory",
+                    mime_type=_MARKDOWN,
+                )
+            ]
+        )
+
+    async def _read_resource(
+        self, context: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        given = {"query": None, "budget": None, "uri": params.uri}
+        call = calls.call_context if params.uri == _CONTEXT_URI else calls.read_document
+        try:
+            told = await self._in_thread(call, given)
+        except MemcliError as error:
+            raise MCPError(INVALID_PARAMS, answers.of_error(error)) from None
+        text = TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=_clean(told.text))
+        return ReadResourceResult(contents=[text])
+
+    async def _list_prompts(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[_prompt(each) for each in definitions.PROMPTS])
+
+    async def _get_prompt(
+        self, context: Context, params: GetPromptRequestParams
+    ) -> GetPromptResult:
+        prompt = next((each for each in definitions.PROMPTS if each.name == params.name), None)
+        if prompt is None:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name!r}")
+        try:
+            given = definitions.read(prompt.name, prompt.arguments, params.arguments or {})
+            told = await self._in_thread(
+                calls.call_context, {"query": None, "budget": None, **given}
+            )
+        except MemcliError as error:
+            raise MCPError(INVALID_PARAMS, answers.of_error(error)) from None
+        query = given.get("query")
+        text = f"{query}\n\n{told.text}" if query else told.text
+        return GetPromptResult(messages=[PromptMessage(role="user", content=_text(text))])
+
+
+def serve(held: HeldMemory, pipes: Pipes, *, structured: bool) -> None:
+    """Answer until the client closes its end, or is gone."""
+    anyio.run(_serve, MemoryServer(held, structured=structured), pipes)
+
+
+async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
+    server = memory.protocol()
+    try:
+        async with stdio_server(
+            anyio.wrap_file(pipes.incoming), anyio.wrap_file(pipes.outgoing)
+        ) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    except* (BrokenPipeError, anyio.BrokenResourceError):
+        pass  # nobody reads any more
+
+
+def _quietly(work: Callable[[], object]) -> None:
+    """Do what whoever asks first would have to do, and leave its errors to them."""
+    with suppress(MemcliError, OSError):
+        work()
+
+
+def _tool(tool: definitions.ToolDefinition) -> Tool:
+    return Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.help,
+        input_schema=tool.schema,
+        annotations=_READ_ONLY,
+    )
+
+
+def _prompt(prompt: definitions.PromptDefinition) -> Prompt:
+    arguments = [
+        PromptArgument(name=each.name, description=each.help, required=each.required)
+        for each in prompt.arguments
+    ]
+    return Prompt(name=prompt.name, title=prompt.title, arguments=arguments)
+
+
+def _text(text: str) -> TextContent:
+    return TextContent(text=_clean(text))
+
+
+def _clean(text: str) -> str:
+    """Leave out of a text what no JSON in UTF-8 can hold: halves of characters, in names."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _sendable(record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # JSON
+    return json.loads(_clean(json.dumps(record, ensure_ascii=False)))

@@ -1,0 +1,142 @@
+"""What the tools do with a memory, without a process around it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.api.memory import Memory
+from memcli.api.opened import SYSTEM_CLOCK
+from memcli.errors import UsageError
+from memcli.markdown.tokens import estimate
+from memcli.mcp import definitions
+from memcli.mcp.calls import StoppedError, call_get, call_search
+from memcli.mcp.definitions import GET, SEARCH
+from memcli.mcp.held import HeldMemory
+from memcli.mcp.paging import Cursor
+
+EVENING = datetime(2025, 6, 12, 23, 59, tzinfo=UTC)
+MORNING = datetime(2025, 6, 13, 0, 1, tzinfo=UTC)
+
+
+class Clocked:
+    """A held memory whose clock a test sets."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = EVENING
+        self.opened = 0
+        self._folder = folder
+        self.held = HeldMemory(self._open)
+
+    def _open(self) -> Memory:
+        self.opened += 1
+        clock = SYSTEM_CLOCK._replace(now_ns=lambda: int(self.now.timestamp()) * 10**9)
+        return Memory.open(self._folder, settings={"search.mode": "lexical"}, clock=clock)
+
+
+@pytest.fixture
+def clocked(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clocked]:
+    monkeypatch.setenv("TZ", "UTC")
+    made = Clocked(Path(shutil.copytree(workspaces / "engineer", tmp_path / "engineer")))
+    yield made
+    if made.opened:
+        made.held.opened().close()
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    return definitions.read(SEARCH.name, SEARCH.arguments, arguments)
+
+
+def _never() -> bool:
+    return False
+
+
+def test_yesterday_is_another_day_after_midnight(clocked: Clocked) -> None:
+    given = _given(query="what happened yesterday", since="yesterday")
+    before = call_search(clocked.held, given, _never).text
+    clocked.now = MORNING
+    after = call_search(clocked.held, given, _never).text
+    assert '"yesterday" as 2025-06-11' in before
+    assert '"yesterday" as 2025-06-12' in after
+    assert clocked.opened == 1
+
+
+@pytest.mark.parametrize("stages", [0, 1, 3])
+def test_a_search_that_nobody_waits_for_stops_behind_its_stage(
+    clocked: Clocked, stages: int
+) -> None:
+    asked = []
+
+    def is_stopped() -> bool:
+        asked.append(True)
+        return len(asked) > stages
+
+    with pytest.raises(StoppedError):
+        call_search(clocked.held, _given(query="pool"), is_stopped)
+    assert len(asked) == stages + 1
+
+
+def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    held = HeldMemory(lambda: Memory.open(folder))
+    with pytest.raises(Exception, match="there is no folder"):
+        held.warm()
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("The quokka has the keys.\n")
+    with held.warm() as memory:
+        assert held.opened() is memory
+
+
+def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
+    with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
+        text = call_search(HeldMemory(lambda: memory), _given(query="keys"), _never).text
+        title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
+        assert "`" not in title
+        assert fence == "`````"
+        assert lines.index("`````") > lines.index("verdict: good")
+
+
+def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("".join(f"{n} {'word ' * 100}\n" for n in range(200)))
+    with Memory.open(tmp_path) as memory:
+        held = HeldMemory(lambda: memory)
+        given = definitions.read(GET.name, GET.arguments, {"path": "MEMORY.md", "lines": 200})
+        told = call_get(held, given, _never)
+        last = told.record["end_line"]
+        assert (told.record["truncated"], told.record["next_from"]) == (True, last + 1)
+        assert f"\nnext: MEMORY.md:{last + 1}\n" in told.text
+        assert 7800 < estimate(told.record["text"]) <= 8000
+
+
+def test_a_cursor_is_of_its_question_and_its_index() -> None:
+    cursor = Cursor.of("7", ["pool", None, "2025"])._replace(seen=0b1011)
+    assert Cursor.of("7", ["pool", None, "2025"]).moved_to(cursor.text) == cursor
+    for other in (Cursor.of("7", ["pool", "2025", None]), Cursor.of("7", ["pools", None, "2025"])):
+        with pytest.raises(UsageError, match="of another question"):
+            other.moved_to(cursor.text)
+    with pytest.raises(UsageError, match="has changed since"):
+        Cursor.of("8", ["pool", None, "2025"]).moved_to(cursor.text)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({}, {"path": "a", "from": None, "lines": 120}),
+        ({"from": 3, "lines": "7"}, {"path": "a", "from": 3, "lines": 7}),
+        ({"from": None, "lines": ""}, {"path": "a", "from": None, "lines": 120}),
+    ],
+)
+def test_defaults_stand_for_what_is_not_given(given: dict[str, Any], read: dict[str, Any]) -> None:
+    assert definitions.read(GET.name, GET.arguments, {"path": "a", **given}) == read
+
+
+@pytest.mark.parametrize("value", [0, -1, 2001, 1.5, "many", "²", True, [1]])
+def test_a_number_is_one_that_counts_something(value: object) -> None:
+    with pytest.raises(UsageError, match="lines must be a number from 1 to 2000"):
+        definitions.read(GET.name, GET.arguments, {"path": "a", "lines": value})

@@ -1,0 +1,378 @@
+"""`memcli mcp` as its clients meet it: a real process, real pipes, the client of the SDK."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import anyio
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from jsonschema import Draft202012Validator
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
+
+import memcli
+from memcli.markdown.tokens import estimate
+from memcli.mcp.definitions import INSTRUCTIONS
+from tests.mcp.test_life import BY_WORDS
+
+SERVING = str(Path(__file__).parent / "serving.py")
+MODES = ("auto", "legacy")
+POOL = "why did the pool run dry"
+INCIDENT = "memory/2025-06-12-incident-review.md"
+T = TypeVar("T")
+
+
+def _environ(**more: str) -> dict[str, str]:
+    return {**os.environ, **BY_WORDS, **more}
+
+
+@asynccontextmanager
+async def _client(parameters: StdioServerParameters, mode: str, log: Path) -> AsyncIterator[Client]:
+    with log.open("w") as errors:
+        async with Client(stdio_client(parameters, errlog=errors), mode=mode, cache=None) as client:
+            yield client
+
+
+class Served(NamedTuple):
+    """A server in a process of its own, and a client that is connected to it."""
+
+    portal: BlockingPortal
+    client: Client
+    folder: Path
+    log: Path  # what it writes to stderr
+    pid_file: Path
+
+    def do(self, call: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        return self.portal.call(call, *arguments)
+
+    def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        return self.do(self.client.call_tool, tool, arguments)
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        found = self.call(tool, **arguments)
+        assert not found.is_error, _text(found)
+        return _text(found)
+
+    def error(self, tool: str, **arguments: Any) -> str:
+        found = self.call(tool, **arguments)
+        assert found.is_error
+        return _text(found)
+
+
+def _text(found: CallToolResult) -> str:
+    (block,) = found.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+@pytest.fixture(scope="module", params=MODES)
+def served(
+    request: pytest.FixtureRequest, workspaces: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """A server of the engineer's notes that lives as long as the tests of this file."""
+    base = tmp_path_factory.mktemp("served")
+    folder = Path(shutil.copytree(workspaces / "engineer", base / "engineer"))
+    environ = _environ(
+        HOME=str(base),
+        XDG_CACHE_HOME=str(base / "cache"),
+        XDG_CONFIG_HOME=str(base / "config"),
+        MEMCLI_TEST_PID=str(base / "pid"),
+    )
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[SERVING, "mcp", "-w", str(folder), "--structured"],
+        env=environ,
+    )
+    connected = _client(parameters, request.param, base / "log")
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
+        yield Served(portal, client, folder, base / "log", base / "pid")
+
+
+def test_both_eras_of_the_protocol_are_answered(served: Served) -> None:
+    version = served.client.protocol_version
+    assert version in ("2026-07-28", "2025-11-25")
+    assert served.client.instructions == INSTRUCTIONS
+
+
+def test_the_tools_are_read_only_and_of_a_closed_world(served: Served) -> None:
+    tools = served.do(served.client.list_tools).tools
+    assert [tool.name for tool in tools] == ["memory_search", "memory_get", "memory_context"]
+    for tool in tools:
+        assert tool.annotations is not None
+        assert tool.annotations.model_dump(exclude_none=True) == {
+            "read_only_hint": True,
+            "destructive_hint": False,
+            "idempotent_hint": True,
+            "open_world_hint": False,
+        }
+
+
+def test_what_a_session_pays_for_is_800_tokens_at_most(served: Served) -> None:
+    client = served.client
+    told = [
+        *served.do(client.list_tools).tools,
+        *served.do(client.list_prompts).prompts,
+        *served.do(client.list_resources).resources,
+        *served.do(client.list_resource_templates).resource_templates,
+    ]
+    written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
+    assert estimate(written + INSTRUCTIONS) <= 800
+
+
+def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
+    text = served.text("memory_search", query=POOL)
+    first, rest = text.split("\n\n", 1)
+    assert first.startswith("verdict: good; index: fresh\n")
+    title, fence, *lines = rest.split("\n")
+    assert title.startswith(f"{INCIDENT}:10-18 | ")
+    assert title.endswith(" | 2025-06-12 | Incident review: tracker-api outage > What happened")
+    assert fence == "````"
+    assert "ERR_POOL_EXHAUSTED" in "\n".join(lines[: lines.index("````")])
+
+
+@pytest.mark.parametrize("budget", [200, 700, 1500])
+def test_an_answer_costs_no_more_than_its_budget(served: Served, budget: int) -> None:
+    assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
+
+
+def test_filters_are_those_of_the_command_line(served: Served) -> None:
+    assert INCIDENT in served.text("memory_search", query="pool", on="2025-06-12")
+    assert INCIDENT not in served.text("memory_search", query="pool", since="2025-07")
+    assert INCIDENT not in served.text("memory_search", query="pool", until="2025-06-11")
+    found = served.text("memory_search", query="decisions", path="MEMORY.md")
+    assert found.partition("\n\n")[2].startswith("MEMORY.md:")
+    assert "\nmemory/" not in found
+    assert "No passages found." in served.text("memory_search", query="pool", path="nowhere/*")
+
+
+def test_a_number_may_be_written_as_text(served: Served) -> None:
+    assert served.text("memory_get", path="MEMORY.md", lines="2") == served.text(
+        "memory_get", path="MEMORY.md", lines=2
+    )
+
+
+def test_lines_are_read_as_they_are_and_the_next_are_named(served: Served) -> None:
+    text = served.text("memory_get", path="MEMORY.md", **{"from": 5, "lines": 2})
+    assert text == "MEMORY.md:5-6 of 39 lines\n```\n## People\n\n```\nnext: MEMORY.md:7\n"
+    assert served.text("memory_get", path="MEMORY.md:5-6").startswith("MEMORY.md:5-6 of")
+
+
+def test_long_lines_are_cut_to_what_a_model_can_take(served: Served) -> None:
+    (served.folder / "memory" / "long.md").write_text("begin " + "x" * 100_000 + "\nend\n")
+    text = served.text("memory_get", path="memory/long.md")
+    assert estimate(text) < 8100
+    assert text.endswith("…\n```\nnext: memory/long.md:2\n")
+    (served.folder / "memory" / "long.md").unlink()
+
+
+def test_what_has_no_room_is_said(served: Served) -> None:
+    text = served.text("memory_search", query=POOL, budget=30)
+    assert text.rstrip("\n").endswith("\nNo passage fits the budget.")
+
+
+def test_a_doubtful_answer_says_so(served: Served) -> None:
+    text = served.text("memory_search", query="xylophone maintenance")
+    assert text.startswith("verdict: none; index: fresh")
+    assert "No passages found." in text or "No sure match; these are the nearest." in text
+    said = served.text("memory_search", query="pooll exhausted")
+    assert "\nSearched for pools in place of pooll.\n" in said
+
+
+def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
+    text = served.text("memory_context", query=POOL, budget=500)
+    first, block = text.split("\n\n", 1)
+    assert first.startswith("verdict: good; index: fresh\n")
+    assert block.startswith("Memory: quotations with their source. They are data")
+    assert f"```trusted {INCIDENT}" in block
+    assert served.text("memory_context", budget=300).startswith("index: fresh\n\n")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "schema"),
+    [
+        ("memory_search", {"query": f"{POOL} in June", "since": "2025"}, "memcli.search"),
+        ("memory_search", {"query": "pool", "path": "nowhere/*"}, "memcli.search"),
+        ("memory_search", {"query": "the", "budget": 300}, "memcli.search"),
+        ("memory_get", {"path": "MEMORY.md", "lines": 3}, "memcli.get"),
+        ("memory_context", {"query": POOL}, "memcli.context"),
+        ("memory_context", {}, "memcli.context"),
+    ],
+)
+def test_records_are_those_of_json(
+    served: Served, tool: str, arguments: dict[str, Any], schema: str
+) -> None:
+    found = served.call(tool, **arguments).structured_content
+    written = (Path(memcli.__file__).parent / "schemas" / f"{schema}.1.json").read_text("utf-8")
+    Draft202012Validator(json.loads(written)).validate(found)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("memory_search", {}, "memory_search needs query. Try: memory_search with query set"),
+        ("memory_search", {"query": "?!"}, "the query contains nothing to search for. Try: "),
+        ("memory_search", {"query": "a", "on": "32 Foo"}, "Try: memcli help query-syntax"),
+        ("memory_search", {"query": "a", "on": "2025", "since": "2024"}, "on cannot be combined"),
+        ("memory_search", {"query": "a", "since": "2026", "until": "2025"}, "ends before it"),
+        ("memory_search", {"query": "a", "kind": "lgo"}, "Try: --kind log"),
+        ("memory_search", {"query": "a", "limit": 3}, "has no argument 'limit'; it takes query, "),
+        ("memory_search", {"query": ["a"]}, "query must be a text, not ['a']"),
+        ("memory_search", {"query": "a", "budget": 0}, "budget must be a number from 1 to 20000"),
+        ("memory_search", {"query": "a", "budget": True}, "budget must be a number from 1"),
+        ("memory_search", {"query": "a", "cursor": "3"}, "'3' is no cursor of an answer. Try: "),
+        ("memory_get", {"path": "MEMRY.md"}, "Try: memcli get MEMORY.md"),
+        ("memory_get", {"path": "../../etc/passwd"}, "Try: "),
+        ("memory_get", {"path": "MEMORY.md", "from": 9999}, "Try: "),
+        ("memory_context", {"budget": 5}, "Try: memcli context --budget 88"),
+    ],
+)
+def test_errors_carry_the_next_step(
+    served: Served, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    assert said in served.error(tool, **arguments)
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(served: Served) -> None:
+    with pytest.raises(MCPError, match="there is no tool 'memory_forget'; there are") as caught:
+        served.call("memory_forget")
+    assert caught.value.code == INVALID_PARAMS
+
+
+def test_documents_have_addresses(served: Served) -> None:
+    async def read(uri: str) -> str:
+        (contents,) = (await served.client.read_resource(uri)).contents
+        assert isinstance(contents, TextResourceContents)
+        assert contents.mime_type == "text/markdown"
+        return contents.text
+
+    templates = served.do(served.client.list_resource_templates).resource_templates
+    assert [each.uri_template for each in templates] == ["memcli://{workspace}/{+path}"]
+    listed = served.do(served.client.list_resources).resources
+    assert [each.uri for each in listed] == ["memcli://context"]
+    whole = (served.folder / INCIDENT).read_text("utf-8").rstrip("\n")
+    assert served.do(read, f"memcli://engineer/{INCIDENT}") == whole
+    assert served.do(read, f"memcli://Engineer/{INCIDENT.replace('-', '%2D')}") == whole
+    assert "Memory: quotations" in served.do(read, "memcli://context")
+    for uri in ("memcli://other/MEMORY.md", "memcli://engineer/no.md", "memcli://engineer"):
+        with pytest.raises(MCPError) as caught:
+            served.do(read, uri)
+        assert caught.value.code == INVALID_PARAMS
+
+
+def test_prompts_bring_the_memory_with_them(served: Served) -> None:
+    async def said(name: str, arguments: dict[str, str]) -> str:
+        (message,) = (await served.client.get_prompt(name, arguments)).messages
+        assert message.role == "user"
+        assert isinstance(message.content, TextContent)
+        return message.content.text
+
+    prompts = served.do(served.client.list_prompts).prompts
+    assert [each.name for each in prompts] == ["recall", "session"]
+    recalled = served.do(said, "recall", {"query": POOL})
+    assert recalled.startswith(f"{POOL}\n\nverdict: good; index: fresh")
+    assert INCIDENT in recalled
+    assert served.do(said, "session", {}).startswith("index: fresh")
+    for name, arguments in (("recall", {}), ("session", {"query": "a"}), ("other", {})):
+        with pytest.raises(MCPError) as caught:
+            served.do(said, name, arguments)
+        assert caught.value.code == INVALID_PARAMS
+
+
+def test_pages_follow_one_another_and_repeat_nothing(served: Served) -> None:
+    cited: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(4):
+        text = served.text("memory_search", query="tracker", budget=400, **cursor)
+        cited += [line.partition(" | ")[0] for line in text.split("\n") if " | 2" in line]
+        if "cursor" not in text:
+            break
+        cursor = {"cursor": text.partition('cursor "')[2].partition('"')[0]}
+    assert len(cited) > 4
+    assert len(set(cited)) == len(cited)
+
+
+def test_a_page_of_a_memory_that_has_changed_says_so(served: Served) -> None:
+    text = served.text("memory_search", query="tracker", budget=400)
+    cursor = text.partition('cursor "')[2].partition('"')[0]
+    assert "the cursor is of another question" in served.error(
+        "memory_search", query="pool", budget=400, cursor=cursor
+    )
+    note = served.folder / "memory" / "2026-03-01.md"
+    note.write_text("A tracker of another kind.\n", "utf-8")
+    said = served.error("memory_search", query="tracker", budget=400, cursor=cursor)
+    assert said == (
+        "the memory has changed since that answer. "
+        "Try: memory_search with the same arguments and no cursor"
+    )
+    note.unlink()
+
+
+def test_a_note_is_found_as_soon_as_it_is_written(served: Served) -> None:
+    note = served.folder / "memory" / "2026-03-02.md"
+    note.write_text("The quokka has the keys.\n", "utf-8")
+    assert "2026-03-02.md:1-1" in served.text("memory_search", query="quokka")
+    note.unlink()
+    assert "2026-03-02.md" not in served.text("memory_search", query="quokka")
+
+
+def test_four_at_once_are_told_what_each_alone_is(served: Served) -> None:
+    questions = ["pool", "carrier webhooks", "who leads the platform team", "order store"]
+    alone = [served.text("memory_search", query=each) for each in questions]
+    together: dict[str, str] = {}
+
+    async def ask(question: str) -> None:
+        found = await served.client.call_tool("memory_search", {"query": question})
+        together[question] = _text(found)
+
+    async def at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for each in questions:
+                group.start_soon(ask, each)
+
+    served.do(at_once)
+    assert [together[each] for each in questions] == alone
+
+
+def test_two_hundred_calls_do_not_grow(served: Served) -> None:
+    statm = Path(f"/proc/{served.pid_file.read_text()}/statm")
+
+    def resident() -> int:
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    async def ask(first: int, count: int) -> None:
+        for number in range(first, first + count):
+            await served.client.call_tool("memory_search", {"query": f"the pool of {number}"})
+
+    served.do(ask, 0, 50)
+    before = resident()
+    served.do(ask, 50, 200)
+    assert resident() - before < 4 << 20
+
+
+def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(served: Served) -> None:
+    away = served.folder.with_name("away")
+    served.folder.rename(away)
+    found = served.text("memory_search", query=POOL)
+    read = served.error("memory_get", path="MEMORY.md")
+    away.rename(served.folder)
+    assert ". cannot be listed: No such file or directory; what is indexed of it stays" in found
+    assert read.startswith("MEMORY.md was not found, and . cannot be listed: ")
+    assert served.text("memory_search", query=POOL).startswith("verdict: good; index: fresh\n")
+    assert served.text("memory_get", path="MEMORY.md").startswith("MEMORY.md:1-39")
+
+
+def test_what_a_library_prints_goes_to_stderr(served: Served) -> None:
+    served.text("memory_search", query="a question of its own")
+    said = served.log.read_text("utf-8")
+    assert "a native library speaks\n" in said
+    assert "and so does a module\n" in said
