@@ -8,16 +8,14 @@ by tokens), the output `emb` is the mean over a text's tokens at unit length. Ru
 graphs is left to the encoders.
 
 Beside each graph stands what is put behind it for `tokens`, half a kilobyte: messages of protobuf
-that follow one another are one message, so that the two make a graph with two more outputs.
-`states` are a text's tokens without the special ones, each at unit length; `likeness` is the mean
-over the rows of `query`, states of another text, of the greatest cosine to one of these.
+that follow one another are one message, so that the two make a graph with one more output.
+`states` are a text's tokens without the special ones, each at unit length.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,18 +254,12 @@ def build_states(model: Model, graph: bytes) -> bytes:
         build.integers(name, at)
     words = build.op("Slice", [last_layer, "second", "end", "tokens"], output="words")
     rows = build.op("Squeeze", [words, "text"], output="rows_of_words")
-    states = build.op("LpNormalization", [rows], axis=-1, p=2, output="states")
-    across = build.op("Transpose", [states], perm=[1, 0], output="across")
-    cosines = build.op("MatMul", ["query", across], output="cosines")
-    nearest = build.op("ReduceMax", [cosines, "last"], keepdims=0, output="nearest")
-    build.op("ReduceMean", [nearest, "text"], keepdims=1, output="likeness")
-    value = partial(helper.make_tensor_value_info, elem_type=TensorProto.FLOAT)
+    build.op("LpNormalization", [rows], axis=-1, p=2, output="states")
+    states = helper.make_tensor_value_info("states", TensorProto.FLOAT, ["words", WIDTH])
     proto = ModelProto()
     proto.graph.node.extend(build.nodes)
     proto.graph.initializer.extend(build.initializers)
-    proto.graph.input.append(value("query", shape=["asked", WIDTH]))
-    proto.graph.output.append(value("states", shape=["words", WIDTH]))
-    proto.graph.output.append(value("likeness", shape=[1]))
+    proto.graph.output.append(states)
     return bytes(proto.SerializeToString(deterministic=True))
 
 

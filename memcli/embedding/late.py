@@ -3,28 +3,56 @@
 The likeness of a text is the mean over the query's tokens of the greatest cosine to one of its
 own, special tokens left out (ColBERT's MaxSim; Khattab and Zaharia, 2020). The states are those
 of the last layer, before the mean that makes a vector of them, so nothing but the graph differs.
+Those of texts are kept: who asks again in one process mostly reads the same passages.
 """
 
 from __future__ import annotations
 
-import struct
+from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Event
+from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
 from memcli.embedding.models import Located, read_token_graph
 from memcli.embedding.opener import QuickError
-from memcli.embedding.quick import QuickSession, of_floats, of_tokens
+from memcli.embedding.quick import QuickSession, of_tokens
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
-    from memcli.embedding.quick import Tensor
+    from numpy import float32
+    from numpy.typing import NDArray
 
 HINT = "memcli status --deep"
+KEPT_BYTES = 32 << 20  # of states: some two hundred passages
+
+
+class KeptStates:
+    """The states of the texts that were read last; threads may share it."""
+
+    def __init__(self, most: int = KEPT_BYTES) -> None:
+        """Keep at most so many bytes."""
+        self._most, self._bytes, self._guard = most, 0, Lock()
+        self._kept: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
+
+    def get(self, ids: tuple[int, ...]) -> bytes | None:
+        """Give the states of a text, which is then the last that was read."""
+        with self._guard:
+            states = self._kept.get(ids)
+            if states is not None:
+                self._kept.move_to_end(ids)
+            return states
+
+    def put(self, ids: tuple[int, ...], states: bytes) -> None:
+        """Keep the states of a text, and let go of those that were not read for longest."""
+        with self._guard:
+            self._bytes += len(states) - len(self._kept.pop(ids, b""))
+            self._kept[ids] = states
+            while self._bytes > self._most:
+                self._bytes -= len(self._kept.popitem(last=False)[1])
 
 
 class TokenReranker:
@@ -37,7 +65,7 @@ class TokenReranker:
         """
         self._model = located.model
         self._threads = cores(threads)
-        self._words = QueryWords()
+        self._words, self._kept = QueryWords(), KeptStates()
         try:
             graph = read_token_graph(located.model)
             self._session = QuickSession(located, graph, is_for_one_run=False)
@@ -49,27 +77,36 @@ class TokenReranker:
         asked = self._ids(query)
         if len(asked) <= SPECIAL_TOKENS:
             raise LegMissingError("the model finds no word in the query", hint="ask with a word")
-        width, count = self._model.dimension, len(asked) - SPECIAL_TOKENS
         rows = [self._ids(text) for text in texts]
         try:
-            nothing = of_floats(b"query", bytes(4 * width), width)
-            states = self._session.run([*of_tokens(asked), nothing], b"states", count * width)
-            compare = partial(self._compare, of_floats(b"query", states, width), is_over)
+            wanted = self._vectors(self._run(asked))
+            compare = partial(self._compare, wanted, is_over)
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
         except QuickError as error:
             raise LegMissingError(str(error), hint=HINT) from error
 
-    def _ids(self, text: str) -> list[int]:
-        return self._words.ids(text, self._model.max_tokens)
+    def _ids(self, text: str) -> tuple[int, ...]:
+        return tuple(self._words.ids(text, self._model.max_tokens))
 
-    def _compare(self, query: Tensor, is_over: Event, ids: list[int]) -> float:
+    def _compare(self, query: NDArray[float32], is_over: Event, ids: tuple[int, ...]) -> float:
         if len(ids) <= SPECIAL_TOKENS or is_over.is_set():
             return 0.0
-        found: tuple[float] = struct.unpack(
-            "<f", self._session.run([*of_tokens(ids), query], b"likeness", 1)
-        )
-        return found[0]
+        states = self._kept.get(ids)
+        if states is None:
+            states = self._run(ids)
+            self._kept.put(ids, states)
+        return float((query @ self._vectors(states).T).max(axis=1).mean())
+
+    def _run(self, ids: tuple[int, ...]) -> bytes:
+        """Make the states of a text, special tokens left out, each at unit length."""
+        count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
+        return self._session.run(of_tokens(ids), b"states", count)
+
+    def _vectors(self, states: bytes) -> NDArray[float32]:
+        import numpy as np
+
+        return np.frombuffer(states, "<f4").reshape(-1, self._model.dimension)
 
     def close(self) -> None:
         """Free the model."""

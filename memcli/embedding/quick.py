@@ -42,7 +42,7 @@ _CREATE_TENSOR, _GET_TENSOR_DATA = 49, 51
 _CREATE_CPU_MEMORY_INFO = 69
 _RELEASE_STATUS, _RELEASE_MEMORY_INFO, _RELEASE_SESSION, _RELEASE_VALUE = 93, 94, 95, 96
 _RELEASE_OPTIONS, _ADD_ENTRY = 100, 130
-_FLOAT, _INT64 = 1, 7  # ONNXTensorElementDataType
+_INT64 = 7  # of ONNXTensorElementDataType
 _DEVICE_ALLOCATOR, _DEFAULT_MEMORY = 0, 0
 
 # Laying weights out anew takes 60 ms and pays from some ten runs on: most processes make one.
@@ -227,21 +227,10 @@ class QuickSession:
             self._runtime.release(_RELEASE_SESSION, session)
 
 
-def of_tokens(ids: list[int]) -> list[Tensor]:
+def of_tokens(ids: Sequence[int]) -> list[Tensor]:
     """Give the inputs of one text, special tokens included."""
     row, shape = c_int64 * len(ids), (1, len(ids))
     return [(b"ids", _INT64, shape, row(*ids)), (b"mask", _INT64, shape, row(*[1] * len(ids)))]
-
-
-def of_floats(name: bytes, packed: bytes, width: int) -> Tensor:
-    """Give an input of rows of float32 numbers."""
-    count = len(packed) // 4
-    return (
-        name,
-        _FLOAT,
-        (count // width, width),
-        (ctypes.c_float * count).from_buffer_copy(packed),
-    )
 
 
 class QuickModel:

@@ -11,7 +11,7 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 from memcli.embedding import models, session
-from memcli.embedding.late import TokenReranker
+from memcli.embedding.late import KeptStates, TokenReranker
 from memcli.embedding.models import INT8, Located, locate
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
@@ -73,6 +73,29 @@ def test_threads_change_nothing(located: Located, likenesses: list[float]) -> No
     model.close()
     with pytest.raises(LegMissingError, match="closed"):
         model.scores(QUERY, TEXTS, Event())
+
+
+def test_states_are_kept_until_others_need_the_room() -> None:
+    kept = KeptStates(most=10)
+    kept.put((1,), b"aaaa")
+    kept.put((2,), b"bbbb")
+    assert kept.get((1,)) == b"aaaa"  # read again, so the other one goes first
+    kept.put((3,), b"cccc")
+    assert [kept.get((n,)) for n in (1, 2, 3)] == [b"aaaa", None, b"cccc"]
+    kept.put((3,), b"cc")
+    kept.put((4,), b"dddd")
+    assert [kept.get((n,)) for n in (1, 3, 4)] == [b"aaaa", b"cc", b"dddd"]
+    kept.put((5,), b"e" * 11)
+    assert [kept.get((n,)) for n in (1, 3, 4, 5)] == [None] * 4
+
+
+def test_what_is_kept_changes_no_likeness(located: Located, likenesses: list[float]) -> None:
+    model = TokenReranker(located, threads=1)
+    assert [model.scores(QUERY, [text], Event())[0] for text in TEXTS] == likenesses
+    assert model.scores(QUERY, TEXTS, Event()) == likenesses
+    assert model.scores(TEXTS[0], [QUERY], Event()) == pytest.approx(
+        TokenReranker(located).scores(TEXTS[0], [QUERY], Event())
+    )
 
 
 def test_without_words_there_is_nothing_to_compare(located: Located) -> None:
