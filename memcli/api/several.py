@@ -34,7 +34,8 @@ from memcli.errors import (
     StoreError,
     UsageError,
 )
-from memcli.store.union import FailedStoreError, Guarded, Member, Union, failing
+from memcli.store.guarded import FailedStoreError, Guarded, failing
+from memcli.store.union import Member, Union
 from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:

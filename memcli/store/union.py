@@ -18,21 +18,19 @@ words alone; `search.joined` joins the answers of those that differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from heapq import merge
 from itertools import chain
-from threading import Lock, Thread
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.side_by_side import side_by_side
 from memcli.store.totals import Totals, added
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, Wanted
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from memcli.errors import Reason
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
     Value = TypeVar("Value")
 
-AT_ONCE = 4  # stores: much of what they take is the disk's
 UNDATED = "9999-99-99"  # behind every day
 
 
@@ -70,34 +67,6 @@ class Qualified(str):
         return self != other and not self < other
 
 
-def side_by_side(work: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
-    """Work on each in some threads; `concurrent.futures` would take 10 ms to load."""
-    todo, guard = iter(enumerate(given)), Lock()
-    done: dict[int, Made] = {}
-    faults: list[BaseException] = []
-
-    def take() -> None:
-        while not faults:
-            with guard:
-                found = next(todo, None)
-            if found is None:
-                return
-            place, each = found
-            try:
-                done[place] = work(each)
-            except BaseException as fault:  # it ends all of them, and is told below
-                faults.append(fault)
-
-    threads = [Thread(target=take, daemon=True) for _ in range(min(AT_ONCE, len(given)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if faults:
-        raise faults[0]
-    return [done[place] for place in range(len(given))]
-
-
 class StoreState(Record):
     """How the index of one of several workspaces stands as they are asked."""
 
@@ -109,56 +78,6 @@ class StoreState(Record):
     notices: tuple[Reason, ...] = ()
     fingerprint: str | None = None  # of its vectors, where vectors are asked
     is_own: bool = False
-
-
-class FailedStoreError(Exception):
-    """One of several stores cannot be read; the others can."""
-
-    def __init__(self, name: str, cause: MemcliError) -> None:
-        """Keep the name of its workspace, and what went wrong."""
-        super().__init__(f"{name}: {cause.message}")
-        self.name, self.cause = name, cause
-
-
-@contextmanager
-def failing(name: str) -> Iterator[None]:
-    """Say of an error of a store whose it is."""
-    try:
-        yield
-    except MemcliError as error:
-        raise FailedStoreError(name, error) from error
-
-
-class Guarded:
-    """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
-
-    def __init__(self, name: str, snapshot: Snapshot) -> None:
-        """Take the name of the workspace, and its snapshot."""
-        self._name, self._snapshot = name, snapshot
-
-    def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
-        """Ask the snapshot."""
-        try:
-            return self._watched(getattr(self._snapshot, asked))
-        except MemcliError as error:
-            raise FailedStoreError(self._name, error) from error
-
-    def _watched(self, told: Any) -> Any:  # noqa: ANN401
-        """Look after what is read later, too: what is called, or iterated over."""
-        if callable(told):
-
-            def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
-                try:
-                    return self._watched(told(*values, **named))
-                except MemcliError as error:
-                    raise FailedStoreError(self._name, error) from error
-
-            return call
-        return self._each(told) if isinstance(told, Iterator) else told
-
-    def _each(self, told: Iterator[Any]) -> Iterator[Any]:
-        with failing(self._name):
-            yield from told
 
 
 class Member(Record):

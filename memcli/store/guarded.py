@@ -1,0 +1,64 @@
+"""Say of an error of one of several stores whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.store.port import Snapshot
+
+
+class FailedStoreError(Exception):
+    """One of several stores cannot be read; the others can."""
+
+    def __init__(self, name: str, cause: MemcliError) -> None:
+        """Keep the name of its workspace, and what went wrong."""
+        super().__init__(f"{name}: {cause.message}")
+        self.name, self.cause = name, cause
+
+
+@contextmanager
+def failing(name: str) -> Iterator[None]:
+    """Say of an error of a store whose it is."""
+    try:
+        yield
+    except MemcliError as error:
+        raise FailedStoreError(name, error) from error
+
+
+class Guarded:
+    """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
+
+    def __init__(self, name: str, snapshot: Snapshot) -> None:
+        """Take the name of the workspace, and its snapshot."""
+        self._name, self._snapshot = name, snapshot
+
+    def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
+        """Ask the snapshot."""
+        try:
+            return self._watched(getattr(self._snapshot, asked))
+        except MemcliError as error:
+            raise FailedStoreError(self._name, error) from error
+
+    def _watched(self, told: Any) -> Any:  # noqa: ANN401
+        """Look after what is read later, too: what is called, or iterated over."""
+        if callable(told):
+
+            def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
+                try:
+                    return self._watched(told(*values, **named))
+                except MemcliError as error:
+                    raise FailedStoreError(self._name, error) from error
+
+            return call
+        return self._each(told) if isinstance(told, Iterator) else told
+
+    def _each(self, told: Iterator[Any]) -> Iterator[Any]:
+        with failing(self._name):
+            yield from told
