@@ -39,6 +39,7 @@ Presets = Annotated[
         "--with",
         metavar="NAME",
         help="Search an agent's own memory too: claude-code, codex.",
+        show_default="none",
         rich_help_panel=GENERAL,
     ),
 ]
