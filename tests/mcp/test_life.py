@@ -116,15 +116,23 @@ def test_a_server_ends_with_its_input(notes: Path, ended: list[subprocess.Popen[
     assert (code, seconds < SOON) == (0, True)
 
 
-def test_a_call_that_goes_on_keeps_no_server(
+def _asked_at_the_gate(
     notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
+) -> subprocess.Popen[str]:
+    """Start a server whose second call waits until somebody opens the gate for writing."""
     os.mkfifo(tmp_path / "gate")
     server = _serve("-w", str(notes), environ={"MEMCLI_TEST_GATE": str(tmp_path / "gate")})
     ended.append(server)
     _send(server, _search(1, "pool"))
     _answer(server)
     _send(server, _search(2, "gate"))
+    return server
+
+
+def test_a_call_that_goes_on_keeps_no_server(
+    notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    server = _asked_at_the_gate(notes, tmp_path, ended)
     with (tmp_path / "gate").open("w"):  # once the call waits there
         code, seconds = _left(server)
     assert (code, seconds < SOON) == (0, True)
@@ -133,12 +141,7 @@ def test_a_call_that_goes_on_keeps_no_server(
 def test_a_call_that_is_cancelled_gets_no_answer_and_holds_nobody_up(
     notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
 ) -> None:
-    os.mkfifo(tmp_path / "gate")
-    server = _serve("-w", str(notes), environ={"MEMCLI_TEST_GATE": str(tmp_path / "gate")})
-    ended.append(server)
-    _send(server, _search(1, "pool"))
-    _answer(server)
-    _send(server, _search(2, "gate"))
+    server = _asked_at_the_gate(notes, tmp_path, ended)
     with (tmp_path / "gate").open("w"):  # once the call waits there
         note = {"method": "notifications/cancelled", "params": {"requestId": 2, "_meta": MODERN}}
         _send(server, json.dumps({"jsonrpc": "2.0", **note}), _search(3, "carrier"))
