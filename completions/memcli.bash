@@ -35,6 +35,8 @@ _memcli() {
     if ((COMP_CWORD > 1)); then
         case $command in
             bench) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
+            store) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
+            agents) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
         esac
     else
         command=
@@ -58,6 +60,7 @@ _memcli() {
         "search:--until") _memcli_values ''; return ;;
         "search:--on") _memcli_values ''; return ;;
         "search:--sort") _memcli_values ''; return ;;
+        "search:--as-of") _memcli_values ''; return ;;
         "search:--path") _memcli_values 'documents'; return ;;
         "search:--source") _memcli_values 'sources'; return ;;
         "search:--kind") _memcli_values ''; return ;;
@@ -74,9 +77,11 @@ _memcli() {
         "search:--view") mapfile -t COMPREPLY < <(compgen -W "active all raw" -- "$cur"); return ;;
         "search:--budget") _memcli_values ''; return ;;
         "search:--min-score") _memcli_values ''; return ;;
+        "search:--used") _memcli_values 'documents'; return ;;
         "search:--receipt") _memcli_values 'files'; return ;;
         "search:-w"|"search:--workspace") _memcli_values 'workspaces'; return ;;
         "search:--with") _memcli_values ''; return ;;
+        "search:--workspace-name") _memcli_values ''; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
         "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
@@ -99,8 +104,10 @@ _memcli() {
         "get:--from") _memcli_values ''; return ;;
         "get:--lines") _memcli_values ''; return ;;
         "get:--hash") _memcli_values ''; return ;;
+        "get:--as-of") _memcli_values ''; return ;;
         "get:-w"|"get:--workspace") _memcli_values 'workspaces'; return ;;
         "get:--with") _memcli_values ''; return ;;
+        "get:--workspace-name") _memcli_values ''; return ;;
         "get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "get:--now") _memcli_values ''; return ;;
         "ls:-f"|"ls:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl paths paths0" -- "$cur"); return ;;
@@ -118,6 +125,7 @@ _memcli() {
         "ls:--where") _memcli_values ''; return ;;
         "ls:-w"|"ls:--workspace") _memcli_values 'workspaces'; return ;;
         "ls:--with") _memcli_values ''; return ;;
+        "ls:--workspace-name") _memcli_values ''; return ;;
         "ls:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "ls:--now") _memcli_values ''; return ;;
         "context:--budget") _memcli_values ''; return ;;
@@ -126,11 +134,29 @@ _memcli() {
         "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
         "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "context:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
+        "context:--as-of") _memcli_values ''; return ;;
         "context:--receipt") _memcli_values 'files'; return ;;
         "context:-w"|"context:--workspace") _memcli_values 'workspaces'; return ;;
         "context:--with") _memcli_values ''; return ;;
+        "context:--workspace-name") _memcli_values ''; return ;;
         "context:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "context:--now") _memcli_values ''; return ;;
+        "remember:--to") _memcli_values 'documents'; return ;;
+        "remember:--heading") _memcli_values ''; return ;;
+        "remember:--type") _memcli_values ''; return ;;
+        "remember:-w"|"remember:--workspace") _memcli_values 'workspaces'; return ;;
+        "remember:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "remember:--now") _memcli_values ''; return ;;
+        "worth:-w"|"worth:--workspace") _memcli_values 'workspaces'; return ;;
+        "worth:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "worth:--now") _memcli_values ''; return ;;
+        "changes:--since") _memcli_values ''; return ;;
+        "changes:--until") _memcli_values ''; return ;;
+        "changes:-n"|"changes:--limit") _memcli_values ''; return ;;
+        "changes:-f"|"changes:--format") _memcli_values ''; return ;;
+        "changes:-w"|"changes:--workspace") _memcli_values 'workspaces'; return ;;
+        "changes:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "changes:--now") _memcli_values ''; return ;;
         "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
         "status:--with") _memcli_values ''; return ;;
         "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
@@ -144,6 +170,11 @@ _memcli() {
         "compact:-w"|"compact:--workspace") _memcli_values 'workspaces'; return ;;
         "compact:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "compact:--now") _memcli_values ''; return ;;
+        "lint:--fail-on") _memcli_values ''; return ;;
+        "lint:-w"|"lint:--workspace") _memcli_values 'workspaces'; return ;;
+        "lint:--with") _memcli_values ''; return ;;
+        "lint:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "lint:--now") _memcli_values ''; return ;;
         "config:-w"|"config:--workspace") _memcli_values 'workspaces'; return ;;
         "config:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "config:--now") _memcli_values ''; return ;;
@@ -153,8 +184,16 @@ _memcli() {
         "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
         "mcp:--with") _memcli_values ''; return ;;
         "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "hook:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini" -- "$cur"); return ;;
+        "hook:--budget") _memcli_values ''; return ;;
+        "hook:-w"|"hook:--workspace") _memcli_values 'workspaces'; return ;;
+        "hook:--with") _memcli_values ''; return ;;
+        "hook:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "hook:--now") _memcli_values ''; return ;;
         "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
         "help:--widget") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
+        "help:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur"); return ;;
+        "help:--to") _memcli_values 'workspaces'; return ;;
         "bench quality:--against") _memcli_values 'files'; return ;;
         "bench quality:--baseline") _memcli_values 'files'; return ;;
         "bench quality:--fail-under") _memcli_values ''; return ;;
@@ -195,22 +234,60 @@ _memcli() {
         "bench replay:-w"|"bench replay:--workspace") _memcli_values 'workspaces'; return ;;
         "bench replay:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench replay:--now") _memcli_values ''; return ;;
+        "bench calibrate:-w"|"bench calibrate:--workspace") _memcli_values 'workspaces'; return ;;
+        "bench calibrate:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "bench calibrate:--now") _memcli_values ''; return ;;
+        "store status:-w"|"store status:--workspace") _memcli_values 'workspaces'; return ;;
+        "store status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store status:--now") _memcli_values ''; return ;;
+        "store init:--partitions") _memcli_values ''; return ;;
+        "store init:-w"|"store init:--workspace") _memcli_values 'workspaces'; return ;;
+        "store init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store init:--now") _memcli_values ''; return ;;
+        "store attach:-w"|"store attach:--workspace") _memcli_values 'workspaces'; return ;;
+        "store attach:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store attach:--now") _memcli_values ''; return ;;
+        "store detach:-w"|"store detach:--workspace") _memcli_values 'workspaces'; return ;;
+        "store detach:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store detach:--now") _memcli_values ''; return ;;
+        "store upgrade:-w"|"store upgrade:--workspace") _memcli_values 'workspaces'; return ;;
+        "store upgrade:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store upgrade:--now") _memcli_values ''; return ;;
+        "agents list:-w"|"agents list:--workspace") _memcli_values 'workspaces'; return ;;
+        "agents list:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents list:--now") _memcli_values ''; return ;;
+        "agents install:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur"); return ;;
+        "agents install:--scope") mapfile -t COMPREPLY < <(compgen -W "user project" -- "$cur"); return ;;
+        "agents install:--with") mapfile -t COMPREPLY < <(compgen -W "mcp hooks skill instructions" -- "$cur"); return ;;
+        "agents install:-w"|"agents install:--workspace") _memcli_values 'workspaces'; return ;;
+        "agents install:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents install:--now") _memcli_values ''; return ;;
+        "agents uninstall:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur"); return ;;
+        "agents uninstall:--scope") mapfile -t COMPREPLY < <(compgen -W "user project" -- "$cur"); return ;;
+        "agents uninstall:-w"|"agents uninstall:--workspace") _memcli_values 'workspaces'; return ;;
+        "agents uninstall:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents uninstall:--now") _memcli_values ''; return ;;
     esac
     if [[ $cur == -* ]]; then
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --why-not --since --until --on --sort --undated --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --receipt -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --no-sync --sync --receipt -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force -n --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "worth") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured -w --workspace --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man -h --help" -- "$cur") ;;
+        "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
+        "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man --for --to -h --help" -- "$cur") ;;
         "bench quality") mapfile -t COMPREPLY < <(compgen -W "--against --baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --rerank --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -218,6 +295,15 @@ _memcli() {
         "bench report") mapfile -t COMPREPLY < <(compgen -W "--html --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench speed") mapfile -t COMPREPLY < <(compgen -W "--documents --runs --mode --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench replay") mapfile -t COMPREPLY < <(compgen -W "--no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "bench calibrate") mapfile -t COMPREPLY < <(compgen -W "--dry-run --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store status") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store init") mapfile -t COMPREPLY < <(compgen -W "--partitions --print-sql --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store attach") mapfile -t COMPREPLY < <(compgen -W "--take-over --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store detach") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store upgrade") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents list") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents install") mapfile -t COMPREPLY < <(compgen -W "--for --scope --with --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents uninstall") mapfile -t COMPREPLY < <(compgen -W "--for --scope --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "") mapfile -t COMPREPLY < <(compgen -W "-h --help --version" -- "$cur") ;;
         esac
         return
@@ -226,14 +312,18 @@ _memcli() {
         "related") _memcli_values 'documents' ;;
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
-        "config") mapfile -t COMPREPLY < <(compgen -W "store.path files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agents bench compact config context conversations cron environment exit-codes files front-matter get help index init json ls mcp pick presets python query-syntax ranking related search status summaries workspaces" -- "$cur") ;;
+        "worth") _memcli_values 'files' ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "secrets store.path store.url files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agents agents bench changes compact config context conversations cron environment exit-codes files fleets front-matter get help history hook hooks index init json lint lint ls mcp pick presets python query-syntax ranking related remember remembering search secrets status store summaries workspaces worth" -- "$cur") ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
-        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context status compact config init mcp help bench" -- "$cur") ;;
-        "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay" -- "$cur") ;;
+        "bench calibrate") _memcli_values 'files' ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context remember worth changes status compact lint config init mcp hook help bench store agents" -- "$cur") ;;
+        "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay calibrate" -- "$cur") ;;
+        "store") mapfile -t COMPREPLY < <(compgen -W "status init attach detach upgrade" -- "$cur") ;;
+        "agents") mapfile -t COMPREPLY < <(compgen -W "list install uninstall" -- "$cur") ;;
     esac
 }
 

@@ -115,6 +115,15 @@ class DamagedError(StoreError):
     code = "damaged"
 
 
+class AwayError(StoreError):
+    """The server that keeps the index cannot be reached, or has gone in the middle of an answer."""
+
+    def __init__(self, message: str, *, hint: str = "", was_there: bool = False) -> None:
+        """Keep whether it had answered before: then another try may find it, or its stand-in."""
+        super().__init__(message, hint=hint)
+        self.was_there = was_there
+
+
 class IncompleteError(StoreError):
     """The index was begun, but not made."""
 

@@ -56,7 +56,7 @@ class _Fields(tuple):  # type: ignore[type-arg]
         return record
 
     def _replace(self, **changed: Any) -> _Fields:  # noqa: ANN401
-        record = self._make(map(changed.pop, self._fields, self))
+        record: _Fields = tuple.__new__(type(self), map(changed.pop, self._fields, self))
         if changed:
             raise TypeError(f"{type(self).__name__} has no field {', '.join(changed)}")
         return record

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from memcli.embedding.models import FP32, locate
 from tests.hashing import register
+from tests.namespace import has_namespaces
+from tests.postgres.server import PACKAGE, is_available
 
 register()
 # How long an example takes tells of the machine, not of the code.
@@ -15,7 +19,13 @@ settings.register_profile("memcli", deadline=None)
 settings.register_profile("long", max_examples=4000, deadline=None)
 settings.load_profile("memcli")
 
+# A script that starts the tests in the background ignores Ctrl-C; every process would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
+# A real server, whose binaries no wheel brings to some platforms.
+collect_ignore = [] if is_available() else ["postgres"]
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +47,15 @@ def _no_real_home(
 def workspaces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of all fixture workspaces; tests that write copy one once more."""
     return Path(shutil.copytree(FIXTURES, tmp_path_factory.mktemp("fixtures") / "workspaces"))
+
+
+def pytest_report_header() -> list[str]:
+    """Name what is not tested on this machine, and why."""
+    missing = []
+    if not locate(models=(FP32,)):
+        missing.append("not tested: the FP32 weights, which are not installed")
+    if not has_namespaces():
+        missing.append("not tested: connections of native code, as the system gives no namespace")
+    if not is_available():
+        missing.append(f"not tested: a shared store and tests/postgres, as there is no {PACKAGE}")
+    return missing

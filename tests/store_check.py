@@ -8,10 +8,12 @@ import apsw
 
 from memcli.search.query import parse
 from memcli.search.recall import RecallBounds, recall
+from memcli.store import fixed
 from memcli.store.port import Snapshot
 from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.vectors import ENCODER
 from memcli.store.sqlite.writer import Clock, Writer
 from memcli.types import Candidate, Filters, Term
 from tests.support import FAR_FUTURE_NS
@@ -53,7 +55,8 @@ def dump(path: str) -> dict[str, Any]:
             "living": rows(
                 connection,
                 "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
-                " AND v.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint')"
+                " JOIN encoders e ON e.id = v.encoder"
+                " AND e.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint')"
                 " ORDER BY s.hash",
             ),
         }
@@ -98,7 +101,8 @@ def _assert_sound(connection: apsw.Connection) -> None:
         row[0]
         for row in rows(
             connection,
-            "SELECT hash FROM vectors WHERE fingerprint = ? AND hash IN (SELECT hash FROM parts)",
+            f"SELECT hash FROM vectors WHERE encoder = {ENCODER}"
+            " AND hash IN (SELECT hash FROM parts)",
             (meta["fingerprint"],),
         )
     )
@@ -109,14 +113,18 @@ def _assert_sound(connection: apsw.Connection) -> None:
     assert tables == [meta["vec_table"]] if "vec_table" in meta else not tables
     if not tables:
         return
-    table, expected = tables[0], coarse.encoded("v.vector", int(meta["dimension"]))
-    stored = rows(connection, f"SELECT id, embedding FROM {table} ORDER BY id")
-    assert stored == rows(
+    code = coarse.encoded("?1", int(meta["dimension"]), mirrored_at=fixed.OFFSET)
+    living_vectors = rows(
         connection,
-        f"SELECT s.id, {expected} FROM slots s JOIN vectors v ON v.hash = s.hash"
-        " AND v.fingerprint = ? ORDER BY s.id",
+        "SELECT s.id, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
+        f" AND v.encoder = {ENCODER} ORDER BY s.id",
         (meta["fingerprint"],),
     )
+    expected = [
+        (slot, rows(connection, f"SELECT {code}", (fixed.mirrored(vector),))[0][0])
+        for slot, vector in living_vectors
+    ]
+    assert rows(connection, f"SELECT id, embedding FROM {tables[0]} ORDER BY id") == expected
 
 
 def open_writer(path: str, now_ns: Clock = lambda: FAR_FUTURE_NS) -> Writer:

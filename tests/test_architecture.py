@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -17,15 +18,16 @@ PACKAGE = Path(__file__).parents[1] / "memcli"
 # A package imports what stands in rows below its own, and itself.
 ROWS = (
     "cli",
-    "mcp",
+    "agents hook mcp",
     "api",
-    "context bench",
+    "lint",
+    "context bench remember",
     "render compaction",
-    "search indexing",
+    "search indexing history",
     "store",
     "config",
     "embedding markdown workspace",
-    "types errors room",
+    "types errors room secrets",
     "record digests",
     "checking",
 )
@@ -33,14 +35,15 @@ MOST_LINES = 60  # of a function, without its signature and its docstring
 MOST_PARAMETERS, MOST_POSITIONAL = 8, 5
 # What only the store of SQLite says.
 SQLITE = r"(?i:sqlite)|apsw|fts5|\bMATCH\b|-wal\b|\browid\b|vec0|user_version|\bmeta\("
-SQLITE_AT = ("memcli.store.sqlite", "memcli.store.open")
+SQLITE_AT = ("memcli.store.sqlite", "memcli.store.open", "memcli.store.tokens")
 # A clock of SQL: the time comes from the caller.
 SQL_CLOCKS = r"unixepoch|julianday|CURRENT_(?:TIME|DATE)|\('now'"
 Import = tuple[str, str]  # (module that imports, module that is imported)
 
 
-def _modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+@cache
+def _modules() -> tuple[Path, ...]:
+    return tuple(sorted(PACKAGE.rglob("*.py")))
 
 
 def _name(file: Path) -> str:
@@ -48,13 +51,18 @@ def _name(file: Path) -> str:
     return name.removesuffix(".__init__")
 
 
-def _trees() -> Iterator[tuple[str, ast.Module]]:
-    for file in _modules():
-        yield _name(file), ast.parse(file.read_text("utf-8"))
+@cache
+def _trees() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple((_name(file), ast.parse(file.read_text("utf-8"))) for file in _modules())
 
 
-def _imports() -> Iterator[Import]:
+@cache
+def _imports() -> tuple[Import, ...]:
     """List what modules import, wherever it stands; of our own, a module by its full name."""
+    return tuple(_found_imports())
+
+
+def _found_imports() -> Iterator[Import]:
     own = {_name(file) for file in _modules()}
     for importer, tree in _trees():
         for node in ast.walk(tree):
@@ -102,11 +110,11 @@ def test_no_command_leads_back_to_what_runs_it() -> None:
 
 def _edges(names: set[str]) -> Iterator[Import]:
     """List the imports between modules of memcli, those of a module from its package included."""
-    for file in _modules():
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for importer, tree in _trees():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
                 found = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-                yield from ((_name(file), str(name)) for name in found & names)
+                yield from ((importer, str(name)) for name in found & names)
 
 
 def test_records_are_of_the_kind_that_costs_nothing_to_define() -> None:
@@ -196,6 +204,19 @@ def test_only_the_store_of_sqlite_speaks_of_sqlite() -> None:
     assert said == set()
 
 
+def test_the_shared_store_is_known_to_what_opens_it_alone() -> None:
+    importers = {
+        importer
+        for importer, imported in _imports()
+        if imported.startswith("memcli.store.postgres")
+        and not importer.startswith("memcli.store.postgres")
+    }
+    assert importers == {"memcli.store.shared", "memcli.api.shared"}
+    assert _users_of("psycopg", "psycopg_binary") == set()  # libpq is what it brings
+    openers = {i for i, imported in _imports() if imported == "memcli.store.shared"}
+    assert openers == {"memcli.store.open", "memcli.api.shared"}
+
+
 def test_no_clock_of_sql_is_asked() -> None:
     asking = {_name(f) for f in _modules() if re.search(SQL_CLOCKS, f.read_text("utf-8"))}
     assert asking == set()
@@ -219,35 +240,61 @@ def test_the_sdk_of_the_protocol_stays_in_its_room() -> None:
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
+    """List what a module names, in full however it was imported: `time.time`, `print`."""
+    known: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            yield f"{node.value.id}.{node.attr}"
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            yield f"{node.func.id}()"
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                first = each.name.split(".")[0]
+                known[each.asname or first] = each.name if each.asname else first
+        elif isinstance(node, ast.ImportFrom):
+            known |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+            yield from known.values()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            head, dot, rest = ast.unparse(node).partition(".")
+            yield known.get(head, head) + dot + rest
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time; time.time()",
+        "import time as t; t.time()",
+        "from time import time; time()",
+        "from time import time as now",
+        "def f():\n    from time import time",
+        "import time\nclock = time.time",
+    ],
+)
+def test_a_clock_is_seen_however_it_is_imported(code: str) -> None:
+    assert "time.time" in set(_names(ast.parse(code)))
 
 
 def _modules_that_name(*names: str) -> set[str]:
-    found = set()
-    for file in _modules():
-        if not set(names).isdisjoint(_names(ast.parse(file.read_text("utf-8")))):
-            found.add(_name(file))
-    return found
+    return {module for module, named in _named().items() if not named.isdisjoint(names)}
+
+
+@cache
+def _named() -> dict[str, frozenset[str]]:
+    return {module: frozenset(_names(tree)) for module, tree in _trees()}
 
 
 def test_only_config_and_cli_read_the_environment() -> None:
-    rooms = {_room(m) for m in _modules_that_name("os.environ", "os.getenv")}
+    rooms = {_room(m) for m in _modules_that_name("os.environ", "os.environb", "os.getenv")}
     assert rooms <= {"config", "api", "cli"}
 
 
 def test_only_the_memory_reads_the_clock() -> None:
-    wall = ("time.time", "time.time_ns", "datetime.now", "datetime.today", "date.today")
+    days = ("datetime.datetime.now", "datetime.datetime.today", "datetime.date.today")
+    wall = ("time.time", "time.time_ns", *days)
     assert _modules_that_name(*wall) == {"memcli.api.opened"}
     intervals = {"memcli.api.opened", "memcli.cli.launch"}
     assert _modules_that_name("time.monotonic", "time.perf_counter") <= intervals
 
 
 def test_only_cli_prints_and_exits() -> None:
-    speaking = ("print()", "sys.exit", "os._exit", "exit()", "sys.stdout", "sys.stderr")
+    speaking = ("print", "sys.exit", "os._exit", "exit", "sys.stdout", "sys.stderr")
     assert {_room(module) for module in _modules_that_name(*speaking)} == {"cli"}
 
 
@@ -255,8 +302,8 @@ def test_no_two_classes_share_a_name() -> None:
     """A name that is looked for leads to one class, and an import says which."""
     names = [
         node.name
-        for file in _modules()
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for _, tree in _trees()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     ]
     twice = {name for name in names if names.count(name) > 1}

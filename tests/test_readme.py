@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from memcli.agents.texts import INSTRUCTION
 from memcli.cli import generate
 from memcli.cli.main import run
 from memcli.cli.picture import picture
 from memcli.cli.program import COMMANDS
 from memcli.cli.topics import topics
+from memcli.config.keys import KEYS
 from memcli.config.settings import load
 from memcli.config.workspaces import named_workspaces
 
@@ -136,6 +138,33 @@ def test_every_file_that_is_named_exists() -> None:
         assert (ROOT / name).exists() or (ROOT / "memcli" / name).exists(), name
 
 
+def test_every_setting_and_module_that_is_named_exists() -> None:
+    names = {key.name for key in KEYS}
+    groups = "|".join({name.split(".")[0] for name in names})
+    named = set(re.findall(rf"(?<![\w./])((?:{groups})\.[a-z_]+)(?![\w*/(])", README))
+    files = (".py", ".md", ".toml", ".jsonl", ".json", ".html")
+    assert {name for name in named - names if not name.endswith(files)} == set()
+    for module in re.findall(r"python -m (tests(?:\.\w+)+)", README):
+        place = ROOT / module.replace(".", "/")
+        assert place.with_suffix(".py").exists() or (place / "__main__.py").exists(), module
+
+
+def test_the_modules_of_the_stages_are_those_that_a_search_runs() -> None:
+    named = re.search(r"stages of `search/stages.py`, which are (.+?) in\s+`search/`", README, re.S)
+    assert named
+    pipeline = (ROOT / "memcli" / "search" / "pipeline.py").read_text("utf-8")
+    for name in re.findall(r"`(\w+)`", named[1]):
+        assert f"memcli.search.{name} import" in pipeline, name
+
+
+def test_numbers_of_words_are_those_of_the_tables() -> None:
+    number = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    told = re.search(r"on (\w+) published\s+collections", README)
+    rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|words) \|", README, re.MULTILINE)
+    assert told
+    assert number.split().index(told[1]) + 1 == len(rows)
+
+
 # What the program has printed, in fences of its own, is no part of the text.
 TEXT = re.sub(r"^(`{4,}).*?^\1$", "", README, flags=re.MULTILINE | re.DOTALL)
 SHELL_BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -149,15 +178,26 @@ def _commands() -> list[str]:
     promises = README.partition("## What you get")[2].partition("\n## ")[0]
     typed += re.findall(r"`(memcli [^`]+)`", promises)
     typed = [line.removeprefix(".venv/bin/") for line in typed]
-    stays = ("--watch", "memcli mcp")
+    stays = ("--watch", "memcli mcp", "memcli store", "--workspace-name")
     own = [line for line in typed if line.startswith("memcli ")]
     return [line for line in own if not any(word in line for word in stays)]
+
+
+def test_what_one_pastes_for_an_agent_is_what_an_installation_writes() -> None:
+    section = README.partition("## With your agent\n")[2].partition("\n## ")[0]
+    assert len(section.splitlines()) + 1 <= 25
+    assert (
+        INSTRUCTION.format(memcli="memcli", where="").split()
+        == " ".join(re.findall(r"```text\n(.*?)```", section, re.DOTALL)).split()
+    )
 
 
 def test_every_shell_line_is_known() -> None:
     programs = {line.split()[0] for block in SHELL_BLOCKS for line in block.splitlines()}
     assert programs == {"memcli", "mkdir", "pipx", "python3"}
-    assert {line.split()[1] for line in _commands()} >= set(COMMANDS) - {"config", "pick", "mcp"}
+    assert {line.split()[1] for line in _commands()} >= set(COMMANDS) - {
+        "config", "pick", "mcp", "hook", "store",
+    }  # fmt: skip
 
 
 def test_every_command_runs(

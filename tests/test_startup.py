@@ -6,6 +6,8 @@ start runs today. When a test fails, `python -X importtime` and a profile tell w
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +21,9 @@ CEILINGS = {
     "status": (109_000, 121),
     "index": (116_000, 127),
     "ls": (138_000, 139),
-    "get MEMORY.md": (96_000, 111),
+    "get MEMORY.md": (97_500, 112),
 }
+HOOK_LINES, HOOK_MODULES = 142_000, 142
 HELP_LINES, HELP_MODULES = 19_500, 25
 
 # Counts lines from the first import on, and the modules that are loaded in the end.
@@ -41,11 +44,16 @@ sys.exit(code)
 """
 
 
-def counted(*arguments: str) -> tuple[int, int]:
+# A hook keeps to a limit of time, which counting makes it miss.
+PATIENT = "from memcli.cli import hook_reply\nhook_reply.LIMIT_SECONDS = 600.0\n"
+
+
+def counted(*arguments: str, program: str = COUNTING, sent: str = "") -> tuple[int, int]:
     """Run memcli, warm, and count the lines that Python ran and the modules it loaded."""
     for _ in range(2):  # the first run may still have to compile
         done = subprocess.run(
-            [sys.executable, "-c", COUNTING, *arguments],
+            [sys.executable, "-c", program, *arguments],
+            input=sent,
             capture_output=True,
             text=True,
             check=True,
@@ -73,8 +81,49 @@ print(*[name for name in sys.modules if "memcli" in name])
     })  # fmt: skip
 
 
-def test_top_help_is_next_to_nothing() -> None:
-    lines, modules = counted("--help")
+def test_the_memory_as_it_is_loads_nothing_of_what_it_was(workspaces: Path) -> None:
+    folder = str(workspaces / "engineer")
+    code = f"""
+import sys
+from memcli.cli.main import run
+for line in ("search pool --mode lexical", "get MEMORY.md", "context"):
+    run([*line.split(), "-w", {folder!r}])
+print(*[name for name in sys.modules if "memcli" in name])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split("\n")[-2].split())
+    of_history = ("memcli.history", "memcli.api.as_of", "memcli.api.superseded")
+    assert [name for name in loaded if name.startswith(of_history)] == []
+
+
+def test_without_a_shared_store_nothing_of_it_is_loaded(workspaces: Path) -> None:
+    folder = str(workspaces / "engineer")
+    code = f"""
+import sys
+from memcli.cli.main import run
+for line in ("index -q", "search pool", "get MEMORY.md", "context", "status", "ls"):
+    run([*line.split(), "-w", {folder!r}])
+print(*[name for name in sys.modules if "memcli" in name or "psycopg" in name])
+"""
+    environ = {**os.environ, "MEMCLI_EMBEDDING_ENCODER": "none"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ
+    )
+    loaded = set(done.stdout.split("\n")[-2].split())
+    assert "memcli.store.sqlite.writer" in loaded
+    beginnings = (
+        "memcli.store.postgres",
+        "memcli.store.shared",
+        "memcli.config.attached",
+        "psycopg",
+    )
+    assert [name for name in loaded if name.startswith(beginnings)] == []
+    assert "memcli.api.remote" not in loaded
+
+
+@pytest.mark.parametrize("line", ["--help", "help", "help files"])
+def test_top_help_and_topics_are_next_to_nothing(line: str) -> None:
+    lines, modules = counted(*line.split())
     assert lines <= HELP_LINES
     assert modules <= HELP_MODULES
 
@@ -90,3 +139,16 @@ def test_a_command_runs_no_more_than_it_needs(
     most_lines, most_modules = CEILINGS[line]
     assert lines <= most_lines
     assert modules <= most_modules
+
+
+def test_a_hook_runs_little_more_than_a_search(
+    workspaces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs at every prompt; what it needs beside a search is JSON, a file and the notes."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    folder = str(workspaces / "engineer")
+    subprocess.run([sys.executable, "-m", "memcli", "index", "-q", "-w", folder], check=True)
+    sent = json.dumps({"cwd": folder, "prompt": "why did the pool run dry"})
+    lines, modules = counted("hook", "prompt", program=PATIENT + COUNTING, sent=sent)
+    assert lines <= HOOK_LINES
+    assert modules <= HOOK_MODULES

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.choice import Remembered
-from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
+from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.legs import MODE_IS_LEXICAL, Vector
@@ -15,9 +16,12 @@ from memcli.types import Filters
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
+    from memcli.api.superseded import Superseded
+    from memcli.search.joined import Lot
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.views import Expanded
+    from memcli.store.port import Snapshot
     from memcli.types import Encoder
 
 MOST_SPEAKERS = 8  # of an error
@@ -34,6 +38,7 @@ class Answered(Record):
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
     nothing: Reason | None = None  # why nothing was found, where that was not the question
+    superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
     def words(self) -> list[str]:
@@ -43,14 +48,13 @@ class Answered(Record):
 
     @property
     def is_sure(self) -> bool:
-        """Tell that something was found, and that it deserves trust as far as that is known."""
-        return bool(self.answer.hits) and not self.is_unsure
+        """Tell that something was found, and that it deserves some trust."""
+        return bool(self.answer.hits) and self.answer.verdict != "none"
 
     @property
     def is_unsure(self) -> bool:
-        """Tell that no hit deserves trust, as far as confidence is known at all."""
-        known = any(hit.confidence is not None for hit in self.answer.hits)
-        return self.answer.verdict == "none" and known
+        """Tell that no hit deserves trust."""
+        return bool(self.answer.hits) and self.answer.verdict == "none"
 
 
 def ask(
@@ -81,58 +85,121 @@ def _ask(
     observe: Observer,
 ) -> Answered:
     index = remembered(memory)
-    options = options._replace(reranker=memory.reranker(index))
+    options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
         return Answered(question, freshness, NOTHING)
+    memory = memory.without_failed(freshness)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     if options.filters.by:
         options = options._replace(filters=with_speakers(memory, options.filters))
-    if not expand:
-        parts = memory.by_encoder({each.name: each.fingerprint for each in freshness.stores})
-        if len(parts) > 1:
-            answer = _ask_each(parts, question, options, observe)
-        else:
-            answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
-        nothing = _nothing(memory, question, options, answer)
-        return Answered(question, freshness, for_all(memory, answer), nothing=nothing)
-    from memcli.search.expansion import search_expanded
-
-    with memory.store.snapshot() as snapshot:
-        answer, expanded = search_expanded(
-            snapshot,
-            question.query,
-            question.dates,
-            options,
-            tokens=memory.config("expand.tokens"),
-            embed_query=vector,
-            age_days=question.age_days,
-        )
+    expanded: Sequence[Expanded] = ()
+    if not (expand or memory.asked):
+        answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
+    else:
+        with memory.store.snapshot() as snapshot:
+            lots = lots_of(memory, snapshot, question, options, vector)
+            freshness = naming_models(freshness, lots)
+            if expand:
+                answer, expanded = _expanded(memory, snapshot, lots, question, options)
+            else:
+                answer = _of_lots(lots, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
 
 
-def _ask_each(
-    parts: Sequence[OpenedWorkspace],
+def _of_lots(
+    lots: Sequence[Lot], question: Question, options: SearchOptions, observe: Observer
+) -> Answer:
+    from memcli.search.joined import PACK, joined, search_each
+
+    answers = search_each(
+        lots,
+        question.query,
+        question.dates,
+        options,
+        age_days=question.age_days,
+        observe=observe,
+    )
+    answer = joined(answers, options=options)
+    if len(answers) > 1:
+        observe(PACK, answer.hits)
+    return answer
+
+
+def _expanded(
+    memory: OpenedWorkspace,
+    snapshot: Snapshot,
+    lots: Sequence[Lot],
     question: Question,
     options: SearchOptions,
-    observe: Observer,
-) -> Answer:
-    """Ask workspaces of different models, each lot by its own vectors, and join the answers."""
-    from memcli.search.joined import joined
+) -> tuple[Answer, list[Expanded]]:
+    from memcli.search.expansion import search_expanded
 
-    answers = [
-        ask_as_it_is(
-            part,
-            question,
-            options._replace(encoder=part.config("embedding.encoder")),
-            observe=observe,
-        )
-        for part in parts
+    return search_expanded(
+        snapshot,
+        lots,
+        question.query,
+        question.dates,
+        options,
+        tokens=memory.config("expand.tokens"),
+        age_days=question.age_days,
+    )
+
+
+def lots_of(
+    memory: OpenedWorkspace,
+    snapshot: Snapshot,
+    question: Question,
+    options: SearchOptions,
+    vector: Callable[[str], Vector],
+) -> list[Lot]:
+    """Part what is asked by the model that has made its vectors, where vectors are asked.
+
+    `vector` is that of `begin_vector` for the memory, and `options` are its own.
+    """
+    from memcli.search.joined import Lot
+
+    own = Lot((), snapshot, options.encoder, options.reranker, vector)
+    parts = memory.by_model(snapshot) if options.mode != "lexical" else ()
+    if len(parts) < 2:
+        return [own]
+    return [
+        own._replace(names=names, snapshot=part)
+        if asker is memory
+        else _lot_of(asker, names, part, question, options)
+        for names, asker, part in parts
     ]
-    return joined(answers, options=options)
+
+
+def naming_models(freshness: Freshness, lots: Sequence[Lot]) -> Freshness:
+    """Say which workspaces are asked by another model than the first, if any."""
+    others = [name for lot in lots[1:] for name in lot.names]
+    if not others:
+        return freshness
+    text = (
+        f"{', '.join(others)}: another model has made the vectors there; each model is asked, and"
+        " the answers are joined by how sure each passage is"
+    )
+    other = Reason("other-model", text, "memcli help workspaces")
+    return freshness._replace(notices=(*freshness.notices, other))
+
+
+def _lot_of(
+    asker: OpenedWorkspace,
+    names: tuple[str, ...],
+    part: Snapshot,
+    question: Question,
+    options: SearchOptions,
+) -> Lot:
+    """Ask by the model of a workspace, as its settings have it."""
+    from memcli.search.joined import Lot
+
+    index, encoder = remembered(asker), asker.config("embedding.encoder")
+    vector = begin_vector(asker, question, options._replace(encoder=encoder), index)
+    return Lot(names, part, encoder, asker.reranker(index), vector)
 
 
 def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
@@ -227,7 +294,7 @@ def ask_as_it_is(
     """Answer from the index without a look at the files."""
     if vector is None:
         index = remembered(memory)
-        options = options._replace(reranker=memory.reranker(index))
+        options = equipped(memory, options, index)
         vector = begin_vector(memory, question, options, index)
     with memory.store.snapshot() as snapshot:
         return search(
@@ -239,6 +306,18 @@ def ask_as_it_is(
             age_days=question.age_days,
             observe=observe,
         )
+
+
+def equipped(memory: OpenedWorkspace, options: SearchOptions, index: Remembered) -> SearchOptions:
+    """Add what the settings do not hold: a reranker, fitted constants, counts of use."""
+    if memory.config("access.count") and options.profile.formula == "two-pass":
+        from memcli.api.access import uses
+        from memcli.search.two_pass import TwoPass
+
+        formula = TwoPass.read(memory.config)
+        weights = formula.authority._replace(uses=uses(memory).counts)
+        options = options._replace(formula=formula._replace(authority=weights))
+    return options._replace(reranker=memory.reranker(index), calibrations=memory.calibrations())
 
 
 def begin_vector(
@@ -265,28 +344,40 @@ def _no_vector(text: str) -> Vector:
 
 
 def bring_in_step(
-    memory: OpenedWorkspace, index: Remembered, mode: str, *, sync: bool | None
+    memory: OpenedWorkspace, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
-    """Bring the index in step within the bounds that are set.
+    """Bring the index in step within the bounds that are set, and say if it stands in for another.
 
-    True brings in everything, waiting for another writer; False leaves the index as it is.
+    True brings in everything, waiting for another writer; False leaves the index as it is. `index`
+    is what is `remembered` of it, None to ask for that where texts have to be embedded.
     """
+    found = _brought_in_step(memory, index, mode, sync=sync)
+    why, behind = memory.stands_in, found.reason
+    if why is None:
+        return found
+    return found._replace(
+        reason=behind._replace(text=f"{behind.text}; {why.text}") if behind else why
+    )
+
+
+def _brought_in_step(
+    memory: OpenedWorkspace, index: Remembered | None, mode: str, *, sync: bool | None
+) -> Freshness:
+    elsewhere = memory.without_files(sync=sync)
+    if elsewhere is not None:
+        return elsewhere
     if memory.asked:
         from memcli.api.together import together
 
-        def step(each: OpenedWorkspace) -> tuple[Freshness, str | None]:
-            own = remembered(each)
-            found = bring_in_step(each, own, mode, sync=sync)
-            fingerprint = own.fingerprint or remembered(each).fingerprint
-            return found, None if mode == "lexical" else fingerprint
-
-        return together(memory.asked, step)
+        return together(memory.asked, lambda each: bring_in_step(each, None, mode, sync=sync))
     config = memory.config
     if sync is False or not (config("sync.on_search") or sync):
         return look(memory.store, memory.index_settings())
 
     def encoder() -> Encoder | None:
-        return memory.open_encoder_of(index).encoder
+        known = index or remembered(memory)
+        few = None if sync else memory.query_encoder.encoder(known)
+        return few or memory.open_encoder_of(known).encoder
 
     embeds = mode != "lexical" and config("embedding.encoder") != "none"
     bounds = Bounds(
@@ -295,21 +386,33 @@ def bring_in_step(
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
     )
-    return freshen(memory.store, memory.index_settings(), bounds, encoder, memory.clock.sleep)
+    return freshen(
+        memory.store,
+        memory.index_settings(),
+        bounds,
+        encoder,
+        memory.clock.sleep,
+        on_progress=memory.on_progress,
+    )
 
 
 def remembered(memory: OpenedWorkspace) -> Remembered:
     """Read which model has made the index, and its files as they were verified then.
 
-    Of several it is the first that has vectors.
+    Of several it is the first that has vectors and can be read.
     """
     for _, _, each in memory.asked:
-        own = Remembered(None, None) if isinstance(each, Reason) else remembered(each)
-        if own.fingerprint:
-            return own
+        with suppress(BusyError, AwayError):
+            own = Remembered(None, None) if isinstance(each, Reason) else remembered(each)
+            if own.fingerprint:
+                return own
+    if memory.asked:
+        return Remembered(None, None)
     try:
         with memory.store.snapshot() as snapshot:
             facts = snapshot.facts
+    except AwayError:  # to be found away once is enough: each time may take some seconds
+        raise
     except (IndexMissingError, StoreError):  # freshness says it, or mends it
         return Remembered(None, None)
     return Remembered(facts.model, facts.fingerprint)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from datetime import date
 
-from memcli.api.ask import begin_vector, bring_in_step, for_all, remembered
+from memcli.api.access import uses
+from memcli.api.ask import (
+    begin_vector,
+    bring_in_step,
+    equipped,
+    for_all,
+    lots_of,
+    naming_models,
+    remembered,
+)
 from memcli.checking import TYPE_CHECKING
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
+from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of, rank_all
 from memcli.errors import Reason
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
+from memcli.search.authority import Authority
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
@@ -58,6 +69,12 @@ def wanted_of(setting: Config) -> Sharing:
     )
 
 
+def following_of(setting: Config) -> Following:
+    """Read how links are followed."""
+    roots = {source.name: source.root for source in setting.sources}
+    return Following(roots, setting("context.hop_eta"), setting("context.hop_theta"))
+
+
 def context_of(
     memory: OpenedWorkspace, text: str, today: date, wanted: Sharing, *, sync: bool | None = None
 ) -> Assembly:
@@ -83,25 +100,28 @@ def _of_a_question(
     filters = Filters(view=memory.config("search.view"))
     index = remembered(memory)
     options = options_of(memory.config, filters=filters)
-    options = options._replace(reranker=memory.reranker(index))
+    options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
         return _without_answer(memory, question, freshness, filters)
+    memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, wanted)
+        lots = lots_of(memory, snapshot, question, options, vector)
         answer, found = find(
             snapshot,
             question.query,
             question.dates,
             options,
             fixed,
-            roots={source.name: source.root for source in memory.config.sources},
-            embed_query=vector,
+            lots=lots,
+            following=following_of(memory.config),
             age_days=question.age_days,
         )
     assembled, answer = assemble(fixed, found, wanted), for_all(memory, answer)
+    freshness = naming_models(freshness, lots)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
@@ -114,6 +134,7 @@ def _of_a_session(
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
     if freshness.state in ("empty", "not_indexed"):
         return _without_answer(memory, None, freshness, filters)
+    memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, wanted)
@@ -122,6 +143,7 @@ def _of_a_session(
             snapshot,
             fixed,
             filters,
+            Authority.read(memory.config)._replace(uses=uses(memory).counts),
             budget=wanted.budget,
             age_days=lambda day: age_days(day, today.isoformat()),
         )

@@ -13,8 +13,6 @@ from memcli.record import Record
 from memcli.types import Filters, Wanted
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.api.opened import OpenedWorkspace
     from memcli.bench.kept import Kept
     from memcli.bench.queries import Query
@@ -147,7 +145,7 @@ def measure_kept(
 
     The index is taken as it is; `today` and `day_first` are for questions without a day.
     """
-    from memcli.api.ask import begin_vector, remembered
+    from memcli.api.ask import begin_vector, lots_of, remembered
     from memcli.bench.kept import Kept, recall
     from memcli.search.expansion import search_expanded
     from memcli.search.options import BUDGET_LIMIT, options_of
@@ -163,12 +161,15 @@ def measure_kept(
             day = date.fromisoformat(query.date) if query.date else today
             question = Question.read(query.text, day, day_first=day_first)
             vector = begin_vector(memory, question, raw, index)
-            asked: Any = {"embed_query": vector, "age_days": question.age_days}
-            found = search(snapshot, question.query, question.dates, raw, **asked)
+            found = search(
+                snapshot, question.query, question.dates, raw,
+                embed_query=vector, age_days=question.age_days,
+            )  # fmt: skip
             sums[0] += recall(query.relevant, found.hits)
             found, behind = search_expanded(
-                snapshot, question.query, question.dates, active,
-                tokens=memory.config("expand.tokens"), **asked,
+                snapshot, lots_of(memory, snapshot, question, active, vector),
+                question.query, question.dates, active,
+                tokens=memory.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
             sums[1] += recall(query.relevant, [*found.hits, *(each.hit for each in behind)])
         tokens = [_tokens(snapshot, view) for view in VIEWS]

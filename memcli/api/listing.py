@@ -35,6 +35,12 @@ def catalogue(
 
     `sync` is that of `ask.bring_in_step`; no text is embedded for it.
     """
+    return memory.answering(lambda asked: _catalogue(asked, filters, order=order, sync=sync))
+
+
+def _catalogue(
+    memory: OpenedWorkspace, filters: Filters, *, order: str, sync: bool | None
+) -> Catalogue:
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
     if freshness.state in ("empty", "not_indexed"):
         return Catalogue(freshness)

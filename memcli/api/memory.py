@@ -23,8 +23,10 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
+    from memcli.api.remember import Noted, TakenBack
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
+    from memcli.remember.gate import WasGiven
     from memcli.types import Filters
 
 
@@ -57,7 +59,7 @@ class Memory(OpenedWorkspace):
         from memcli.search.question import Question
         from memcli.types import Filters
 
-        moment = now or self.clock.now()
+        moment = now or self.moment()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         wanted = options_of(
             config,
@@ -86,6 +88,7 @@ class Memory(OpenedWorkspace):
             reranked=answer.reranked,
             nothing=found.nothing,
             withheld=answer.withheld,
+            uncalibrated=answer.uncalibrated,
         )
 
     def related(
@@ -151,7 +154,7 @@ class Memory(OpenedWorkspace):
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 
-        moment = now or self.clock.now()
+        moment = now or self.moment()
         given = {"context.budget": budget, "context.tail": tail}
         config = self.config.having({name: n for name, n in given.items() if n is not None})
         wanted = check_shares(wanted_of(config))
@@ -165,6 +168,7 @@ class Memory(OpenedWorkspace):
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
             withheld=made.answer.withheld if made.answer else None,
+            uncalibrated=made.answer.uncalibrated if made.answer else None,
             freshness=Fresh(*made.freshness),
             markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(
@@ -202,6 +206,37 @@ class Memory(OpenedWorkspace):
         from memcli.api.read import get
 
         return get(self, target, first=first, count=count, expand=expand)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        to: str = "today",
+        heading: str = "",
+        type: str = "",
+        dry_run: bool = False,
+        force: bool = False,
+        was_given: WasGiven | None = None,
+        now: datetime | None = None,
+    ) -> Noted:
+        """Append a note to the memory if the gate lets it in, as `memcli remember` does.
+
+        `to` is today's log or the path of a file in the workspace, and `heading` a section at its
+        end; `type` is user, feedback, project or reference. `was_given` tells of a line (source,
+        path, text) whether the session was given it: what only says that again is refused. What is
+        refused is no error: `refusal` of the answer says why, with the citation of what stands
+        there. UsageError where the file cannot be written, BusyError where it stays locked.
+        """
+        from memcli.api.remember import Wish, remember
+
+        wish = Wish(to, heading, type, dry_run, force, was_given=was_given)
+        return remember(self, text, wish, now or self.clock.now())
+
+    def take_back(self) -> TakenBack:
+        """Take the last note back while it stands unchanged, as `memcli remember --undo` does."""
+        from memcli.api.remember import take_back
+
+        return take_back(self)
 
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
         """Bring the index in step with the files and embed what is new, as `memcli index` does.

@@ -15,6 +15,7 @@ from functools import cache
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
+from memcli.errors import AwayError, Reason
 from memcli.record import Record
 from memcli.store.open import open_store
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
@@ -22,14 +23,18 @@ from memcli.workspace.locate import holds_markdown, locate, nothing_in
 if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
+    from memcli.api.targets import Target
     from memcli.embedding.choice import Choice, Remembered
+    from memcli.embedding.known import Calibration
     from memcli.embedding.opener import Opened
     from memcli.embedding.query import QueryEncoder
     from memcli.embedding.rerankers import KeptReranker
     from memcli.embedding.wordpiece import WordPiece
-    from memcli.errors import Reason
+    from memcli.indexing.freshness import Freshness
+    from memcli.indexing.indexer import Progress
     from memcli.indexing.planning import Settings
-    from memcli.store.port import Store
+    from memcli.store.port import Snapshot, Store
+    from memcli.types import FileText
 
     Made = TypeVar("Made")
 
@@ -85,6 +90,9 @@ class OpenedWorkspace:
     lives over midnight answers as of today.
     """
 
+    is_past = False  # it stands as a commit has it
+    has_files = True  # documents can be read, not only what is stored of them
+
     def __init__(
         self,
         config: settings.Config,
@@ -102,14 +110,78 @@ class OpenedWorkspace:
         # Name, folder, and the workspace or why it cannot be asked; of several that are one.
         self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
         self.asked_by = ""  # the options that name them
+        self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
+        # Why the index of this machine answers for one that is away.
+        self.stands_in: Reason | None = None
+        # Told what a question does for the index first, where that takes time.
+        self.on_progress: Progress = lambda stage, done, total: None
 
-    def by_encoder(self, fingerprints: Mapping[str, str | None]) -> list[OpenedWorkspace]:
-        """Give the workspaces whose vectors can be compared, each lot as one."""
-        return [self]
+    def by_model(
+        self, snapshot: Snapshot
+    ) -> Sequence[tuple[tuple[str, ...], OpenedWorkspace, Snapshot]]:
+        """Part what is asked by the model that has made its vectors.
+
+        Gives the names of the workspaces of each part, whose settings its model is opened by, and
+        what is asked.
+        """
+        return [((), self, snapshot)]
+
+    def without_failed(self, freshness: Freshness) -> OpenedWorkspace:
+        """Give what can answer, as the freshness has shown."""
+        return self
 
     def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
-        """Answer a question; of several workspaces the rest answers where one fails."""
-        return make(self)
+        """Answer a question; of several workspaces the rest answers where one fails.
+
+        Where the server of the index goes away in the middle, the question is asked once more; the
+        other servers that are named may answer it. Where none does, the index that this machine has
+        of the same files answers, if it has one.
+        """
+        try:
+            return make(self)
+        except AwayError as error:
+            return self._answering_again(make, error)
+
+    def _answering_again(self, make: Callable[[OpenedWorkspace], Made], error: AwayError) -> Made:
+        if error.was_there:
+            try:
+                return make(self)
+            except AwayError as again:
+                error = again
+        local = self.store.stand_in()
+        if local is None:
+            raise error
+        stand_in = self.having(store=local)
+        stand_in.on_progress = self.on_progress
+        text = f"{error.message}; the index of this machine answers instead"
+        stand_in.stands_in = Reason("stand-in", text, error.hint)
+        try:
+            return make(stand_in)
+        finally:
+            local.close()
+
+    def moment(self) -> datetime:
+        """Give the moment that questions are asked at where they name none."""
+        return self.clock.now()
+
+    def provenance(self) -> Reason | None:
+        """Tell what is read that is not the files as they are now; None where it is them."""
+        return None
+
+    def without_files(self, *, sync: bool | None) -> Freshness | None:
+        """Tell what an answer rests on where the files are not here; None where they are."""
+        return None
+
+    def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
+        """Find the document that a target names, and read it.
+
+        `here` is the folder that paths may be told from.
+        """
+        from memcli.api import targets
+
+        settings = self.index_settings()
+        found = targets.resolve(target, settings, here)
+        return found, targets.read(found, settings)
 
     def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
         """Give whose document is named, its name there, and what stands before its source."""
@@ -211,6 +283,28 @@ class OpenedWorkspace:
                 kept = self._reranker = KeptReranker(wanted, self.encoders(), index)
             return kept
 
+    @property
+    def cache_folder(self) -> str:
+        """Name the folder of the user's cache that is this workspace's own."""
+        return settings.folder_of(self.config.workspace, self._environ)
+
+    @property
+    def calibration_file(self) -> str:
+        """Name the file of the constants that the user has fitted."""
+        return settings.calibration_file(self._environ)
+
+    def calibrations(self) -> Mapping[str, Calibration]:
+        """Read the constants that the user has fitted, by fingerprint; ConfigError for others.
+
+        They are read anew for each question, and stand beside the user's configuration.
+        """
+        path = self.calibration_file
+        if not os.path.exists(path):
+            return {}
+        from memcli.config.calibration import read
+
+        return read(path)
+
     def index_settings(self) -> Settings:
         """Gather what the indexer needs."""
         from memcli.indexing.planning import Settings
@@ -227,6 +321,7 @@ class OpenedWorkspace:
             max_bytes=self.config("files.max_bytes"),
             follow_symlinks=self.config("files.follow_symlinks"),
             now_ns=self.clock.now_ns,
+            redacts=self.config("secrets") == "redact",
         )
 
     def encoders(self) -> Choice:
@@ -250,19 +345,24 @@ class OpenedWorkspace:
         return {field: self.config(f"{name}.{field}") for field in known}
 
     def open_encoder(
-        self, sleep: Callable[[float], None] | None = None, *, threads: int | None = None
+        self,
+        sleep: Callable[[float], None] | None = None,
+        *,
+        threads: int | None = None,
+        index: Remembered | None = None,
     ) -> Opened:
         """Open a configured encoder, or learn why none can be used.
 
         `sleep` waits for a server that asks for patience, in place of the clock's, and `threads`
-        stand in the place of `embedding.threads`.
+        stand in the place of `embedding.threads`. Files that an index was made with are not read
+        to see that they are the right ones.
         """
-        from memcli.embedding.registry import open_encoder
+        from memcli.embedding.registry import NOTHING, open_encoder
 
         choice = self.encoders()
         if threads is not None:
             choice = choice._replace(threads=threads)
-        return open_encoder(choice, sleep=sleep or self.clock.sleep)
+        return open_encoder(choice, sleep=sleep or self.clock.sleep, remembered=index or NOTHING)
 
     def open_encoder_of(self, index: Remembered) -> Opened:
         """Open the encoder that has made an index, for a few texts and without waiting."""

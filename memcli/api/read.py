@@ -47,8 +47,11 @@ def get(
     count: int | None = None,
     expand: bool = False,
     here: str | None = None,
+    is_use: bool = True,
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
+
+    It counts as a use of the document, where that is wanted, unless it is none.
 
     `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
     the first being 1. NotFoundError where there is no such document, UsageError for a range that
@@ -56,10 +59,14 @@ def get(
     """
     memory, target, before = memory.owner_of(target)
     settings = memory.index_settings()
-    found = targets.resolve(target, settings, here)
+    if expand and not memory.has_files:
+        raise UsageError(
+            f"--expand reads files, and those of {memory.config.workspace} are not here",
+            hint="memcli search QUERY --expand",
+        )
+    found, file = memory.find(target, here)
     if first is not None and found.first is not None:
         raise _named_twice(found, target, first)
-    file = targets.read(found, settings)
     lines = file.text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
@@ -75,6 +82,10 @@ def get(
     text = "\n".join(lines[start - 1 : end])
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
+    if is_use and memory.config("access.count"):
+        from memcli.api.access import note
+
+        note(memory, [found.document])
     return Lines(
         source=before + found.source,
         path=found.path,

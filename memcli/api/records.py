@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Fresh(Record):
     """How far an answer is behind the files."""
 
-    state: str  # fresh | stale | not_indexed | empty
+    state: str  # fresh | stale | not_indexed | empty | remote
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...]  # what could not be seen or had to be mended
@@ -53,6 +53,7 @@ class SearchResults(Record):
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
     nothing: Reason | None = None  # why nothing was found, where that was not the question
     withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
+    uncalibrated: Reason | None = None  # what confidences rest on, where nobody measured the model
 
 
 class RelatedPassages(Record):
@@ -95,6 +96,7 @@ class ContextBlock(Record):
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
     withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
+    uncalibrated: Reason | None = None  # what confidences rest on, where nobody measured the model
 
 
 class DocumentEntry(Record):

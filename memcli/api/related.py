@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.options import SearchOptions
     from memcli.store.port import Snapshot
-    from memcli.types import Excerpt
+    from memcli.types import Excerpt, Lines
 
 
 class Likenesses(Record):
@@ -54,6 +54,20 @@ def likenesses(
     settings = memory.index_settings()
     found = targets.resolve(target, settings, here)
     first, last = targets.lines_of(found, targets.read(found, settings), settings)
+    return memory.answering(
+        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync)
+    )
+
+
+def _likenesses(
+    memory: OpenedWorkspace,
+    found: targets.Target,
+    lines: Lines,
+    options: SearchOptions,
+    *,
+    sync: bool | None,
+) -> Likenesses:
+    first, last = lines
     freshness = bring_in_step(memory, remembered(memory), options.mode, sync=sync)
     if freshness.state in ("empty", "not_indexed"):
         return Likenesses(*found.document, first, last, freshness)

@@ -21,7 +21,7 @@ from memcli.api.opened import (
     OpenedWorkspace,
     current_folder,
 )
-from memcli.api.together import of_workspace
+from memcli.api.together import FAILED, of_workspace
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.embedding.choice import Remembered
     from memcli.embedding.opener import Opened
-    from memcli.store.port import Store
+    from memcli.indexing.freshness import Freshness
+    from memcli.store.port import Snapshot, Store
     from memcli.types import Encoder
 
     Made = TypeVar("Made")
@@ -86,6 +87,9 @@ class UnionStore:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
             is_own = self._is_asked_by_first and members[0].name == self._stores[0][0]
             yield Union(members, is_asked_by_first=is_own)
+
+    def stand_in(self) -> None:
+        """Give nothing: where one of them is away, the others answer."""
 
     def close(self) -> None:
         """Let go of whatever is held open."""
@@ -138,10 +142,9 @@ class Fellow(Memory):
 
     def open_encoder_of(self, index: Remembered) -> Opened:
         """Open the encoder that has made an index, or give the one that another has opened."""
-        values = self.config.values.items()
-        own = [(name, value.value) for name, value in values if name.startswith(ENCODER_SETTINGS)]
         return self.shelf.take(
-            (repr(own), index), lambda: super(Fellow, self).open_encoder_of(index)
+            (_encoder_settings(self.config), index),
+            lambda: super(Fellow, self).open_encoder_of(index),
         )
 
 
@@ -154,12 +157,12 @@ class Several(Memory):
         *,
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
-        has_own: bool = True,
     ) -> None:
-        """Take the workspaces, the own one first if it is here; at least one can be asked."""
+        """Take the workspaces, the own one first; at least one can be asked."""
         there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
         stores = [(name, opened.store) for name, opened in there]
-        store = UnionStore(stores, is_asked_by_first=has_own)
+        # No other takes the place of the own one: what is private of it would be told.
+        store = UnionStore(stores, is_asked_by_first=asked[0][0] == there[0][0])
         # Whoever asks a question reads snapshots alone.
         super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
         self.asked = asked
@@ -171,26 +174,57 @@ class Several(Memory):
             try:
                 return make(memory)
             except FailedStoreError as error:
-                memory = memory._without(error.name, error.cause)
+                others = memory._without({error.name: error.cause.reason})
+                if others is None:
+                    raise error.cause from None
+                memory = others
 
-    def by_encoder(self, fingerprints: Mapping[str, str | None]) -> list[OpenedWorkspace]:
+    def without_failed(self, freshness: Freshness) -> OpenedWorkspace:
+        """Leave out what could not be brought in step, which would be waited for once more."""
+        failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
+        return (self._without(failed) if failed else None) or self
+
+    def by_model(
+        self, snapshot: Snapshot
+    ) -> Sequence[tuple[tuple[str, ...], OpenedWorkspace, Snapshot]]:
         """Part the workspaces by the model that has made their vectors; those without go first.
 
-        `fingerprints` names it by workspace.
+        The first workspace of each part that has vectors opens its model; the settings of the
+        first of all are those of this memory.
         """
-        there = [each for each in self.asked if not isinstance(each[2], Reason)]
-        made_by = [fingerprints.get(name) for name, _, _ in there]
-        models = list(dict.fromkeys(each for each in made_by if each))
-        if len(models) < 2:
-            return [self]
-        parts: list[OpenedWorkspace] = []
-        for model in models:
-            wanted = (model, None) if model == models[0] else (model,)
-            own = [each for each, by in zip(there, made_by, strict=True) if by in wanted]
-            part = Several(own, environ=self._environ, clock=self.clock, has_own=own[0] is there[0])
-            part.asked_by = self.asked_by
-            parts.append(part)
-        return parts
+        parts = snapshot.by_model() if isinstance(snapshot, Union) else []
+        if len(parts) < 2:
+            return super().by_model(snapshot)
+        opened = {name: each for name, _, each in self.asked if not isinstance(each, Reason)}
+        opened[next(iter(opened))] = self
+        return [(names, opened[names[0]], part) for names, part in parts]
+
+    def only(self, name: str) -> Several:
+        """Give one of the workspaces alone, still by its name; an open encoder serves both.
+
+        UsageError for a name that none has, StoreError for a workspace that cannot be asked.
+        """
+        own = [each for each in self.asked if each[0] == name]
+        if not own:
+            from memcli.config.nearest import nearest
+
+            names = [known for known, _, _ in self.asked]
+            raise UsageError(
+                f"no workspace here is called {name!r}; the names are {', '.join(names)}",
+                hint=nearest(name, names),
+            )
+        _, folder, opened = own[0]
+        if isinstance(opened, Reason):
+            raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
+        is_first = own[0] is next(each for each in self.asked if not isinstance(each[2], Reason))
+        made = Several(own, environ=self._environ, clock=self.clock)
+        # Alone it is no more the own one than it was: what is private of it is not told.
+        store = UnionStore([(name, opened.store)], is_asked_by_first=is_first)
+        made.store = store  # type: ignore[assignment]
+        made.asked_by = f"-w {quote(folder)}"
+        if _encoder_settings(made.config) == _encoder_settings(self.config):
+            made._query_encoder = self.query_encoder
+        return made
 
     def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
         """Give whose document `name:path` names; without a name it is of the own workspace."""
@@ -210,14 +244,16 @@ class Several(Memory):
             if not isinstance(opened, Reason):
                 opened.close()
 
-    def _without(self, name: str, cause: MemcliError) -> Several:
-        """Leave a workspace out, and say why."""
+    def _without(self, failed: Mapping[str, Reason]) -> Several | None:
+        """Leave workspaces out, and say why; None where no other can be asked."""
         asked = [
-            (known, folder, of_workspace(cause.reason, folder) if known == name else opened)
+            (known, folder, of_workspace(failed[known], folder))
+            if known in failed and not isinstance(opened, Reason)
+            else (known, folder, opened)
             for known, folder, opened in self.asked
         ]
         if all(isinstance(opened, Reason) for _, _, opened in asked):
-            raise cause
+            return None
         made = Several(asked, environ=self._environ, clock=self.clock)
         made.asked_by = self.asked_by
         made.config, made._query_encoder = self.config, self.query_encoder
@@ -231,18 +267,20 @@ def open_several(
     settings: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
     clock: Clock = SYSTEM_CLOCK,
+    here: str | None = None,
 ) -> Several:
     """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
 
     `settings` stand above those of each. One that cannot be opened is left out and named, as long
-    as another can. NotFoundError for a folder that is not there, UsageError for an unknown name.
+    as another can. The own one is that of MEMCLI_WORKSPACE, of `here`, or of the current folder.
+    NotFoundError for a folder that is not there, UsageError for an unknown name.
     """
     environ = os.environ if environ is None else environ
-    folders = _folders(named, environ, everywhere=everywhere)
+    folders = folders_of(named, environ, everywhere=everywhere)
     shelf = Shelf()
     asked = [
         (name, folder, _opened(folder, settings, environ, clock, shelf))
-        for name, folder in _own_first(folders, environ)
+        for name, folder in _own_first(folders, environ, here)
     ]
     _check_stores([opened for _, _, opened in asked if not isinstance(opened, Reason)])
     failed = [opened for _, _, opened in asked if isinstance(opened, Reason)]
@@ -282,10 +320,13 @@ def _opened(
     return made
 
 
-def _folders(
+def folders_of(
     named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool
 ) -> dict[str, str]:
-    """Give the folder of each workspace by its name; a folder that is named twice is one."""
+    """Give the folder of each workspace by its name; a folder that is named twice is one.
+
+    The errors are those of `open_several`.
+    """
     known = named_workspaces(environ)
     if everywhere and not known:
         raise UsageError(
@@ -300,10 +341,12 @@ def _folders(
         for each in named
     ]
     listed += known.items() if everywhere else ()
-    names = {os.path.realpath(folder): name for name, folder in reversed(known.items())}
+    folders = {*known.values(), *(folder for _, folder in listed)}
+    real_of = {folder: os.path.realpath(folder) for folder in folders}
+    names = {real_of[folder]: name for name, folder in reversed(known.items())}
     found: dict[str, str] = {}
     for name, folder in listed:
-        real = os.path.realpath(folder)
+        real = real_of[folder]
         if real not in found.values():
             wanted = name or names.get(real) or _name_of(real)
             taken = {*found, *known} - {name, names.get(real, "")}
@@ -323,15 +366,23 @@ def _free(name: str, taken: Collection[str]) -> str:
     return next(each for each in numbered if each not in taken)
 
 
-def _own_first(folders: Mapping[str, str], environ: Mapping[str, str]) -> list[tuple[str, str]]:
+def _own_first(
+    folders: Mapping[str, str], environ: Mapping[str, str], here: str | None
+) -> list[tuple[str, str]]:
     """Put the innermost workspace that holds the current folder before the others, if any does."""
-    here = os.path.realpath(environ.get(ENV_NAME) or current_folder() or os.sep)
+    here = os.path.realpath(environ.get(ENV_NAME) or here or current_folder() or os.sep)
     around = [
         folder for folder in folders.values()
         if os.path.join(here, "").startswith(os.path.join(folder, ""))
     ]  # fmt: skip
     own = max(around, key=len, default="")
     return sorted(folders.items(), key=lambda each: each[1] != own)
+
+
+def _encoder_settings(config: Config) -> str:
+    """Write down the settings that an encoder is opened by."""
+    values = config.values.items()
+    return repr([(name, v.value) for name, v in values if name.startswith(ENCODER_SETTINGS)])
 
 
 def _config_of(asked: Sequence[tuple[str, OpenedWorkspace]]) -> Config:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from memcli import room
 from memcli.api.patience import AskedToWaitError, Patience
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import AwayError, LegMissingError, Reason
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memcli.api.opened import OpenedWorkspace
     from memcli.embedding.opener import Opened
-    from memcli.indexing.indexer import Progress, Report
+    from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
 
@@ -50,6 +50,7 @@ class Done(Record):
     pruned: int
     notices: tuple[str, ...]  # what had to be mended in the index
     warnings: tuple[Reason, ...] = ()  # of the settings
+    borrowed: int = 0  # vectors of fellow workspaces that were taken over
 
 
 class Vectors:
@@ -62,16 +63,17 @@ class Vectors:
         *,
         sleep: Callable[[float], None] | None = None,
         threads: int | None = None,
+        on_made: OnMade | None = None,
     ) -> None:
         """Take the settings of a memory; `sleep` waits for a server in place of its clock's.
 
-        `threads` stand in the place of `embedding.threads`.
+        `threads` stand in the place of `embedding.threads`. `on_made` is told of each batch.
         """
         self.patience = Patience(sleep or memory.clock.sleep)
-        self._threads = threads
+        self._threads, self._on_made = threads, on_made
         self._memory, self._on_progress = memory, on_progress
         self._opened: Opened | None = None
-        self.made = 0
+        self.made = self.borrowed = 0
 
     @property
     def opened(self) -> Opened | None:
@@ -106,15 +108,20 @@ class Vectors:
         choice = self._memory.encoders()
         facts = change.facts
         known = Remembered(facts.model, facts.fingerprint)
+        if facts.fingerprint:
+            self.borrowed += change.borrow(facts.fingerprint)
         if is_verified(choice.names[0], choice, known) and settle_vectors(
             change, configured_fingerprint(choice, known)
         ):
             return
         if self._opened is None or self.may_come_back:
-            self._opened = self._memory.open_encoder(self.patience.ask, threads=self._threads)
+            self._opened = self._memory.open_encoder(
+                self.patience.ask, threads=self._threads, index=known
+            )
         if self._opened.encoder is None:
             return
         change.remember({"model": remember(choice, self._opened)})
+        self.borrowed += change.borrow(self._opened.encoder.fingerprint)
         before = self.made
 
         def count(stage: str, done: int, total: int) -> None:
@@ -124,7 +131,14 @@ class Vectors:
 
         try:
             calling = Calling(self._opened.at_once, self._opened.texts)
-            embed(change, self._opened.encoder, most=most, calling=calling, on_progress=count)
+            embed(
+                change,
+                self._opened.encoder,
+                most=most,
+                calling=calling,
+                on_progress=count,
+                on_made=self._on_made,
+            )
         except LegMissingError as error:
             self._opened = Opened(None, error.reason)
 
@@ -144,7 +158,7 @@ def sync(
     on_progress: Progress = unseen,
 ) -> Done:
     """Bring the index in step as its one writer; `sleep` waits for another one."""
-    settings, before = memory.index_settings(), vectors.made
+    settings, before = memory.index_settings(), (vectors.made, vectors.borrowed)
     report: Report | None = None
 
     def work(change: Change) -> Done:
@@ -159,10 +173,15 @@ def sync(
         pruned = change.prune(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
         warnings = unmatched(settings.sources, change.known)
-        made = vectors.made - before
-        return Done(report, chunks, made, pending, pruned, report.notices, warnings)
+        made, borrowed = vectors.made - before[0], vectors.borrowed - before[1]
+        notices = report.notices
+        return Done(report, chunks, made, pending, pruned, notices, warnings, borrowed)
 
     done, notices = _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
+    if job.prune:
+        from memcli.history.side_indexes import drop_side_indexes
+
+        drop_side_indexes(memory.store.local)
     return done._replace(notices=(*notices, *done.notices))
 
 
@@ -208,16 +227,26 @@ def _as_writer(
 ) -> tuple[Made, list[str]]:
     """Do work as the one writer, again after each wait for a server.
 
+    Where the store goes away in the middle, it is done once more: it goes on where the first try
+    was, because whole documents were stored, perhaps at another server that is named.
+
     Gives what was made, and what had to be mended or could not be until the index was closed.
     """
     notices: list[str] = []
+    went_away = False
     while True:
         made = None
-        with (
-            memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
-            suppress(AskedToWaitError),
-        ):
-            made = work(change)
+        try:
+            with (
+                memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
+                suppress(AskedToWaitError),
+            ):
+                made = work(change)
+        except AwayError as error:
+            if went_away or not error.was_there:
+                raise
+            went_away = True
+            continue
         notices += change.notices
         if made is not None:
             return made, notices

@@ -72,15 +72,20 @@ def resolve_path(source: str, path: str, settings: Settings) -> Target:
     return _listed(shown(source, path), [Target(source, path)], settings)
 
 
+def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
+    """Find the document that is meant among those that are stored; NotFoundError for none."""
+    readings = _readings(target, sorted({source for source, _ in known}), lambda name: ())
+    for reading in readings:
+        if reading.document in known:
+            return reading
+    raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
+
+
 def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
     """Give the first reading that is a document."""
-    from memcli.workspace.discover import discover
+    from memcli.indexing.planning import listing_of
 
-    listing = discover(
-        settings.sources,
-        max_bytes=settings.max_bytes,
-        follow_symlinks=settings.follow_symlinks,
-    )
+    listing = listing_of(settings)
     known = {(file.source, file.path) for file in listing.files}
     skipped = {(skip.source, skip.path): skip for skip in listing.skips}
     for reading in readings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from shlex import quote
 
 from memcli.checking import TYPE_CHECKING
@@ -23,12 +23,11 @@ Asked = tuple[str, str, "OpenedWorkspace | Reason"]
 
 def together(
     asked: Sequence[Asked],
-    bring_in_step: Callable[[OpenedWorkspace], tuple[Freshness, str | None]],
+    bring_in_step: Callable[[OpenedWorkspace], Freshness],
 ) -> Freshness:
     """Bring each workspace in step; where one fails, the rest answers.
 
-    The encoder of its vectors is named too, where vectors are asked. IndexMissingError where none
-    can answer.
+    IndexMissingError where none can answer.
     """
     states = side_by_side(lambda each: _state(each, bring_in_step), asked)
     if all(state.state == FAILED for state in states):
@@ -45,7 +44,7 @@ def joined(states: Sequence[StoreState]) -> Freshness:
     waiting = [state for state in states if state.state not in (*ANSWERING, "empty")]
     left_out = [_left_out(state) for state in waiting if state.reason]
     own = (notice for state in states for notice in state.notices)
-    notices = [*left_out, *own, *_of_other_models(there)]
+    notices = [*left_out, *own]
     if not there:
         state = "not_indexed" if waiting else "empty"
         reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
@@ -63,39 +62,25 @@ def joined(states: Sequence[StoreState]) -> Freshness:
     )
 
 
-def _of_other_models(states: Sequence[StoreState]) -> Iterator[Reason]:
-    """Say which workspaces are found by words alone, if any."""
-    made_by = [state.fingerprint for state in states if state.fingerprint]
-    others = [s.name for s in states if s.fingerprint and s.fingerprint != made_by[0]]
-    if others:
-        text = (
-            f"{', '.join(others)}: another model has made the vectors there; search joins the"
-            " answers by how sure each is, all else finds it by words alone"
-        )
-        yield Reason("other-model", text, "memcli help workspaces")
-
-
 def of_workspace(reason: Reason, folder: str) -> Reason:
     """Let a hint name the workspace that it is for."""
     is_command = reason.hint.startswith("memcli ") and not reason.hint.startswith("memcli help")
     return reason._replace(hint=f"{reason.hint} -w {quote(folder)}") if is_command else reason
 
 
-def _state(
-    each: Asked, bring_in_step: Callable[[OpenedWorkspace], tuple[Freshness, str | None]]
-) -> StoreState:
+def _state(each: Asked, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -> StoreState:
     name, folder, opened = each
     if isinstance(opened, Reason):
         return StoreState(name, folder, FAILED, 0, opened)
     try:
-        found, made_by = bring_in_step(opened)
+        found = bring_in_step(opened)
     except (MemcliError, OSError) as error:
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return StoreState(name, folder, FAILED, 0, of_workspace(why, folder))
     reason = found.reason and of_workspace(found.reason, folder)
     told = (of_workspace(notice, folder) for notice in found.notices)
     notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
-    return StoreState(name, folder, found.state, found.pending, reason, notices, made_by)
+    return StoreState(name, folder, found.state, found.pending, reason, notices)
 
 
 def _left_out(state: StoreState) -> Reason:

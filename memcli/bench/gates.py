@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.queries import HIGH
@@ -82,6 +82,15 @@ def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
         for move in moves(baseline, rows)
         if move.after.importance >= HIGH
         and move.before.scores["Hit@5"] > move.after.scores["Hit@5"]
+    ]
+
+
+def important_misses(rows: Sequence[Row], known: Collection[str]) -> list[Row]:
+    """Give the questions of high importance that miss the first 5; those with `known` ids aside."""
+    return [
+        row
+        for row in rows
+        if row.importance >= HIGH and not row.scores["Hit@5"] and row.id not in known
     ]
 
 

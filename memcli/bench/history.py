@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.bench.gates import newly_missed, told_move
+from memcli.bench.gates import important_misses, newly_missed, told, told_move
 from memcli.bench.rows import HEADLINE, drop, moves, quality_of, rows_of
 from memcli.embedding.models import model_name
 
@@ -42,6 +42,21 @@ def regressions(before: Receipt, after: Receipt, max_drop: float) -> list[str]:
         )
     lines += [f"newly missed since {when}: {told_move(move)}" for move in newly_missed(old, new)]
     return lines
+
+
+def unaccepted_misses(
+    history: Sequence[Receipt], before: Receipt | None, after: Receipt
+) -> list[str]:
+    """Give one line for each question of high importance that misses, and was not accepted so.
+
+    A question that `before` answered is newly missed, which `regressions` says.
+    """
+    accepted = next((receipt for receipt in reversed(history) if receipt["accepted"]), None)
+    answered = rows_of(before) if before else []
+    known = {row.id for row in answered if row.scores["Hit@5"]}
+    known |= {row.id for row in rows_of(accepted)} if accepted else set()
+    missed = important_misses(rows_of(after), known)
+    return [f"of high importance and missed: {told(row)}" for row in missed]
 
 
 def changes(before: Receipt, after: Receipt) -> list[str]:

@@ -34,6 +34,8 @@ def compare(before: Receipt, after: Receipt) -> dict[str, Any]:
     """Describe what moved as `memcli.bench-replay/1` does."""
     pairs = _pairs(before["passages"], after["passages"])
     moved = [_move(old, new, after) for old, new in pairs]
+    behind = _pairs(before.get("expanded", ()), after.get("expanded", ()))
+    added = {} if "expanded" not in before else {"expanded": [_behind(*pair) for pair in behind]}
     return {
         "schema": "memcli.bench-replay/1",
         "query": before["query"],
@@ -45,9 +47,10 @@ def compare(before: Receipt, after: Receipt) -> dict[str, Any]:
             and new is not None
             and (old["rank"], old["score"], old["text_hash"])
             == (new["rank"], new["score"], new["text_hash"])
-            for old, new in pairs
+            for old, new in (*pairs, *behind)
         ),
         "passages": moved,
+        **added,
     }
 
 
@@ -59,8 +62,14 @@ def changes(before: Receipt, after: Receipt) -> list[str]:
         found.append(f"index revision {old['revision']} -> {new['revision']}")
     if old["fingerprint"] != new["fingerprint"]:
         found.append(f"model {old['fingerprint'] or 'none'} -> {new['fingerprint'] or 'none'}")
+    if "calibration" in before and before["calibration"] != after.get("calibration"):
+        found.append("how sure the model's cosines make a passage (memcli bench calibrate)")
+    uses = before.get("accesses"), after.get("accesses")
+    if None not in uses and uses[0] != uses[1]:
+        found.append(f"counted uses {uses[0]} -> {uses[1]}")
     for name in sorted({*before["settings"], *after["settings"]}):
-        was, now = before["settings"].get(name), after["settings"].get(name)
+        now = after["settings"].get(name)
+        was = before["settings"].get(name, now)  # an earlier receipt knows fewer of them
         if was != now:
             found.append(f"{name} {was} -> {now}")
     for leg in ("lexical", "dense"):
@@ -84,7 +93,7 @@ def lines(record: Mapping[str, Any]) -> list[str]:
     if record["same"]:
         drawn.append("The passages are the same, with the same scores.")
         return drawn
-    for passage in record["passages"]:
+    for passage in (*record["passages"], *record.get("expanded", ())):
         before, after = passage["before"], passage["after"]
         ranks = f"{_rank(before):>2} -> {_rank(after):>2}"
         where = (after or before)["citation"]
@@ -141,8 +150,14 @@ def _move(old: Passage | None, new: Passage | None, after: Receipt) -> dict[str,
         "before": _brief(old),
         "after": _brief(new),
         "stages": stages,
-        "why": _why_gone(old, after) if old is not None and new is None else "",
+        "why": _why_gone(old, after) if old is not None and new is None and after else "",
     }
+
+
+def _behind(old: Passage | None, new: Passage | None) -> dict[str, Any]:
+    """Describe what became of raw lines behind a summary."""
+    why = "no summary leads to it now, or others answer better"
+    return {**_move(old, new, {}), "why": why} if new is None else _move(old, new, {})
 
 
 def _scores(passage: Passage) -> dict[str, float]:

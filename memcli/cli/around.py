@@ -18,7 +18,8 @@ def around(memory: OpenedWorkspace, hit: Hit, count: int) -> Around:
     first = max(1, hit.start_line - count)
     try:
         name = shown(*hit.about.document)
-        found = get(memory, name, first=first, count=hit.end_line + count - first + 1)
+        wide = hit.end_line + count - first + 1
+        found = get(memory, name, first=first, count=wide, is_use=False)
     except MemcliError:
         return NOTHING_AROUND
     lines = list(enumerate(found.text.split("\n"), start=found.start_line))

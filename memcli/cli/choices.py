@@ -13,6 +13,7 @@ LIST_FORMATS = ("text", "json", "jsonl", "paths", "paths0")
 LIST_ORDERS = ("path", "date", "newest")
 COUNTED = ("kind", "tag", "key", "source")
 _SHORT = {"md": "markdown", "ndjson": "jsonl", "files": "paths", "0": "paths0"}
+CHANGES_FORMATS = ("text", "json", "markdown")
 CONTEXT_FORMATS = ("markdown", "json")
 SUMMARIZERS = ("extractive", "command")
 

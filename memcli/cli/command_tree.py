@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memcli.agents.table import NAMES as AGENT_NAMES
+from memcli.agents.table import PARTS as AGENT_PARTS
+from memcli.agents.table import SCOPES as AGENT_SCOPES
 from memcli.cli.choices import (
     CONTEXT_FORMATS,
     COUNTED,
@@ -17,6 +20,7 @@ from memcli.cli.choices import (
 from memcli.cli.help_text import default_of
 from memcli.cli.terminal import WHEN
 from memcli.config.settings import BY_NAME, FLAGS
+from memcli.hook.agents import AGENTS
 from memcli.record import Record
 from memcli.render.jsonio import RELATED_KEYS, RESULT_KEYS
 from memcli.types import SCOPES, TRUSTS
@@ -52,7 +56,11 @@ _OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "search": {"--format": SEARCH_FORMATS},
     "context": {"--format": CONTEXT_FORMATS},
     "related": {"--format": SEARCH_FORMATS, "--fields": RELATED_KEYS},
+    "hook": {"--for": tuple(AGENTS)},
     "ls": {"--format": LIST_FORMATS, "--sort": LIST_ORDERS, "--count": COUNTED},
+    "agents install": {"--for": AGENT_NAMES, "--scope": AGENT_SCOPES, "--with": AGENT_PARTS},
+    "agents uninstall": {"--for": AGENT_NAMES, "--scope": AGENT_SCOPES},
+    "help": {"--for": AGENT_NAMES},
 }
 
 

@@ -35,7 +35,10 @@ def commented(*, user: bool) -> str:
     sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:
-        text += f"\n[{section}]\n" + "".join(map(_setting, each))
+        found = list(each)
+        # A key without a table has to stand before all tables.
+        head = "\n" if found[0].name == section else f"\n[{section}]\n"
+        text += head + "".join(map(_setting, found))
     return text + _SOURCE
 
 
@@ -44,7 +47,7 @@ def _setting(key: Key) -> str:
         f"{key.help} Values: {allowed(key)}.", 98, initial_indent="# ", subsequent_indent="# ",
         break_on_hyphens=False,
     )  # fmt: skip
-    return f"{about}\n# {key.name.partition('.')[2]} = {shown_default(key)}\n"
+    return f"{about}\n# {key.name.rpartition('.')[2]} = {shown_default(key)}\n"
 
 
 def write_new(path: str, *, user: bool) -> None:

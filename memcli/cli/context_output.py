@@ -13,6 +13,7 @@ from memcli.cli.search_output import (
     say_freshness,
     say_repaired,
     say_reranked,
+    say_uncalibrated,
 )
 from memcli.context.assemble import tokens
 from memcli.context.parts import ALWAYS, PREFERENCES, RECENT, SECTIONS, SOFT, ContextPart, markdown
@@ -101,6 +102,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)
         say_asked(found.answer, terminal)
+        say_uncalibrated(found.answer, skin, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation

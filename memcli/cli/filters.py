@@ -5,12 +5,13 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import check
 from memcli.errors import UsageError
-from memcli.types import SCOPES, TRUSTS, Where
+from memcli.types import SCOPES, TRUSTS, Filters, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    from memcli.cli.skin import Skin
+    from memcli.cli.skin import Shared, Skin
     from memcli.search.dates import DateSpan
 
 
@@ -23,19 +24,33 @@ def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
     return True if sync else False if no_sync else None
 
 
-def check_words(
-    skin: Skin,
-    source: list[str] | None,
-    scope: list[str] | None = None,
-    trust: list[str] | None = None,
-) -> None:
-    """Raise UsageError for a source, a scope or a trust that there is not."""
-    check("--source", source or (), [each.name for each in skin.config.sources])
-    check("--scope", scope or (), SCOPES)
-    check("--trust", trust or (), TRUSTS)
+def check_as_of(shared: Shared, others: Mapping[str, object]) -> Shared:
+    """Give the options, with none that has no place beside an earlier state; else UsageError."""
+    given = [option for option, value in others.items() if value is not None]
+    if shared.as_of is not None and given:
+        raise UsageError(
+            f"{given[0]} is about the files of today and cannot be combined with --as-of",
+            hint="memcli get CITATION --as-of DATE",
+        )
+    return shared
 
 
-def tags_of(given: list[str] | None) -> tuple[str, ...]:
+def filters_of(
+    skin: Skin, given: Mapping[str, list[str] | None], bounds: Sequence[DateSpan] = ()
+) -> Filters:
+    """Read what is given for the fields of Filters; UsageError for what there is not."""
+    check("--source", given.get("sources") or (), [each.name for each in skin.config.sources])
+    check("--scope", given.get("scopes") or (), SCOPES)
+    check("--trust", given.get("trusts") or (), TRUSTS)
+    first, last = span_of(bounds)
+    read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in given.items()}
+    read["paths"] = _paths_of(given.get("paths"), skin)
+    read["tags"] = _tags_of(given.get("tags"))
+    read["where"] = _where_of(given.get("where"))
+    return Filters(since=first, until=last, **read)
+
+
+def _tags_of(given: list[str] | None) -> tuple[str, ...]:
     """Take the tags of --tag; UsageError for one without a letter."""
     for tag in given or ():
         if not tag.strip(" #/"):
@@ -43,7 +58,7 @@ def tags_of(given: list[str] | None) -> tuple[str, ...]:
     return tuple(given or ())
 
 
-def where_of(given: list[str] | None) -> tuple[Where, ...]:
+def _where_of(given: list[str] | None) -> tuple[Where, ...]:
     """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
     return tuple(map(_where, given or ()))
 
@@ -80,7 +95,7 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     return read(bounds)
 
 
-def paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
+def _paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
     """Let each name or glob stand for files and for all below a folder, from here or of a source.
 
     The name of a source stands for all of it. One that begins with `./` or `../` is a path from

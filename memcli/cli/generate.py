@@ -23,12 +23,15 @@ EXIT_MEANINGS = {
     "NEGATIVE": "the negative answer that was asked for: `search -e` found nothing, "
     "`status --check` is not in step, `get --hash` no longer matches, a gate of `bench` is not "
     "passed, `compact --verify` found what does not hold, `compact --undo` left a summary that was "
-    "edited or cannot be read",
+    "edited or cannot be read, `remember` did not keep the note or take one back, "
+    "`lint --fail-on` found something, "
+    "`agents uninstall` left what was edited",
     "USAGE": "the command line or the configuration cannot be used, the output cannot be written, "
     "the system refuses, or the budget of a context is too small for what has to be in it",
     "NOT_FOUND": "no such workspace, document, heading or record",
     "NO_INDEX": "the index is missing, or cannot be opened or written, where it is needed",
-    "BUSY": "another process is writing the index, or watches it already (`index --watch`)",
+    "BUSY": "another process is writing the index or the file of an agent, or watches already "
+    "(`index --watch`)",
     "NO_LEG": "vectors were required (`--require-dense`) and could not take part",
     "BUG": "a bug in memcli; `--debug` shows where",
     "INTERRUPTED": "interrupted (Ctrl-C); what was done is kept",

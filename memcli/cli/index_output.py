@@ -48,6 +48,7 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> di
         "files": file_lists(done.report),
         "chunks": done.chunks,
         "embedded": done.embedded,
+        **({"borrowed": done.borrowed} if done.borrowed else {}),
         "pending": done.pending,
         "pruned": done.pruned,
         "warnings": [sentence(warning) for warning in done.warnings],
@@ -103,7 +104,8 @@ def _summary(done: Done) -> str:
     waiting = "1 text waits" if pending == 1 else f"{pending} texts wait"
     tail = f", {waiting} for a vector" if pending else ""
     made = f"{_of(done.chunks, 'chunk')}, {_of(done.embedded, 'text')} embedded"
-    return f"Indexed: {files}; {made}{tail}."
+    borrowed = f", {done.borrowed} as fellow workspaces have them" if done.borrowed else ""
+    return f"Indexed: {files}; {made}{borrowed}{tail}."
 
 
 def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:

@@ -33,6 +33,23 @@ Everywhere = Annotated[
         "--everywhere", help="Ask every workspace that has a name.", rich_help_panel=GENERAL
     ),
 ]
+WorkspaceName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="A workspace of the shared store, as it is stored there.",
+        rich_help_panel=GENERAL,
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="WHEN",
+        help="The memory as it was at the end of a day, or at a commit.",
+        show_default="as it is",
+    ),
+]
 Presets = Annotated[
     list[str] | None,
     typer.Option(

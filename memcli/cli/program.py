@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 COMMANDS = (
-    "index", "search", "pick", "related", "get", "ls", "context", "status", "compact", "bench",
-    "config", "init", "mcp", "help",
+    "index", "search", "pick", "related", "get", "ls", "context", "remember", "worth",
+    "changes", "status", "compact", "lint", "bench", "store", "config", "init", "mcp", "hook",
+    "agents", "help",
 )  # fmt: skip
 
 # What other programs call these commands.
@@ -30,8 +31,12 @@ OTHER_NAMES = {
     **dict.fromkeys(("similar", "like", "find-related", "neighbors", "neighbours"), "related"),
     **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
+    **dict.fromkeys(("note", "save", "append", "memory_remember"), "remember"),
+    **dict.fromkeys(("log", "diff", "news", "learned", "whatsnew"), "changes"),
+    **dict.fromkeys(("audit", "check", "validate"), "lint"),
     "setup": "init",
     "mcp-server": "mcp",
+    **dict.fromkeys(("install", "wire", "integrate"), "agents"),
     "settings": "config --init",
     **dict.fromkeys(("completion", "completions"), "help --completions bash"),
     "version": "--version",
@@ -46,29 +51,37 @@ Usage: memcli COMMAND [OPTIONS]
   memcli search "why did the pool run dry"   find passages, best first
   memcli search ERR_POOL_EXHAUSTED --json    the same for a program
   memcli context "why did it run dry"        the memory for a prompt
+  memcli remember "deploys are on Tuesdays"  append a note to today's log
   memcli index                               embed what is new
   memcli index --watch                       stay, and index whatever changes
   memcli status                              what is indexed, what is behind
 
 Commands:
-  search   Find passages by words and meaning.
-  pick     Choose a passage, and open it in the editor.
-  related  Find the passages most like the one at a place.
-  get      Print lines of a document, by path, citation or record ref.
-  ls       List the documents, with date, kind and tags.
-  index    Bring the index in step with the files.
-  context  Assemble the memory for a prompt, within a token budget.
-  status   Show what the index knows, and what it does not.
-  compact  Turn old logs into short summaries; nothing is lost.
-  bench    Measure how well search finds things, on your own questions.
-  config   Show every setting, its value and where that comes from.
-  init     Make a folder a workspace, and say what was found in it.
-  mcp      Give an agent the memory as tools, over its pipes.
-  help     Explain a topic, one of those below.
+  search    Find passages by words and meaning.
+  pick      Choose a passage, and open it in the editor.
+  related   Find the passages most like the one at a place.
+  get       Print lines of a document, by path, citation or record ref.
+  ls        List the documents, with date, kind and tags.
+  index     Bring the index in step with the files.
+  context   Assemble the memory for a prompt, within a token budget.
+  remember  Append a note to the memory, unless it is known already.
+  worth     Say what each paragraph of a text would be worth to remember.
+  changes   Tell what the memory has learned, day by day.
+  status    Show what the index knows, and what it does not.
+  compact   Turn old logs into short summaries; nothing is lost.
+  lint      List what is rotten in the notes: secrets, repetitions, dead links.
+  bench     Measure how well search finds things, on your own questions.
+  store     Share an index between machines, on a server.
+  config    Show every setting, its value and where that comes from.
+  init      Make a folder a workspace, and say what was found in it.
+  mcp       Give an agent the memory as tools, over its pipes.
+  hook      Give an agent what its prompts need, when it runs its hooks.
+  agents    List the agents found here, and wire memcli into them.
+  help      Explain a topic, one of those below.
 
 Topics:  agents, conversations, cron, environment, exit-codes, files,
-         front-matter, json, presets, python, query-syntax, ranking,
-         summaries, workspaces
+         fleets, front-matter, history, hooks, json, lint, presets, python,
+         query-syntax, ranking, remembering, secrets, summaries, workspaces
 
 Options:
   --version    Show the version.

@@ -29,6 +29,7 @@ class Shape(Record):
     template: Template | None = None  # of the form TEMPLATE
     brief: bool = False  # a line a passage
     around: int = 0  # lines of the file above and below each passage
+    superseded: bool = False  # with the older lines that a passage corrects
     is_fitted: bool = False  # a terminal shows what fits it
 
 

@@ -118,6 +118,9 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
         jsonio.result(passage, _file(hit.about, skin), full=full, explain=explain)
         for passage, hit in zip(passages_of(hits, words=found.words), hits, strict=True)
     ]
+    for record, hit in zip(results, hits, strict=True):
+        if older := (found.superseded or {}).get(hit.citation):
+            record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
     return (
         [{key: each[key] for key in keys if key in each} for each in results] if keys else results
     )
@@ -193,6 +196,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     else:
         say_asked(answer, terminal)
     _say_budget(answer, terminal)
+    say_uncalibrated(answer, skin, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
     if (shape.explain or terminal.verbose) and answer.withheld:
@@ -237,6 +241,20 @@ def say_asked(answer: Answer, terminal: Terminal) -> None:
         terminal.say(terminal.safe_line(f"What matches best is not said by {names}."))
 
 
+def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:
+    """Say what confidences rest on where nobody has measured the model.
+
+    It is said where a least confidence is set and to who asks; else once for a workspace, when it
+    has decided the verdict.
+    """
+    reason, terminal = answer.uncalibrated, skin.terminal
+    if reason is None or not answer.candidates:
+        return
+    is_asked = explain or terminal.verbose or skin.config("search.min_score") > 0
+    if is_asked or (answer.verdict == "weak" and not terminal.quiet and _is_news(reason, skin)):
+        terminal.advise(reason)
+
+
 def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
     """Say in one line how dates were read that are not written as ISO days."""
     if not dates:
@@ -274,22 +292,26 @@ def say_dense(dense: Leg, skin: Skin) -> None:
     That the model cannot read a script is said once for a workspace, and with -v each time.
     """
     terminal, reason = skin.terminal, dense.reason
-    if not dense.ran:
-        if reason is None or reason.code == MODE_IS_LEXICAL.code:
+    if reason is not None:  # with `dense.ran`: of some of several workspaces
+        if reason.code == MODE_IS_LEXICAL.code:
             return
-        if reason.code == "script" and not terminal.verbose and (terminal.quiet or _is_told(skin)):
+        if (
+            reason.code == "script"
+            and not terminal.verbose
+            and (terminal.quiet or not _is_news(reason, skin))
+        ):
             return
         terminal.advise(by_keywords(reason))
-    elif dense.embedded < dense.total:
+    elif dense.ran and dense.embedded < dense.total:
         text = f"{dense.embedded} of {dense.total} texts are embedded"
         hint = f"memcli index {skin.memory.asked_by}".rstrip()
         terminal.advise(Reason("not-embedded", text, hint))
 
 
-def _is_told(skin: Skin) -> bool:
+def _is_news(reason: Reason, skin: Skin) -> bool:
     from memcli.cli.told import is_news
 
-    return not is_news("script", skin.config.workspace, os.environ)
+    return is_news(reason.code, skin.config.workspace, os.environ)
 
 
 def by_keywords(reason: Reason) -> Reason:

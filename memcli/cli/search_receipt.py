@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
 
 
-def make(found: Answered, skin: Skin, wanted: SearchOptions) -> dict[str, Any]:
-    """Describe a search that was answered."""
+def make(found: Answered, skin: Skin, wanted: SearchOptions, *, expand: bool) -> dict[str, Any]:
+    """Describe a search that was answered; with `expand` the lines behind summaries too."""
     from memcli.search.receipt import Inquiry, receipt
 
     _check(skin, "search")
     settings = side_files.settings_of(skin)
     flags = _flags(skin, settings)
     question = found.question
-    asked = Inquiry(question.text, skin.now, wanted.filters, wanted.budget, flags, settings)
+    asked = Inquiry(
+        question.text, skin.now, wanted.filters, wanted.budget, flags, settings, _accesses(skin)
+    )
     return receipt(
         asked,
         question.query,
@@ -32,6 +34,7 @@ def make(found: Answered, skin: Skin, wanted: SearchOptions) -> dict[str, Any]:
         found.answer,
         whole=wanted.whole,
         sort=wanted.sort,
+        expanded=found.expanded if expand else None,
     )
 
 
@@ -45,7 +48,7 @@ def make_of_context(made: Assembly, skin: Skin, *, budget: int) -> dict[str, Any
     flags = _flags(skin, settings)
     question = made.question
     text = question.text if question else ""
-    asked = Inquiry(text, skin.now, made.filters, budget, flags, settings)
+    asked = Inquiry(text, skin.now, made.filters, budget, flags, settings, _accesses(skin))
     return receipt(asked, Made(question, made.answer, made.assembled, made.revision))
 
 
@@ -55,6 +58,15 @@ def _check(skin: Skin, command: str) -> None:
         raise UsageError(
             "--receipt is of one workspace, and several are asked", hint=f"memcli {command} --help"
         )
+
+
+def _accesses(skin: Skin) -> int | None:
+    """Give the revision of the counts of use, None where nothing is counted."""
+    if not skin.config("access.count"):
+        return None
+    from memcli.api.access import uses
+
+    return uses(skin.memory).revision
 
 
 def _flags(skin: Skin, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -207,6 +207,7 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
+        shown += _superseded(hit, found, skin)
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -234,6 +235,7 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
+        shown += _superseded(hit, found, skin)
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -249,6 +251,18 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         return screen.heading(hits, made)
 
     return Shows(whole, brief, behind, heading)
+
+
+def _superseded(hit: Hit, found: Answered, skin: Skin) -> str:
+    """Write the older lines that a passage corrects, a line each."""
+    older = (found.superseded or {}).get(hit.citation, ())
+    style, safe = skin.terminal.style, skin.terminal.safe_line
+    lines = (
+        f"{plain.INDENT}{style.dim}corrects {safe(skin.name(each.source, each.path))}"
+        f":{each.start_line} ({each.date}):{style.end} {safe(each.text)}\n"
+        for each in older
+    )
+    return "".join(lines)
 
 
 def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
 # Settings that an answer depends on.
-SETTINGS = ("search.", "embedding.", "chunk.", "rerank.")
+SETTINGS = (
+    "search.", "convex.", "passes.", "authority.", "embedding.", "chunk.", "rerank.", "expand.",
+    "access.",
+)  # fmt: skip
 
 
 def read_text(path: str, hint: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
 
 from memcli.api.memory import Memory
@@ -35,6 +36,8 @@ class Shared(Record):
     color: str
     now: str | None
     everywhere: bool | None = None  # None of a command that asks one workspace
+    workspace_name: str | None = None  # of a shared store, whose files lie elsewhere
+    as_of: str | None = None  # the day or commit whose state is asked
 
 
 class Skin(Record):
@@ -71,10 +74,10 @@ class Skin(Record):
         return self._replace(memory=made)
 
     def file_of(self, source: str, path: str) -> str | None:
-        """Give the absolute path of a document; None for a source that is configured no longer."""
+        """Give the absolute path of a document; None where its source has no folder here."""
         roots = (each.root for each in self.config.sources if each.name == source)
         root = next(roots, None)
-        return None if root is None else os.path.join(root, path)
+        return os.path.join(root, path) if root else None
 
     def name(self, source: str, path: str) -> str:
         """Name a document by its path from here, as other programs and `memcli get` take it.
@@ -110,8 +113,8 @@ def make_skin(
 ) -> Skin:
     """Open the workspace for a command; `flags` may hold None for not given.
 
-    Says what is searched where no workspace is marked; `anywhere` is for who asks for none, and
-    `here` stands in the place of the current folder.
+    Says once what is searched where no workspace is marked; `anywhere` is for who asks for none,
+    and `here` stands in the place of the current folder.
     """
     terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
     given = {name: value for name, value in flags.items() if value is not None}
@@ -119,8 +122,8 @@ def make_skin(
     for reason in memory.config.passed:
         terminal.advise(reason)
     if not (memory.config.is_marked or anywhere or memory.asked):
-        terminal.say(_what_is_searched(memory.config))
-    moment = _parse_now(shared.now) if shared.now else memory.clock.now()
+        _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
+    moment = _parse_now(shared.now) if shared.now else memory.moment()
     return Skin(memory, terminal, moment, here or current_folder())
 
 
@@ -129,6 +132,21 @@ def _open(
 ) -> Memory:
     """Open one workspace, or several as one."""
     folders = shared.workspace or ()
+    if shared.workspace_name is not None:
+        if folders or shared.everywhere or shared.as_of is not None:
+            raise UsageError(
+                "--workspace-name names a workspace of the shared store as it is, and no other",
+                hint=f"--workspace-name {shared.workspace_name}",
+            )
+        from memcli.api.remote import open_remote
+
+        return open_remote(shared.workspace_name, settings=settings)
+    is_of_several = shared.everywhere or len(folders) > 1
+    if is_of_several and shared.as_of is not None:
+        raise UsageError(
+            "--as-of is about one repository, and several workspaces are asked",
+            hint="memcli search QUERY -w FOLDER --as-of DATE",
+        )
     if len(folders) > 1 and shared.everywhere is None:
         from shlex import quote
 
@@ -136,23 +154,62 @@ def _open(
             f"this command is about one workspace, and -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
-    if shared.everywhere or len(folders) > 1:
+    if is_of_several:
         from memcli.api.several import open_several
 
-        return open_several(folders, everywhere=bool(shared.everywhere), settings=settings)
+        return open_several(
+            folders, everywhere=bool(shared.everywhere), settings=settings, here=here
+        )
     folder = folders[0] if folders else None
     if folder is not None and folder.startswith("@"):
         from memcli.config.workspaces import folder_of_name
 
         folder = folder_of_name(folder, os.environ)
+    if shared.as_of is not None:
+        from memcli.api.as_of import open_as_of
+
+        now = _parse_now(shared.now) if shared.now else None
+        return open_as_of(shared.as_of, folder, settings=settings, now=now, here=here)
     return Memory.open(folder, settings=settings, anywhere=anywhere, here=here)
+
+
+@contextmanager
+def first_index(skin: Skin) -> Iterator[None]:
+    """Show how far an index of an earlier state is, where a question has to make it first."""
+    if not skin.memory.is_past:
+        yield
+        return
+    from memcli.cli.progress import Progress
+
+    with Progress(skin.terminal, skin.memory.clock.monotonic) as progress:
+        skin.memory.on_progress = progress.update
+        yield
+
+
+def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
+    """Say what was chosen for a folder the first time, and with -v each time."""
+    from memcli.cli.told import is_news
+    from memcli.digests import blake2b
+
+    if terminal.quiet:
+        return
+    of = blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    if is_news(f"unmarked-{of}", workspace, os.environ) or terminal.verbose:
+        terminal.say(line)
 
 
 def _what_is_searched(config: Config) -> str:
     """Say what stands in the place of a workspace that somebody has marked."""
-    names = [source.name for source in config.sources if source.name != MEMORY_SOURCE]
-    more = len(names) - SHOWN_MEMORIES
-    told = ", ".join(names[:SHOWN_MEMORIES]) + (f" and {more} more" if more > 0 else "")
+    every = {source.name for source in config.sources}
+    # Rules of an agent beside its memory are that agent's.
+    names = [
+        source.name
+        for source in config.sources
+        if source.name != MEMORY_SOURCE and source.name.rpartition(".")[0] not in every
+    ]
+    shown, more = names[:SHOWN_MEMORIES], len(names) - SHOWN_MEMORIES
+    last = f"{more} more" if more > 0 else shown.pop() if names else ""
+    told = f"{', '.join(shown)} and {last}" if shown else last
     memories = f", and the memory of {told}" if names else ""
     return (
         f"No workspace is marked here: searching {config.workspace}{memories}. "

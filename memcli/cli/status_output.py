@@ -65,6 +65,8 @@ def _days(skin: Skin) -> list[str]:
 
 def _state(record: dict[str, Any]) -> str:
     state: str = record["state"]
+    if state == "not_indexed":
+        return "not made yet"
     is_partial = state == "fresh" and record["unlisted"]
     return f"{state} as far as files can be read" if is_partial else state
 
@@ -80,9 +82,10 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     from memcli.embedding.models import model_name
 
     store, vectors = record["store"], record["vectors"]
+    size = f" ({store['bytes'] / 1e6:.1f} MB)" if store["bytes"] else ""
     lines = [
         f"workspace  {record['workspace']} ({found_by(record['found_by'])})",
-        f"index      {store['path']} ({store['bytes'] / 1e6:.1f} MB), {_state(record)}",
+        f"index      {store['path']}{size}, {_state(record)}",
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")
@@ -92,7 +95,8 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(f"integrity  {store['integrity']}")
     away = _away(record)
     for source in record["sources"]:
-        dates = f", {source['first_date']} to {source['last_date']}" if source["first_date"] else ""
+        days = dict.fromkeys((source["first_date"], source["last_date"]))
+        dates = f", {' to '.join(days)}" if source["first_date"] else ""
         there = f"{source['documents']} of {source['files']} files"
         if source["name"] in away:  # what is indexed of them stays
             there = f"{source['documents']} files, of which {source['files']} are there now"

@@ -1,4 +1,4 @@
-"""What is said once for a workspace and not at every search, remembered in the user's cache.
+"""What is said once for a workspace and not at every command, remembered in the user's cache.
 
 It stands there and not in the index, which may be read by many and written by somebody else.
 """

@@ -1,23 +1,37 @@
 """Let a program of the user's own write the lines of a summary: its shell and its protocol.
 
 The program reads every sentence of a cluster as `- text (path:line)` below their headings and
-writes fewer lines in the same form. A line that cites nothing it was given is not used, and what
-must survive is added where the program has left it out.
+writes fewer lines in the same form. A line that cites nothing it was given is invented, and so is
+one with a date, an amount or an identifier that the lines it cites do not hold: these are dropped
+and counted. What must survive is added where the program has left it out. A line `confidence: 0.8`
+says how sure the program is of what it wrote.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 
+from memcli.compaction import keep
 from memcli.compaction.compose import Entry
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
 from memcli.markdown.lineage import cited
+from memcli.record import Record
 
 TIMEOUT_SECONDS = 600.0
 WITHOUT = "memcli compact --summarizer extractive"
 Rewrite = Callable[[str], str]
+_CONFIDENCE = re.compile(r"confidence: *(0(?:\.\d+)?|1(?:\.0+)?)", re.IGNORECASE)
+
+
+class Rewritten(Record):
+    """What a program has written, checked."""
+
+    entries: tuple[Entry, ...]
+    confidence: float | None  # as it says itself, 0 to 1; None where it does not
+    invented: int  # lines that were dropped
 
 
 def program(command: Sequence[str]) -> Rewrite:
@@ -55,20 +69,40 @@ def program(command: Sequence[str]) -> Rewrite:
     return rewrite
 
 
-def written(entries: Sequence[Entry], output: str) -> list[Entry]:
+def written(entries: Sequence[Entry], output: str) -> Rewritten:
     """Sort the lines of a program's output into the entries whose lines they cite."""
     found: list[list[Sentence]] = [[] for _ in entries]
-    for line in output.split("\n"):
-        cite = cited(line.strip())
-        if cite is None:
+    confidence, invented = None, 0
+    for line in filter(None, map(str.strip, output.split("\n"))):
+        told = _CONFIDENCE.fullmatch(line)
+        if told:
+            confidence = float(told[1])
+        elif not line.startswith("#"):
+            at, sentence = _placed(line, entries)
+            if sentence is None:
+                invented += 1
+            else:
+                found[at].append(sentence)
+    kept = (_with_kept(entry, own) for entry, own in zip(entries, found, strict=True))
+    return Rewritten(tuple(kept), confidence, invented)
+
+
+def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
+    """Find the entry that a line cites; no sentence where the line is invented."""
+    cite = cited(line)
+    said = " ".join(cite.said.split()) if cite else ""
+    for at, entry in enumerate(entries):
+        if not cite or not said or entry.path != cite.path:
             continue
-        said, path, first, last = cite
-        said = " ".join(said.split())
-        for at, entry in enumerate(entries):
-            if entry.path == path and entry.first <= first <= last <= entry.last and said:
-                found[at].append(Sentence(said, entry.path, first, last, "", "", ""))
-                break
-    return [_with_kept(entry, own) for entry, own in zip(entries, found, strict=True)]
+        if entry.first <= cite.first <= cite.last <= entry.last:
+            source = " ".join(
+                f"{sentence.shown} {sentence.mark}"
+                for sentence in entry.sentences
+                if sentence.first <= cite.last and cite.first <= sentence.last
+            ).casefold()
+            if all(value.casefold() in source for value in keep.values(said)):
+                return at, Sentence(said, entry.path, cite.first, cite.last, "", "", "")
+    return 0, None
 
 
 def _with_kept(entry: Entry, own: Sequence[Sentence]) -> Entry:

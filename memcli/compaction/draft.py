@@ -72,6 +72,7 @@ class SummaryDraft(Record):
     mode: str  # command, or one of MODES
     items: int
     unused: str  # why the wording of the user's program is not used, "" where it is or none was
+    invented: int = 0  # lines of the user's program that were dropped
 
 
 class Declined(Record):
@@ -90,6 +91,7 @@ class Worded(Record):
     method: str
     confidence: float
     unused: str = ""  # that of a draft
+    invented: int = 0  # the same
 
 
 class Drafter:
@@ -157,7 +159,14 @@ class Drafter:
         )
         path, text = self._path(first, last), document(lineage, worded.body)
         draft = SummaryDraft(
-            path, text, worded.body, lineage, worded.mode, len(items), worded.unused
+            path,
+            text,
+            worded.body,
+            lineage,
+            worded.mode,
+            len(items),
+            worded.unused,
+            worded.invented,
         )
         self.drafts.append(draft)
         self._remember(path, last, text)
@@ -178,10 +187,10 @@ class Drafter:
         modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
         unused = ""
         if self.rewrite:
-            text, confidence = self._rewritten(entries, span, self.rewrite)
+            text, confidence, invented = self._rewritten(entries, span, self.rewrite)
             cost = estimate(text)
             if cost <= WORTH * total:
-                return Worded(text, BY_COMMAND, BY_COMMAND, confidence)
+                return Worded(text, BY_COMMAND, BY_COMMAND, confidence, invented=invented)
             unused = f"what the program wrote costs {cost} of {total} tokens"
         for mode in modes:
             text, found = self._body([*older, *entries], span, mode, before, total)
@@ -288,10 +297,10 @@ class Drafter:
 
     def _rewritten(
         self, entries: Sequence[Entry], span: tuple[str, str], rewrite: Rewrite
-    ) -> tuple[str, float]:
-        """Let the user's program write the lines."""
-        told = written(entries, rewrite(body(entries, *span)))
-        own = [sentence for entry in told for sentence in entry.sentences]
+    ) -> tuple[str, float, int]:
+        """Let the user's program write the lines; gives how many of them were invented too."""
+        made = written(entries, rewrite(body(entries, *span)))
+        own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(
             everything,
@@ -302,7 +311,8 @@ class Drafter:
             budget=0.0,
             embed=self.embed,
         )
-        return body(told, *span), found.confidence
+        sure = found.confidence if made.confidence is None else made.confidence
+        return body(made.entries, *span), sure, made.invented
 
     def _told(
         self, entries: Sequence[Entry], chosen: set[int], before: Said, *, mode: str, room: float

@@ -99,19 +99,31 @@ def user_file(environ: Mapping[str, str]) -> str:
     return os.path.join(base, "memcli", "config.toml")
 
 
+def calibration_file(environ: Mapping[str, str]) -> str:
+    """Name the file of the constants that the user has fitted; see `bench.calibration`."""
+    return os.path.join(os.path.dirname(user_file(environ)), "calibration.json")
+
+
 def load(
-    workspace: str, environ: Mapping[str, str], flags: Mapping[str, Any], *, by: str = "-w"
+    workspace: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any],
+    *,
+    by: str = "-w",
+    own: bytes | None = None,
 ) -> Config:
     """Settle every setting; `flags` holds only those that were given.
 
-    `by` is how the workspace was found, as in `locate.Site`.
+    `by` is how the workspace was found, as in `locate.Site`, and `own` stands in the place of what
+    its file holds now.
     """
     home = os.path.expanduser("~")
     values = {key.name: Value(key.default, DEFAULT_ORIGIN) for key in KEYS}
     user_path, workspace_path = user_file(environ), os.path.join(workspace, WORKSPACE_FILE)
     blocks: list[tuple[Mapping[str, Any], bool]] = []
     for path, is_user in ((user_path, True), (workspace_path, False)):
-        table = read_table(path, follow=is_user)
+        is_read = is_user or own is None
+        table = read_table(path, follow=is_user) if is_read else parse_table(own or b"", path)
         if "workspaces" in table and not is_user:
             raise ConfigError(
                 f"{path}: [workspaces] may only stand in your own configuration",
@@ -127,8 +139,9 @@ def load(
                     hint=f"move it to {user_path}",
                 )
             values[name] = Value(_checked(key, value, path), path)
-    for key in KEYS:
-        if environ.get(key.variable):
+    variables = {name for name in environ if name.startswith("MEMCLI_")}
+    for key in KEYS if variables else ():
+        if key.variable in variables and environ[key.variable]:
             value = _checked(key, _from_text(key, environ[key.variable]), key.variable)
             values[key.name] = Value(value, key.variable)
     values |= _given(flags)
@@ -176,29 +189,37 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
         )
     if not stat.S_ISREG(mode):
         return {}
-    import tomllib
-
-    from memcli.config.bounds import MOST_BYTES, excess
+    from memcli.config.bounds import MOST_BYTES
     from memcli.workspace import openat
 
     try:
         folder, name = os.path.split(os.path.realpath(path) if follow else path)
         data = openat.read_small(folder, name, MOST_BYTES)
-        text = (data or b"").decode()
-        too_much = excess(text)
-        if too_much:
-            raise ConfigError(f"{path} has {too_much}", hint=HINT)
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
     except OSError as error:
         why = f"{path} cannot be read: {error.strerror}"
         hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
         raise ConfigError(why, hint=hint) from error
+    table = parse_table(data or b"", path)
     if follow:
         _read_last.clear()
         _read_last[path, seen] = table
     return table
+
+
+def parse_table(data: bytes, path: str) -> dict[str, Any]:
+    """Read what a configuration file holds; ConfigError names its path."""
+    import tomllib
+
+    from memcli.config.bounds import excess
+
+    try:
+        text = data.decode()
+        too_much = excess(text)
+        if too_much:
+            raise ConfigError(f"{path} has {too_much}", hint=HINT)
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint=HINT) from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,6 +73,7 @@ class Retrieved(Record):
     unsure: bool = False  # nothing of it is a sure answer
     not_by: Sequence[str] = ()  # speakers whom the question names, and others say what matches
     preferences: Sequence[ContextPart] = ()  # that touch the question's subject, best first
+    is_of_one_scale: bool = True  # the scores of its parts can be compared
 
 
 class Fixed(Record):
@@ -183,7 +184,7 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
     if found.unsure:
         most = max(0, UNSURE_PARTS - sum(part.section == RECENT for part in fixed.parts))
         offered, below = offered[:most], [*offered[most:], *below]
-    least = ABOUT_AS_GOOD if wanted.is_asked else 0.0
+    least = ABOUT_AS_GOOD if wanted.is_asked and found.is_of_one_scale else 0.0
     made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
     saved = _fitting([*made.idle, *below], made.room)
     left = (*fixed.soft_left, *made.left, *made.idle)

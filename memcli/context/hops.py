@@ -1,6 +1,6 @@
 """Follow the links that authors made, one step, from what was found to what it names; pure.
 
-    S_hop = ETA * score of the best passage that links there, where that is above LEAST
+    S_hop = eta * score of the best passage that links there, where that is above theta
 
 A target is a document of the index: a path relative to the one that links, to the root of its
 source or into another source; or a title or file name, as `[[wiki links]]` have it. It gives the
@@ -16,9 +16,6 @@ from memcli.markdown.chunker import slug
 from memcli.record import Record
 from memcli.types import Excerpt
 
-# Of the two-pass scheme: what a step costs, and below which score nobody follows.
-ETA = 0.5
-LEAST = 0.15
 _ENDINGS = ("", ".md", ".markdown")
 DocumentName = tuple[str, str]  # (source, path)
 
@@ -33,6 +30,14 @@ class Link(Record):
     citation: str
 
 
+class Following(Record):
+    """How links are followed: what a step hands on, and below which score nobody does."""
+
+    roots: Mapping[str, str]  # folders of the sources, by name
+    eta: float = 0.5
+    theta: float = 0.15
+
+
 class Hop(Record):
     """A passage that something found links to."""
 
@@ -41,9 +46,10 @@ class Hop(Record):
     via: str  # citation of the passage that links
 
 
-def strong(links: Iterable[Link]) -> list[Link]:
+def strong(links: Iterable[Link], how: Following) -> list[Link]:
     """Keep the links worth following, the best passage first."""
-    return sorted((x for x in links if ETA * x.score > LEAST), key=lambda x: (-x.score, x.citation))
+    worth = (link for link in links if how.eta * link.score > how.theta)
+    return sorted(worth, key=lambda link: (-link.score, link.citation))
 
 
 def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
@@ -78,13 +84,15 @@ def hops(
     links: Iterable[Link],
     target_of: Callable[[Link], Excerpt | None],
     taken: Collection[int],
+    how: Following,
 ) -> list[Hop]:
     """Give each target once, by its best passage; chunks of `taken` are no targets."""
     found: dict[int, Hop] = {}
-    for link in strong(links):
+    for link in strong(links, how):
         excerpt = target_of(link)
         if excerpt is not None and excerpt.about.chunk_id not in taken:
-            found.setdefault(excerpt.about.chunk_id, Hop(excerpt, ETA * link.score, link.citation))
+            hop = Hop(excerpt, how.eta * link.score, link.citation)
+            found.setdefault(excerpt.about.chunk_id, hop)
     return list(found.values())
 
 

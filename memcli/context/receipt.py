@@ -72,6 +72,8 @@ def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any
         "ref": part.excerpt.about.ref,
         "citation": part.excerpt.about.citation,
         "score": part.score,
+        "trust": part.excerpt.about.trust,
+        "source_kind": part.excerpt.about.source_kind,
         "via": part.via,
         "text": part.text[:TEXT_CHARS],
         "text_hash": digest(part.text).hex(),

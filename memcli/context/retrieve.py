@@ -13,16 +13,14 @@ from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.context.preferences import touching
 from memcli.markdown.links import related_targets
-from memcli.search.authority import authority
 from memcli.search.floor import GOOD
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
-from memcli.search.legs import Vector
+from memcli.search.joined import in_turns, joined, search_each
 from memcli.search.lines import Run, narrowed
 from memcli.search.options import Inner, SearchOptions
-from memcli.search.pipeline import MMR_POOL, Answer, search
+from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
-from memcli.search.two_pass import SECOND
 from memcli.search.validity import reach_of
 from memcli.store.context_records import Linking, Marked, Rated
 from memcli.store.records import Key, Reach
@@ -30,7 +28,9 @@ from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
+    from memcli.search.authority import Authority
     from memcli.search.dates import DateSpan
+    from memcli.search.joined import Lot
     from memcli.store.port import Snapshot
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is
@@ -42,6 +42,7 @@ KEEP_SHARE = 0.45
 # On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
 FLOOR_SHARE = 0.3
 FREE = 3
+PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
 # What counts as a log of sessions, whose newest records are the tail of a context.
 LOGS = Reach(
@@ -84,32 +85,54 @@ def find(
     options: SearchOptions,
     fixed: Fixed,
     *,
-    roots: Mapping[str, str],
-    embed_query: Callable[[str], Vector],
+    lots: Sequence[Lot],
+    following: hops.Following,
     age_days: Callable[[str], int],
 ) -> tuple[Answer, Retrieved]:
     """Answer a query from the rest of the memory, then follow links from its best passages.
 
-    `roots` are the folders of the sources by name. Soft rules that had no room are found where
-    the question asks for them.
+    `lots` are what the snapshot holds, by the models of its vectors, `following` how
+    links lead on. Soft rules that had no room are found where the question asks for them.
     """
     # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
     inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
-    answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
-    hits = [h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)]
-    chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in hits}))
-    parts = [_part(hit, chunks[hit.about.chunk_id]) for hit in hits]
-    found, below = above_floor(parts)
-    linked = _hops(snapshot, found[:SECOND], fixed, roots)
-    vector = embed_query(query.text).blob if answer.dense.ran else None
+    answers = search_each(lots, query, dates, wide, age_days=age_days)
+    worth, idle = above_floor([_beside_rules(each, fixed) for each in answers])
+    hits, low = joined(worth, options=wide).hits, joined(idle, options=wide).hits
+    chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in (*hits, *low)}))
+    found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
+    linked = _hops(snapshot, found[:PARENTS], fixed, following)
+    answer = joined(answers, options=wide)
     return answer, Retrieved(
         raw_first(with_hops(found, linked)),
         below,
         _is_unsure(answer),
         answer.asked if answer.is_of_others else (),
-        touching(snapshot, query, vector, fixed.chunk_ids),
+        _preferences(lots, answers, query, fixed),
+        is_of_one_scale=len(lots) == 1,
     )
+
+
+def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
+    """Leave out soft rules that nothing asks for."""
+    hits = (h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h))
+    return answer._replace(hits=tuple(hits))
+
+
+def _preferences(
+    lots: Sequence[Lot], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
+) -> list[ContextPart]:
+    """Give the preferences near to the question, those of several lots in turns."""
+    vectors = [
+        lot.embed_query(query.text).blob if answer.dense.ran else None
+        for lot, answer in zip(lots, answers, strict=True)
+    ]
+    found = [
+        touching(lot.snapshot, query, vector, fixed.chunk_ids)
+        for lot, vector in zip(lots, vectors, strict=True)
+    ]
+    return list(in_turns(found, lambda _: None))
 
 
 def _is_asked_for(hit: Hit) -> bool:
@@ -117,21 +140,41 @@ def _is_asked_for(hit: Hit) -> bool:
 
 
 def _is_unsure(answer: Answer) -> bool:
-    """Tell that nothing found is a sure answer, as far as confidence is known of its encoder."""
-    known = not answer.hits or any(hit.confidence is not None for hit in answer.hits)
-    return answer.verdict == "none" and known
+    """Tell that nothing found is a sure answer."""
+    return answer.verdict == "none"
 
 
-def above_floor(found: Sequence[ContextPart]) -> tuple[list[ContextPart], list[ContextPart]]:
-    """Split what was found into what is worth its tokens and what is not, both by rank."""
-    best = max((part.score or 0.0 for part in found), default=0.0)
-    kept: list[ContextPart] = []
-    below: list[ContextPart] = []
-    for rank, part in enumerate(found):
-        score = part.score or 0.0
-        is_worth = score > 0 and (rank < FREE or score >= FLOOR_SHARE * best)
-        (kept if is_worth else below).append(part)
+def above_floor(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+    """Split what each answer found into what is worth its tokens and what is not, both by rank.
+
+    A passage is held against the best of its own answer, by their scores; of several answers one
+    counts for nothing that is far less sure than the surest.
+    """
+    sure = [
+        0.0
+        if answer.uncalibrated
+        else max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
+        for answer in answers
+    ]
+    least = FLOOR_SHARE * max(sure)
+    kept: list[Answer] = []
+    below: list[Answer] = []
+    for answer, own in zip(answers, sure, strict=True):
+        is_known = answer.uncalibrated is None
+        worth, idle = ((), answer.hits) if is_known and own < least else _by_worth(answer.hits)
+        kept.append(answer._replace(hits=tuple(worth)))
+        below.append(answer._replace(hits=tuple(idle)))
     return kept, below
+
+
+def _by_worth(hits: Sequence[Hit]) -> tuple[Sequence[Hit], Sequence[Hit]]:
+    best = max((hit.score for hit in hits), default=0.0)
+    worth: list[Hit] = []
+    idle: list[Hit] = []
+    for rank, hit in enumerate(hits):
+        is_worth = hit.score > 0 and (rank < FREE or hit.score >= FLOOR_SHARE * best)
+        (worth if is_worth else idle).append(hit)
+    return worth, idle
 
 
 def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
@@ -171,6 +214,7 @@ def rank_all(
     snapshot: Snapshot,
     fixed: Fixed,
     filters: Filters,
+    authority: Authority,
     *,
     budget: int,
     age_days: Callable[[str], int],
@@ -185,7 +229,8 @@ def rank_all(
 
     def omega(document: Rated) -> float:
         age = age_days(document.date) if document.date else None
-        return authority(age, document.authority)
+        used = authority.frequency_of((document.source, document.path))
+        return authority.omega(age, document.authority, used)
 
     reach = reach_of(filters, snapshot.supports())
     documents = sorted(
@@ -234,17 +279,22 @@ def _is_shorter(chars: int, text: str) -> bool:
 
 
 def _hops(
-    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: Fixed, roots: Mapping[str, str]
+    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: Fixed, following: hops.Following
 ) -> list[hops.Hop]:
     trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
     linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])
     links = hops.strong(
-        link for part in parents for link in _links(part, linking.get(part.excerpt.about.chunk_id))
+        (
+            link
+            for part in parents
+            for link in _links(part, linking.get(part.excerpt.about.chunk_id))
+        ),
+        following,
     )
     if not links:
         return []
     taken = fixed.chunk_ids | fixed.cut_ids
-    return hops.hops(links, _targets(snapshot, links, roots), taken)
+    return hops.hops(links, _targets(snapshot, links, following.roots), taken, following)
 
 
 def _links(part: ContextPart, linking: Linking | None) -> Iterator[hops.Link]:

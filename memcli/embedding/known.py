@@ -22,6 +22,7 @@ class Calibration(Record):
     coverage: float
     lead: float = 0.0  # that the first score needs over the tenth
     crowd: float = 0.0  # how much more of it for each 1.0 of the thirtieth cosine
+    near: float = 0.0  # cosine that a passage needs to be told unasked; see `hook.notes`
 
 
 class KnownModel(Record):
@@ -33,7 +34,7 @@ class KnownModel(Record):
     calibration: Calibration | None = None  # see `search.floor`
 
 
-_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29)
+_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29, near=0.3)
 KNOWN: dict[str, KnownModel] = {
     model.name: model
     for model in (

@@ -5,7 +5,7 @@ Types alone, so that a module can fill in its `Opener` without knowing who asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
@@ -20,6 +20,8 @@ else:
     Protocol = object  # only a checker of types asks
 
 Folders = tuple[str, ...]  # that packages are imported from
+# The token ids of one text to its float32 vector; LegMissingError where the model fails.
+Run = Callable[[Sequence[int]], bytes]
 
 
 class Opened(Record):
@@ -56,6 +58,13 @@ class Quick(Protocol):
 
     def embed(self, text: str) -> tuple[bytes, int]:
         """Give a query's vector and its tokens without the special ones; raises QuickError."""
+        ...
+
+    def encoder(self) -> Encoder | None:
+        """Give an encoder of a few texts by the same model, None where its vectors would differ.
+
+        It lasts as long as the model is open.
+        """
         ...
 
     def close(self) -> None:

@@ -44,7 +44,8 @@ class QueryEncoder:
 
     The encoder is opened for the first query and kept for the next, as the vectors of the last
     texts are, until the index is one of another model. After a failure it is opened anew.
-    Threads may share one: it embeds one text at a time.
+    Threads may share one: it embeds one text at a time, and who asks for a vector that is kept
+    waits for nobody.
     """
 
     def __init__(self, choice: Choice, *, kept: int = KEPT) -> None:
@@ -53,23 +54,32 @@ class QueryEncoder:
         self._lock = Lock()
         self._index: Remembered | None = None  # which the way and the vectors are for
         self._way: _Way | None = None
-        self._made: dict[str, Embedded] = {}  # by text; the one asked for last stands last
+        self._made: dict[tuple[Remembered, str], Embedded] = {}
 
     def encode_query(self, text: str, index: Remembered) -> Embedded:
         """Embed a query for an index, or say why that cannot be."""
+        asked = index, text
+        if kept := self._made.get(asked):
+            return kept
         with self._lock:
-            if index != self._index:
-                self._free()
-                self._made.clear()
-                self._index = index
-            found = self._made.pop(text, None) or self._embed(text, index)
+            self._turn_to(index)
+            found = self._made.get(asked) or self._opened(index).embed(text)
             if found.vector is None:
                 self._free()
                 return found
-            self._made[text] = found
+            self._made[asked] = found
             if len(self._made) > self._kept:
                 del self._made[next(iter(self._made))]
             return found
+
+    def encoder(self, index: Remembered) -> Encoder | None:
+        """Give what embeds a few new texts of an index by the model that is open for queries.
+
+        None where that has no quick way. It lasts until this is closed.
+        """
+        with self._lock:
+            self._turn_to(index)
+            return self._opened(index).encoder()
 
     def close(self) -> None:
         """Free the model, which a process about to end need not; a later query opens it anew."""
@@ -77,10 +87,17 @@ class QueryEncoder:
             self._free()
             self._made.clear()
 
-    def _embed(self, text: str, index: Remembered) -> Embedded:
+    def _turn_to(self, index: Remembered) -> None:
+        """Forget what belongs to another index."""
+        if index != self._index:
+            self._free()
+            self._made.clear()
+            self._index = index
+
+    def _opened(self, index: Remembered) -> _Way:
         if self._way is None:
             self._way = _find(self._choice, index)
-        return self._way.embed(text)
+        return self._way
 
     def _free(self) -> None:
         way, self._way = self._way, None
@@ -96,6 +113,10 @@ class _Way:
 
     def embed(self, text: str) -> Embedded:
         return Embedded(None, "", self._reason, "", 0)
+
+    def encoder(self) -> Encoder | None:
+        """Give what embeds texts by what is open already."""
+        return None
 
     def close(self) -> None:
         """Free what has to be freed."""
@@ -139,6 +160,9 @@ class _Quickly(_Way):
             else:
                 return Embedded(vector, self._quick.fingerprint, None, "quick", tokens)
         return self._instead.embed(text)
+
+    def encoder(self) -> Encoder | None:
+        return None if self._instead else self._quick.encoder()
 
     def close(self) -> None:
         self._quick.close()

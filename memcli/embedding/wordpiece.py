@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from io import BytesIO
 from itertools import chain, count, islice
 
@@ -160,6 +161,7 @@ def _read_vocabulary() -> bytes:
         return file.read()
 
 
+@cache
 def _read_ids() -> dict[str, int]:
     return dict(zip(_read_vocabulary().decode().split("\n"), count(), strict=False))
 

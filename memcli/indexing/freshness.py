@@ -25,7 +25,7 @@ from memcli.record import Record
 from memcli.types import Encoder, Listing, shown
 
 if TYPE_CHECKING:
-    from memcli.indexing.indexer import Report
+    from memcli.indexing.indexer import Progress, Report
     from memcli.store.port import Change, Store
     from memcli.store.union import StoreState
 
@@ -47,7 +47,7 @@ class Bounds(Record):
 class Freshness(Record):
     """How far the index is behind the files as the answer is made."""
 
-    state: str  # fresh | stale | not_indexed | empty
+    state: str  # fresh | stale | not_indexed | empty | remote: the files are elsewhere
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is stale or not indexed
     notices: tuple[Reason, ...]
@@ -60,8 +60,13 @@ def freshen(
     bounds: Bounds,
     open_encoder: Callable[[], Encoder | None],
     sleep: Callable[[float], None],
+    *,
+    on_progress: Progress = lambda stage, done, total: None,
 ) -> Freshness:
-    """Bring the index in step within bounds; `open_encoder` is called only when texts wait."""
+    """Bring the index in step within bounds; `open_encoder` is called only when texts wait.
+
+    `on_progress` is told of a whole index and of vectors.
+    """
     first = not store.exists()
     standing, waiting = _beginning(None if first else store, settings, bounds)
     files = len(standing.listing.files)
@@ -84,21 +89,22 @@ def freshen(
             _fold(store, sleep)
         found = _freshness(standing)
         if 0 < waiting <= bounds.parts:
-            told = _embed(store, bounds, open_encoder, sleep)
+            told = _embed(store, bounds, open_encoder, sleep, on_progress)
             found = found._replace(notices=(*told, *found.notices))
         return found
     if standing.settings and files > bounds.first:
         return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            found, has_new = _bring_in(change, settings, bounds, whole=not standing.is_indexed)
+            is_whole = not standing.is_indexed
+            found, has_new = _bring_in(change, settings, bounds, on_progress, whole=is_whole)
     except (BusyError, StoreError) as error:
         if not standing.is_indexed and isinstance(error, StoreError):
             raise
         return _as_it_is(store, settings, files, error.reason)
     notices = [Reason("store", notice) for notice in change.notices]
     if has_new and bounds.parts:
-        notices += _embed(store, bounds, open_encoder, sleep)
+        notices += _embed(store, bounds, open_encoder, sleep, on_progress)
     return found._replace(notices=(*notices, *found.notices))
 
 
@@ -149,7 +155,7 @@ def _freshness(standing: Standing) -> Freshness:
 
 
 def _bring_in(
-    change: Change, settings: Settings, bounds: Bounds, *, whole: bool
+    change: Change, settings: Settings, bounds: Bounds, on_progress: Progress, *, whole: bool
 ) -> tuple[Freshness, bool]:
     """Store what differs, and tell whether texts may wait for a vector now."""
     from memcli.indexing.indexer import apply, index
@@ -157,7 +163,7 @@ def _bring_in(
 
     notices: list[Reason] = []
     if whole or change.notices or altered(settings, change.facts):
-        report = index(change, settings)
+        report = index(change, settings, on_progress=on_progress)
         notices += [Reason("damaged", told) for told in report.notices]
     else:
         known = change.known()
@@ -178,6 +184,7 @@ def _embed(
     bounds: Bounds,
     open_encoder: Callable[[], Encoder | None],
     sleep: Callable[[float], None],
+    on_progress: Progress,
 ) -> list[Reason]:
     """Embed the texts that wait, unless they are more than the bound; a part of them helps nobody.
 
@@ -197,7 +204,7 @@ def _embed(
         texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]
         made = dict(zip(texts, encoder.encode(texts), strict=True)) if texts else {}
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            embed(change, encoder, most=bounds.parts, made=made)
+            embed(change, encoder, most=bounds.parts, made=made, on_progress=on_progress)
     except LegMissingError as error:
         return [error.reason._replace(text=f"new texts have no vector yet: {error.message}")]
     except BusyError:

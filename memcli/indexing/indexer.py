@@ -44,6 +44,8 @@ LISTED = 4096
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
+# Told of vectors that were stored: whose they are, and each with the hash of its text.
+OnMade = Callable[[str, Sequence[tuple[bytes, bytes]]], None]
 
 
 class Calling(Record):
@@ -238,6 +240,7 @@ def embed(
     made: Mapping[str, bytes] | None = None,
     calling: Calling = IN_TURN,
     on_progress: Progress = lambda stage, done, total: None,
+    on_made: OnMade | None = None,
 ) -> int:
     """Make the vectors that are missing and search by them; give how many were made.
 
@@ -265,6 +268,8 @@ def embed(
         with closing(_batches(encoder, first, made or {}, calling)) as batches:
             for batch in batches:
                 change.put_vectors(fingerprint, batch)
+                if on_made is not None:
+                    on_made(fingerprint, batch)
                 done += len(batch)
                 on_progress("embedding", done, total)
         if not switching:

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
     from memcli.errors import Reason
     from memcli.store.records import Facts
+    from memcli.workspace.place import DocumentFiles
 
 # Why a file that could be read has no text to index, by its bytes alone.
 BY_BYTES = ("not-text", "too-large")
+REDACTION_VERSION = 1  # to be raised when a rule for secrets changes: documents are read anew
 
 
 class Settings(Record):
@@ -40,6 +42,8 @@ class Settings(Record):
     max_bytes: int
     follow_symlinks: bool
     now_ns: Callable[[], int]  # wall clock, compared with mtimes
+    redacts: bool = False  # no secret of a text is ever read into memory, index or answer
+    files: DocumentFiles | None = None  # None: those on disk
 
     def source(self, name: str) -> Source:
         """Give the source of a name; KeyError where there is none."""
@@ -58,9 +62,11 @@ class Plan(Record):
     left: tuple[Reason, ...] = ()  # why documents whose files are there leave the index
 
 
-def chunking_key(limits: Limits) -> str:
-    """Name everything that decides where chunks and parts are cut."""
-    return f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
+def chunking_key(settings: Settings) -> str:
+    """Name everything that decides what stands in chunks and parts, and where they are cut."""
+    limits = settings.limits
+    cut = f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
+    return f"{cut}:redacted{REDACTION_VERSION}" if settings.redacts else cut
 
 
 def sources_key(sources: tuple[Source, ...]) -> str:
@@ -78,7 +84,7 @@ def _said(s: Source) -> list[Any]:
 def settings_meta(settings: Settings) -> dict[str, str]:
     """Give the `meta` values that stored documents depend on besides their files."""
     return {
-        "chunking": chunking_key(settings.limits),
+        "chunking": chunking_key(settings),
         "sources": sources_key(settings.sources),
     }
 
@@ -89,7 +95,7 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
     A source that is new, or gone, alters no document of another.
     """
     names = frozenset(source.name for source in settings.sources)
-    found = {"chunking": names} if facts.chunking != chunking_key(settings.limits) else {}
+    found = {"chunking": names} if facts.chunking != chunking_key(settings) else {}
     if facts.sources == sources_key(settings.sources):
         return found
     try:
@@ -111,10 +117,10 @@ def plan(
     `mounts` is what `meta` remembers of mount points. What nobody could see is not removed: a
     folder that cannot be listed, a mount that is missing.
     """
-    sources = settings.sources
-    listing = discover(
-        sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
-    )
+    sources, listing = settings.sources, listing_of(settings)
+    if settings.files is not None:  # what is not among them is not hidden, it was never there
+        seen = listing._replace(skips=(), unlisted=())
+        return Plan(listing, diff(seen, known, now_ns=settings.now_ns()), "[]")
     unmounted = missing(sources, listing, mounts)
     if unmounted:
         listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
@@ -128,20 +134,37 @@ def plan(
     return Plan(listing, found, remember(listing, unmounted), why)
 
 
-def read(settings: Settings, source: str, path: str) -> FileText | Skip:
-    """Read a file of a source, or learn why it cannot be read.
-
-    A path that leads outside (`..`, absolute) is a NotFoundError.
-    """
-    from memcli.workspace.reading import read_file
-
-    return read_file(
-        settings.source(source).root,
-        path,
-        source=source,
+def listing_of(settings: Settings) -> Listing:
+    """List the documents of all sources."""
+    if settings.files is not None:
+        return settings.files.listing(settings.sources, max_bytes=settings.max_bytes)
+    return discover(
+        settings.sources,
         max_bytes=settings.max_bytes,
         follow_symlinks=settings.follow_symlinks,
     )
+
+
+def read(settings: Settings, source: str, path: str) -> FileText | Skip:
+    """Read a file of a source, or learn why it cannot be read.
+
+    This is where every text comes from that is indexed, shown or summarised, so it is here that
+    secrets are put out of sight; on as many lines as before. The hash is of the file as it is.
+    A path that leads outside (`..`, absolute) is a NotFoundError.
+    """
+    root, most = settings.source(source).root, settings.max_bytes
+    if settings.files is not None:
+        found = settings.files.read(root, path, source=source, max_bytes=most)
+    else:
+        from memcli.workspace.reading import read_file
+
+        follow = settings.follow_symlinks
+        found = read_file(root, path, source=source, max_bytes=most, follow_symlinks=follow)
+    if isinstance(found, Skip) or not settings.redacts:
+        return found
+    from memcli.secrets.finding import redacted
+
+    return found._replace(text=redacted(found.text))
 
 
 def pair_moves(

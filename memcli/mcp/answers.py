@@ -17,12 +17,13 @@ from memcli.search.snippet import make_snippet
 from memcli.types import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from memcli.api.ask import Answered
     from memcli.api.assemble import Assembly
     from memcli.api.read import Lines
+    from memcli.api.remember import Noted
     from memcli.indexing.freshness import Freshness
     from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
@@ -34,10 +35,10 @@ _NO_ROOM = "No passage fits the budget."
 
 
 class Told(Record):
-    """An answer: a text for the model, and a record for a program that asks for one."""
+    """An answer: a text for the model, and what makes the record for a program that wants one."""
 
     text: str
-    record: dict[str, Any]
+    record: Callable[[], dict[str, Any]]
 
 
 def headline(verdict: str | None, standing: Freshness) -> list[str]:
@@ -104,6 +105,8 @@ def _doubt(found: Answered, answer: Answer) -> list[str]:
         return [f"No passage contains all of {reasons.quoted(answer.apart)}."]
     if found.is_unsure:
         return [_NEAREST]
+    if answer.uncalibrated and answer.verdict == "weak":
+        return [reasons.sentence(answer.uncalibrated)]
     if answer.is_of_others:
         return [f"What matches best is not said by {' or '.join(answer.asked)}."]
     return []
@@ -130,6 +133,20 @@ def of_lines(lines: Lines) -> str:
     name = visible_line(shown(lines.source, lines.path))
     more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
     return quoted(title, lines.text) + more
+
+
+def of_note(noted: Noted) -> str:
+    """Write where a note stands now, or why it does not."""
+    if noted.citation is None:
+        check = noted.refusal
+        why = check.reason if check else "it is known"
+        at = f": {visible_line(check.citation)}" if check and check.citation else ""
+        return f"not remembered: {why}{at}\n"
+    lines = [f"remembered: {visible_line(noted.citation)}"]
+    if noted.older is not None:
+        lines.append(f"an older note may say otherwise: {visible_line(noted.older)}")
+    lines += map(reasons.sentence, noted.notices)
+    return "\n".join([*lines, ""])
 
 
 def of_error(error: MemcliError) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
 
 MOST_TOKENS = 8000  # of the lines that are read at once
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
+# The arguments that a page and the next one have in common.
+_ASKED = ("query", "since", "until", "on", "path", "kind", "workspace")
 
 
 class StoppedError(Exception):
@@ -41,7 +46,7 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    memory = held.warm()
+    memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
     day_first = memory.config("search.date_order") == "dmy"
     question = Question.read(
@@ -59,13 +64,19 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
 
     # A page is cut here, for a later one goes on behind what it holds.
     found = ask(memory, question, options._replace(budget=None), observe=observe)
-    asked = [given[name] for name in ("query", "since", "until", "on", "path", "kind")]
+    asked = [given.get(name) for name in _ASKED]
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
         cursor = cursor.moved_to(given["cursor"])
     text, page = _page(found, options, cursor, bounds)
-    record = _record(page, bounds, moment.isoformat(timespec="seconds"))
-    return Told(text, record | unmarked(memory.config))
+    for hit in page.answer.hits:
+        held.given.add(hit.about.source, hit.about.path, hit.text)
+
+    def record() -> dict[str, Any]:
+        made = _record(page, bounds, moment.isoformat(timespec="seconds"))
+        return made | unmarked(memory.config)
+
+    return Told(text, record)
 
 
 def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Any:  # noqa: ANN401
@@ -96,6 +107,7 @@ def _page(
 
     budget = room = options.budget or 0
     hits = found.answer.hits
+    passage = cache(answers.passage)  # most are in the next attempt too
     rest = cursor.rest(hits)
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
@@ -104,7 +116,7 @@ def _page(
         if dropped and kept:
             after = cursor.behind(hits, kept).text
             lines.append(f'{dropped} more did not fit; for them: cursor "{after}"')
-        text = "\n".join([*lines, "", *map(answers.passage, kept)])
+        text = "\n".join([*lines, "", *map(passage, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
             answer = found.answer._replace(hits=tuple(kept), dropped=dropped, far=far)
@@ -132,9 +144,14 @@ def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[]
     lines = _within_reach(
         held.opened().get(given["path"], first=given["from"], count=given["lines"])
     )
-    record = {"schema": "memcli.get/1", **lines._asdict()}
-    record["file"] = shown(lines.source, lines.path)
-    del record["expanded"]
+    held.given.add(lines.source, lines.path, lines.text)
+
+    def record() -> dict[str, Any]:
+        file = shown(lines.source, lines.path)
+        made = {"schema": "memcli.get/1", **lines._asdict(), "file": file}
+        del made["expanded"]
+        return made
+
     return Told(answers.of_lines(lines), record)
 
 
@@ -170,6 +187,8 @@ def call_context(
     from memcli.context.parts import markdown
 
     memory = held.warm()
+    if is_stopped():
+        raise StoppedError("warm")
     moment = memory.clock.now()
     config = memory.config
     if given["budget"] is not None:
@@ -177,32 +196,63 @@ def call_context(
     wanted = check_shares(wanted_of(config))
     found = context_of(memory, given["query"] or "", moment.date(), wanted)
     lines = answers.of_context(found)
+    for part in found.assembled.parts:
+        held.given.add(*part.excerpt.about.document, part.text)
     body = markdown(found.assembled.parts, notice=found.assembled.notice)
-    record = context_record(
-        found, config, budget=wanted.budget, now=moment.isoformat(timespec="seconds")
-    )
+    now = moment.isoformat(timespec="seconds")
+    record = partial(context_record, found, config, budget=wanted.budget, now=now)
     return Told("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
+
+
+def call_remember(
+    held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> Told:
+    """Append a note, unless the gate refuses it; then line 1 says why."""
+    from memcli.api.remember import Wish, record_of, remember
+
+    held.warm()
+    memory = held.own()
+    if is_stopped():
+        raise StoppedError("warm")
+    wish = Wish(was_given=held.given)
+    noted = remember(memory, given["text"], wish, memory.clock.now())
+    return Told(answers.of_note(noted), lambda: record_of(noted))
 
 
 def read_document(
     held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> Told:
-    """Read the whole document at an address, memcli://WORKSPACE/PATH."""
+    """Read the whole document at an address, memcli://WORKSPACE/PATH, and when it was changed."""
     from urllib.parse import quote, unquote
 
     memory = held.opened()
-    name = os.path.basename(memory.config.workspace)
-    workspace, _, path = given["uri"].removeprefix(SCHEME).partition("/")
+    # What stands before the path of a document, by the name of its workspace.
+    names = {name: f"{name}:" for name, _, _ in memory.asked}
+    names = names or {os.path.basename(memory.config.workspace): ""}
+    wanted, _, path = given["uri"].removeprefix(SCHEME).partition("/")
     # Some clients write what they take for the name of a host in small letters.
-    if unquote(workspace).casefold() != name.casefold() or not path:
+    meant = [name for name in names if name.casefold() == unquote(wanted).casefold()]
+    if not meant or not path:
         raise NotFoundError(
-            f"there is no document at {given['uri']}", hint=f"{SCHEME}{quote(name)}/PATH"
+            f"there is no document at {given['uri']}",
+            hint=f"{SCHEME}{quote(next(iter(names)))}/PATH",
         )
-    return Told(memory.get(unquote(path)).text, {})
+    name = unquote(wanted) if unquote(wanted) in meant else meant[0]
+    lines = memory.get(names[name] + unquote(path))
+    changed = _changed_at(memory, lines)
+    return Told(lines.text, lambda: {"lastModified": changed})
+
+
+def _changed_at(memory: Memory, lines: Lines) -> str:
+    """Give the second that a document was changed at, in UTC."""
+    root = next(each.root for each in memory.config.sources if each.name == lines.source)
+    changed = os.stat(os.path.join(root, lines.path)).st_mtime_ns // 10**9
+    return (EPOCH + timedelta(seconds=changed)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 CALLS = {
     "memory_search": call_search,
     "memory_get": call_get,
     "memory_context": call_context,
+    "memory_remember": call_remember,
 }

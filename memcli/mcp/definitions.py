@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
+from memcli.markdown.tokens import estimate
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SEARCH_BUDGET = 1500  # tokens
 GET_LINES = 120
 MOST_BUDGET, MOST_LINES = 20_000, 2_000
+NAMES_TOKENS = 60  # of the names of workspaces
 
 INSTRUCTIONS = """\
 Memory: Markdown notes of earlier sessions, on this machine. Before you answer about past \
@@ -35,6 +37,7 @@ class Argument(Record):
     required: bool = False
     default: int | None = None  # None: what the settings say, or nothing
     most: int = 0  # of an integer; the least is 1
+    choices: tuple[str, ...] = ()  # of a string; none: any
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -42,6 +45,8 @@ class Argument(Record):
         schema: dict[str, Any] = {"type": self.kind}
         if self.help:
             schema["description"] = self.help
+        if self.choices:
+            schema["enum"] = list(self.choices)
         if self.default is not None:
             schema["default"] = self.default
         return schema
@@ -71,6 +76,7 @@ class PromptDefinition(Record):
 
     name: str
     title: str
+    help: str
     arguments: tuple[Argument, ...] = ()
 
 
@@ -111,13 +117,38 @@ CONTEXT = ToolDefinition(
         Argument("budget", "integer", "Tokens", most=MOST_BUDGET),
     ),
 )
+REMEMBER = ToolDefinition(
+    "memory_remember",
+    "Remember",
+    "Append a lasting fact or decision, unless it is known or secret.",
+    (Argument("text", "string", "", True),),
+)
 TOOLS = (SEARCH, GET, CONTEXT)
+_WORKSPACE = Argument("workspace", "string", "Only this one")
 
 RECALL = PromptDefinition(
-    "recall", "What the memory holds of a question", (_QUESTION._replace(help="Question"),)
+    "recall",
+    "Ask with memory",
+    "A question, and what the memory holds of it",
+    (_QUESTION._replace(help="Question"),),
 )
-SESSION = PromptDefinition("session", "The memory for the start of a session")
+SESSION = PromptDefinition("session", "Begin with memory", "Rules and newest notes")
 PROMPTS = (RECALL, SESSION)
+
+
+def tools_of(workspaces: Sequence[str], *, writes: bool = False) -> tuple[ToolDefinition, ...]:
+    """Give the tools of a server of these workspaces: of several, one can be chosen by its name.
+
+    The names are listed and explained as far as they can be paid for, which beside a tool that
+    writes they cannot.
+    """
+    if len(workspaces) < 2:
+        return (*TOOLS, REMEMBER) if writes else TOOLS
+    is_short = estimate(" ".join(workspaces)) <= NAMES_TOKENS and not writes
+    choice = _WORKSPACE._replace(choices=tuple(workspaces) if is_short else ())
+    choice = choice._replace(help="") if writes else choice
+    reading = (SEARCH._replace(arguments=(*SEARCH.arguments, choice)), GET, CONTEXT)
+    return (*reading, REMEMBER) if writes else reading
 
 
 def read(name: str, arguments: Sequence[Argument], given: Mapping[str, object]) -> dict[str, Any]:
@@ -148,9 +179,9 @@ def _unknown(name: str, given: str, known: Sequence[str]) -> UsageError:
     from memcli.config.nearest import nearest
 
     if not known:
-        return UsageError(f"{name} takes no argument, and not {given!r}", hint=name)
+        return UsageError(f"{name} takes no argument, and not {given!r:.80}", hint=name)
     return UsageError(
-        f"{name} has no argument {given!r}; it takes {', '.join(known)}",
+        f"{name} has no argument {given!r:.80}; it takes {', '.join(known)}",
         hint=nearest(given, known),
     )
 
@@ -158,7 +189,14 @@ def _unknown(name: str, given: str, known: Sequence[str]) -> UsageError:
 def _text(argument: Argument, value: object) -> str:
     if not isinstance(value, str):
         raise UsageError(
-            f"{argument.name} must be a text, not {value!r}", hint=f'{argument.name}: "..."'
+            f"{argument.name} must be a text, not {value!r:.80}", hint=f'{argument.name}: "..."'
+        )
+    if argument.choices and value not in argument.choices:
+        from memcli.config.nearest import nearest
+
+        raise UsageError(
+            f"{argument.name} must be one of {', '.join(argument.choices)}, not {value!r:.80}",
+            hint=f'{argument.name}: "{nearest(value, argument.choices)}"',
         )
     return value
 
@@ -169,7 +207,7 @@ def _number(argument: Argument, value: object) -> int:
     number = int(value) if is_number or is_written else 0  # type: ignore[call-overload]
     if not 1 <= number <= argument.most:
         raise UsageError(
-            f"{argument.name} must be a number from 1 to {argument.most}, not {value!r}",
+            f"{argument.name} must be a number from 1 to {argument.most}, not {value!r:.80}",
             hint=f"{argument.name}: {argument.default or 2000}",
         )
     return int(number)

@@ -6,6 +6,7 @@ meets one it cannot read gives the server up.
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from io import TextIOWrapper
@@ -31,7 +32,19 @@ class Incoming(TextIOWrapper):
             line = super().readline(size)
         if not line:
             self.ended.set()
+        return whole(line) if "\\ud" in line.lower() else line
+
+
+def whole(line: str) -> str:
+    """Put a mark where JSON has half of a character, as of a text that a program has cut.
+
+    The SDK drops such a message, and its sender would wait for an answer.
+    """
+    try:
+        written = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
         return line
+    return written.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
 class Pipes(Record):

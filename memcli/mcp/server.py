@@ -54,20 +54,23 @@ if TYPE_CHECKING:
     from memcli.mcp.pipes import Pipes
 
 THREADS = 4  # calls that are answered at once; others wait
+REPORT_SECONDS = 0.1  # between two reports of progress
+_STAGES = {"reading": "files of the memory are read", "embedding": "their texts are embedded"}
 _CONTEXT_URI = f"{calls.SCHEME}context"
 _MARKDOWN = "text/markdown"
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
+_APPENDS = _READ_ONLY.model_copy(update={"read_only_hint": False})
 Context = ServerRequestContext[Any, Any]
 
 
 class MemoryServer:
     """Answers the requests of one client from one memory."""
 
-    def __init__(self, held: HeldMemory, *, structured: bool) -> None:
-        """Take the memory, and whether programs want records beside texts."""
-        self._held, self._structured = held, structured
+    def __init__(self, held: HeldMemory, *, structured: bool, writes: bool) -> None:
+        """Take the memory, whether programs want records beside texts, and may add notes."""
+        self._held, self._structured, self._writes = held, structured, writes
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._warming: Thread | None = None
 
@@ -92,7 +95,15 @@ class MemoryServer:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         self._warm()
-        return ListToolsResult(tools=[_tool(each) for each in definitions.TOOLS])
+        return ListToolsResult(tools=[_tool(each) for each in self._tools()])
+
+    def _tools(self) -> tuple[definitions.ToolDefinition, ...]:
+        """Give the tools; where the workspaces cannot be named yet, calls say why."""
+        try:
+            workspaces = self._held.workspaces()
+        except (MemcliError, OSError):
+            workspaces = ()
+        return definitions.tools_of(workspaces, writes=self._writes)
 
     def _warm(self) -> None:
         """Begin to open what the first question will need, once."""
@@ -101,17 +112,38 @@ class MemoryServer:
             self._warming.start()
 
     async def _call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        tool = next((each for each in definitions.TOOLS if each.name == params.name), None)
+        tools = self._tools()
+        tool = next((each for each in tools if each.name == params.name), None)
         if tool is None:
-            names = ", ".join(each.name for each in definitions.TOOLS)
-            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; there are {names}")
+            names = ", ".join(each.name for each in tools)
+            raise MCPError(
+                INVALID_PARAMS, f"there is no tool {params.name!r:.80}; there are {names}"
+            )
         try:
             given = definitions.read(tool.name, tool.arguments, params.arguments or {})
-            told = await self._in_thread(calls.CALLS[tool.name], given)
+            told = await self._answer(calls.CALLS[tool.name], given, context)
         except MemcliError as error:
             return CallToolResult(content=[_text(answers.of_error(error))], is_error=True)
-        record = _sendable(told.record) if self._structured else None
+        record = _sendable(told.record()) if self._structured else None
         return CallToolResult(content=[_text(told.text)], structured_content=record)
+
+    async def _answer(
+        self, call: Callable[..., Told], given: Mapping[str, Any], context: Context
+    ) -> Told:
+        """Answer in a thread, and tell a client that asks for it how far a first index is."""
+        if not (context.meta and "progress_token" in context.meta):
+            return await self._in_thread(call, given)
+        error: MemcliError | None = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._report, context)
+            try:
+                told = await self._in_thread(call, given)
+            except MemcliError as raised:  # a group would wrap it
+                error = raised
+            group.cancel_scope.cancel()
+        if error is not None:
+            raise error
+        return told
 
     async def _in_thread(self, call: Callable[..., Told], given: Mapping[str, Any]) -> Told:
         """Answer in a thread; it stops where the request is cancelled."""
@@ -124,6 +156,17 @@ class MemoryServer:
             )
         finally:
             stopped.set()
+
+    async def _report(self, context: Context) -> None:
+        """Report progress, which grows from one report to the next, until it is cancelled."""
+        last = -1
+        while True:
+            await anyio.sleep(REPORT_SECONDS)
+            now = self._held.progress
+            if now is not None and now.done > last:
+                last = now.done
+                message = _STAGES.get(now.stage, now.stage)
+                await context.session.report_progress(last, now.total, message)
 
     async def _list_resources(
         self, context: Context, params: PaginatedRequestParams | None
@@ -159,10 +202,14 @@ class MemoryServer:
         given = {"query": None, "budget": None, "uri": params.uri}
         call = calls.call_context if params.uri == _CONTEXT_URI else calls.read_document
         try:
-            told = await self._in_thread(call, given)
+            told = await self._answer(call, given, context)
         except MemcliError as error:
-            raise MCPError(INVALID_PARAMS, answers.of_error(error)) from None
-        text = TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=_clean(told.text))
+            data = {"uri": params.uri}
+            raise MCPError(INVALID_PARAMS, answers.of_error(error), data) from None
+        meta = told.record() if call is calls.read_document else None
+        text = TextResourceContents(
+            uri=params.uri, mime_type=_MARKDOWN, text=_clean(told.text), _meta=meta
+        )
         return ReadResourceResult(contents=[text])
 
     async def _list_prompts(
@@ -175,22 +222,21 @@ class MemoryServer:
     ) -> GetPromptResult:
         prompt = next((each for each in definitions.PROMPTS if each.name == params.name), None)
         if prompt is None:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name!r:.80}")
         try:
             given = definitions.read(prompt.name, prompt.arguments, params.arguments or {})
-            told = await self._in_thread(
-                calls.call_context, {"query": None, "budget": None, **given}
-            )
+            given = {"query": None, "budget": None, **given}
+            told = await self._answer(calls.call_context, given, context)
         except MemcliError as error:
             raise MCPError(INVALID_PARAMS, answers.of_error(error)) from None
-        query = given.get("query")
+        query = given["query"]
         text = f"{query}\n\n{told.text}" if query else told.text
         return GetPromptResult(messages=[PromptMessage(role="user", content=_text(text))])
 
 
-def serve(held: HeldMemory, pipes: Pipes, *, structured: bool) -> None:
+def serve(held: HeldMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
     """Answer until the client closes its end, or is gone."""
-    anyio.run(_serve, MemoryServer(held, structured=structured), pipes)
+    anyio.run(_serve, MemoryServer(held, structured=structured, writes=writes), pipes)
 
 
 async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
@@ -216,7 +262,7 @@ def _tool(tool: definitions.ToolDefinition) -> Tool:
         title=tool.title,
         description=tool.help,
         input_schema=tool.schema,
-        annotations=_READ_ONLY,
+        annotations=_APPENDS if tool.name == definitions.REMEMBER.name else _READ_ONLY,
     )
 
 
@@ -225,7 +271,9 @@ def _prompt(prompt: definitions.PromptDefinition) -> Prompt:
         PromptArgument(name=each.name, description=each.help, required=each.required)
         for each in prompt.arguments
     ]
-    return Prompt(name=prompt.name, title=prompt.title, arguments=arguments)
+    return Prompt(
+        name=prompt.name, title=prompt.title, description=prompt.help, arguments=arguments
+    )
 
 
 def _text(text: str) -> TextContent:

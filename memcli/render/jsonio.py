@@ -130,8 +130,12 @@ def search_envelope(
 
 
 def withheld(answer: Answer) -> dict[str, Any]:
-    """Describe why the verdict is not as good as the confidence, where it is not."""
-    return {"withheld": reason(answer.withheld)} if answer.withheld else {}
+    """Describe why the verdict is not as good as the confidence, and what that rests on.
+
+    Each where there is something to say.
+    """
+    told = {"withheld": answer.withheld, "uncalibrated": answer.uncalibrated}
+    return {name: reason(each) for name, each in told.items() if each}
 
 
 def asked(answer: Answer) -> dict[str, Any]:

@@ -1,23 +1,70 @@
-"""Weigh a record by how recent it is and by what its author says it is worth; pure.
+"""Weigh a record by how recent it is, how often it is used, and what its author says; pure.
 
-omega = a_r * r + a_f * f + a_a * a, in [0, 1]
+omega = a_r * r + a_f * f + a_a * a, in [0, 1], the weights summing to 1
 
-r = e^(-lambda * age in days), 1 for undated records; a is the authored authority, 1 where none
-is given, so that silence is no penalty. f would be log(1 + accesses) / log(1 + most accesses);
-memcli does not watch what is read, so its weight is shared out over the other two.
+r = e^(-lambda * age in days), 1 for undated records; f = log(1 + uses) / log(1 + most uses), of the
+document that the record stands in; a is
+the authored authority, 1 where none is given, so that silence is no penalty. Where no use of any
+record is counted the weight of f is shared out over the other two.
 """
 
 from __future__ import annotations
 
 from math import exp, log
+from types import MappingProxyType
 
-# Of recency, frequency and authored authority; they sum to 1.
-RECENCY, FREQUENCY, AUTHORED = 0.5, 0.2, 0.3
-HALF_LIFE_DAYS = 30.0
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import ConfigError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memcli.config.settings import Config
 
 
-def authority(age_days: int | None, authored: float | None) -> float:
-    """Give omega for a record of an age (None: undated) and an authored authority in [0, 1]."""
-    recency = 1.0 if age_days is None else exp(-log(2) / HALF_LIFE_DAYS * max(0, age_days))
-    worth = 1.0 if authored is None else min(1.0, max(0.0, authored))
-    return (RECENCY * recency + AUTHORED * worth) / (1.0 - FREQUENCY)
+def summing_to_one(table: str, names: Sequence[str], weights: Sequence[float]) -> None:
+    """Raise ConfigError where weights of a table of settings do not sum to 1."""
+    total = sum(weights)
+    if abs(total - 1.0) > 1e-6:
+        named = ", ".join(f"{table}.{name}" for name in names)
+        raise ConfigError(f"{named} must sum to 1, not {total:g}", hint=f"memcli config {table}")
+
+
+class Authority(Record):
+    """The weights of omega, settings of the table `authority`."""
+
+    recency: float = 0.5
+    frequency: float = 0.2
+    authored: float = 0.3
+    half_life_days: float = 30.0
+    uses: Mapping[tuple[str, str], int] = MappingProxyType({})  # by (source, path)
+
+    @classmethod
+    def read(cls, config: Config) -> Authority:
+        """Read the settings; ConfigError where the weights do not sum to 1."""
+        numbers = [config(f"authority.{name}") for name in cls._fields[:4]]
+        summing_to_one("authority", cls._fields[:3], numbers[:3])
+        return cls(*numbers)
+
+    def frequency_of(self, document: tuple[str, str]) -> float | None:
+        """Give f for the records of a document; None where no use of any is counted."""
+        most = max(self.uses.values(), default=0)
+        return log(1 + self.uses.get(document, 0)) / log(1 + most) if most else None
+
+    def omega(
+        self, age_days: int | None, authored: float | None, frequency: float | None = None
+    ) -> float:
+        """Weigh a record of an age (None: undated) and an authored authority in [0, 1].
+
+        `frequency` is f, None where no use is counted.
+        """
+        recency = 1.0
+        if age_days is not None:
+            recency = exp(-log(2) / self.half_life_days * max(0, age_days))
+        worth = 1.0 if authored is None else min(1.0, max(0.0, authored))
+        known = self.recency * recency + self.authored * worth
+        if frequency is not None:
+            return min(1.0, known + self.frequency * frequency)
+        told = self.recency + self.authored
+        return min(1.0, known / told) if told > 0 else 1.0

@@ -1,42 +1,69 @@
 """The profile `convex`: a convex sum of meaning, recency and scope; pure.
 
-score = ALPHA * sim + BETA * recency + GAMMA * scope, in [0, 1]
+score = alpha * sim + beta * recency + gamma * scope, in [0, 1]; the weights sum to 1
 
-sim is the cosine clamped to [0, 1], without vectors bm25 / best bm25; recency =
-e^(-lambda * age in seconds), 1 for undated records, lambda by scope. As everywhere, a summary's
-score is then multiplied by its quality (see `views`).
+sim is the cosine clamped to [0, 1], of a chunk that is not embedded yet the one assumed for it,
+without vectors bm25 / best bm25 (see `Hit.similarity`); recency = e^(-lambda * age in seconds), 1
+for undated records, lambda by scope. As everywhere, a summary's score is then multiplied by its
+quality (see `views`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp
 
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.search.authority import summing_to_one
 from memcli.search.hits import Hit, ordered
 
-ALPHA, BETA, GAMMA = 0.7, 0.2, 0.1
-SCOPES = {"session": 1.0, "user": 0.6, "global": 0.3}
-DECAY_PER_SECOND = {"session": 1e-4, "user": 1e-5, "global": 2e-6}
+if TYPE_CHECKING:
+    from memcli.config.settings import Config
+
 SECONDS_A_DAY = 86_400
 
 
-def score_convex(hits: Sequence[Hit], *, age_days: Callable[[str], int]) -> list[Hit]:
-    """Score fused hits anew."""
-    best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
-    without_vectors = all(hit.cosine is None for hit in hits)
-    scored = []
-    for hit in hits:
-        candidate = hit.candidate
-        if without_vectors:
-            sim = candidate.bm25 / best_text if best_text > 0 else 0.0
-        else:
-            sim = hit.cosine or 0.0
-        date = candidate.about.document_date
-        age = max(0, age_days(date)) if date else 0
-        recency = exp(-DECAY_PER_SECOND.get(candidate.about.scope, 2e-6) * age * SECONDS_A_DAY)
-        scope = SCOPES.get(candidate.about.scope, SCOPES["global"])
-        score = ALPHA * sim + BETA * recency + GAMMA * scope
-        scored.append(
-            hit.moved(score, "score", formula="convex", sim=sim, recency=recency, scope=scope)
-        )
-    return ordered(scored)
+class Convex(Record):
+    """The constants, settings of the table `convex`; the decays are those of a second."""
+
+    alpha: float = 0.7  # of meaning
+    beta: float = 0.2  # of recency
+    gamma: float = 0.1  # of scope
+    decay_session: float = 1e-4
+    decay_user: float = 1e-5
+    decay_global: float = 2e-6
+    scope_session: float = 1.0
+    scope_user: float = 0.6
+    scope_global: float = 0.3
+
+    @classmethod
+    def read(cls, config: Config) -> Convex:
+        """Read the settings; ConfigError where the weights do not sum to 1."""
+        numbers = [config(f"convex.{name}") for name in cls._fields]
+        summing_to_one("convex", cls._fields[:3], numbers[:3])
+        return cls(*numbers)
+
+    def score(
+        self,
+        hits: Sequence[Hit],
+        matched: Mapping[int, float],
+        *,
+        age_days: Callable[[str], int],
+    ) -> list[Hit]:
+        """Score fused hits anew; which terms they hold says nothing here."""
+        decays = {"session": self.decay_session, "user": self.decay_user}
+        scopes = {"session": self.scope_session, "user": self.scope_user}
+        best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
+        scored = []
+        for hit in hits:
+            about = hit.about
+            sim = hit.similarity(best_text)
+            age = max(0, age_days(about.document_date)) if about.document_date else 0
+            recency = exp(-decays.get(about.scope, self.decay_global) * age * SECONDS_A_DAY)
+            scope = scopes.get(about.scope, self.scope_global)
+            score = self.alpha * sim + self.beta * recency + self.gamma * scope
+            scored.append(
+                hit.moved(score, "score", formula="convex", sim=sim, recency=recency, scope=scope)
+            )
+        return ordered(scored)

@@ -27,10 +27,14 @@ def apply_decay(
     floor: float,
 ) -> list[Hit]:
     """Multiply every score by the decay of its document's date."""
+    dates = {hit.about.document_date for hit in hits}  # many hits are of one day
+    ages = {date: age_days(date) if date else None for date in dates}
+    factors = {
+        date: factor(age, half_life_days=half_life_days, floor=floor) for date, age in ages.items()
+    }
     decayed = []
     for hit in hits:
         date = hit.about.document_date
-        age = age_days(date) if date else None
-        by = factor(age, half_life_days=half_life_days, floor=floor)
-        decayed.append(hit.moved(hit.score * by, "decay", age_days=age, factor=by))
+        by = factors[date]
+        decayed.append(hit.moved(hit.score * by, "decay", age_days=ages[date], factor=by))
     return ordered(decayed)

@@ -13,10 +13,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.markdown.tokens import estimate
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
-from memcli.search.legs import Vector
+from memcli.search.joined import joined, search_each
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
-from memcli.search.pipeline import MMR_POOL, Answer, search
+from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.proximity import in_time
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines
@@ -24,6 +24,7 @@ from memcli.search.views import Expanded, attach, behind, path_of
 
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
+    from memcli.search.joined import Lot
     from memcli.store.port import Snapshot
 
 # Narrow passages: within so many tokens more of them, from more places. On LoCoMo conversations 26
@@ -36,22 +37,24 @@ ASKED = 0.6
 
 def search_expanded(
     snapshot: Snapshot,
+    lots: Sequence[Lot],
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: SearchOptions,
     *,
     tokens: int,
-    embed_query: Callable[[str], Vector],
     age_days: Callable[[str], int],
 ) -> tuple[Answer, list[Expanded]]:
     """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.
 
-    With a budget the added lines take what the passages leave of it.
+    With a budget the added lines take what the passages leave of it. `lots` are what the snapshot
+    holds, by the models of its vectors.
     """
     wide = options._replace(
         limit=MMR_POOL, budget=None, sort="score", inner=Inner(also=frozenset(("spread",)))
     )
-    answer = search(snapshot, query, dates, wide, embed_query=embed_query, age_days=age_days)
+    answers = search_each(lots, query, dates, wide, age_days=age_days)
+    answer = joined(answers, options=wide)
     kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
     if options.sort != "score":
         kept = in_time(kept, newest=options.sort == "newest")
@@ -63,7 +66,7 @@ def search_expanded(
     near = {line for hit in summaries for line in behind(hit, leaves[path_of(hit.about)])}
     far = {line for path in leaves for line in leaves[path]} - near
     added: list[Hit] = []
-    least = 0.0
+    least = [0.0] * len(lots)  # scores of two models cannot be compared
     for lines in (near, far):
         left = tokens - sum(estimate(hit.text) for hit in added)
         if not lines or left < 1:
@@ -79,10 +82,17 @@ def search_expanded(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),
         )
-        found = search(snapshot, query, dates, narrow, embed_query=embed_query, age_days=age_days)
-        least = least or ASKED * max((hit.score for hit in found.hits), default=0.0)
-        asked = [hit for hit in found.hits if hit.score >= least]
-        added += pack(_unseen(asked, [*kept, *added]), budget=left)[0]
+        answers = search_each(lots, query, dates, narrow, age_days=age_days)
+        least = [
+            known or ASKED * max((hit.score for hit in answer.hits), default=0.0)
+            for known, answer in zip(least, answers, strict=True)
+        ]
+        asked = [
+            answer._replace(hits=tuple(hit for hit in answer.hits if hit.score >= bound))
+            for bound, answer in zip(least, answers, strict=True)
+        ]
+        found = joined(asked, options=narrow).hits
+        added += pack(_unseen(found, [*kept, *added]), budget=left)[0]
     return shown, attach(added, summaries, leaves)
 
 

@@ -14,27 +14,50 @@ still near: lead >= constants.lead + constants.crowd * cosine. That line is wher
 regression on fourteen collections gives a right answer .76; `tests.benchmarks.verdict` fits it on
 all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
 the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
+
+Of a model that was never measured it is not known what its cosines mean. How sure a hit is is then
+told by its words, which may say less than there is: such an answer is `weak` at the least, and says
+what it rests on. `memcli bench calibrate` fits the constants on the user's own questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 
 from memcli.embedding.known import Calibration, known
+from memcli.embedding.models import model_name
+from memcli.errors import Reason
 from memcli.search.hits import Hit
 
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
 GOOD = 0.4
 WEAK = 0.2
+LARGEST = 700.0  # exponent that a float can hold
 # Ranks that the lead is told by. The eighth or fifteenth, the fiftieth or hundredth do about as
 # well; nothing else that was tried beside them tells more of a collection that is left out.
 TENTH, THIRTIETH = 10, 30
 
 
-def calibration(fingerprint: str) -> Calibration | None:
-    """Find the constants of a model, or of no model; None for one that was never measured."""
+def calibration(fingerprint: str, own: Mapping[str, Calibration]) -> Calibration | None:
+    """Find the constants of a model, or of no model; None for one that was never measured.
+
+    `own` are those that the user has fitted, by fingerprint.
+    """
+    if fingerprint in own:
+        return own[fingerprint]
     return known(fingerprint).calibration if fingerprint else WORDS_ALONE
+
+
+def uncalibrated(fingerprint: str, *, has_words: bool) -> Reason:
+    """Say by what the hits of a model without constants are judged."""
+    name = model_name(fingerprint)
+    what = "rests on words alone" if has_words else "is not known, and min_score drops nothing"
+    return Reason(
+        "uncalibrated",
+        f"confidence {what}: the model {name} was never calibrated",
+        "memcli bench calibrate --help",
+    )
 
 
 def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) -> list[Hit]:
@@ -49,7 +72,7 @@ def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) 
         cosine = hit.cosine if hit.own_cosine is None else hit.own_cosine
         z = constants.bias + constants.cosine * (cosine or 0.0)
         z += constants.coverage * hit.held * rarity
-        judged.append(hit._replace(confidence=1.0 / (1.0 + exp(-z))))
+        judged.append(hit._replace(confidence=1.0 / (1.0 + exp(min(LARGEST, -z)))))
     return judged
 
 
@@ -84,9 +107,14 @@ def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration
     return hits[0].score - tenth >= constants.lead + constants.crowd * crowd
 
 
-def verdict(hits: Sequence[Hit]) -> str:
-    """Say whether anything good was found, by the first hit or a literal match: good|weak|none."""
+def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> str:
+    """Say whether anything good was found, by the first hit or a literal match: good|weak|none.
+
+    Where the model was not measured, what the words do not tell may be found all the same.
+    """
     if not hits:
         return "none"
     best = 1.0 if any(hit.candidate.literal for hit in hits) else hits[0].confidence or 0.0
-    return "good" if best >= GOOD else "weak" if best >= WEAK else "none"
+    if best >= GOOD:
+        return "good"
+    return "weak" if best >= WEAK or not is_measured else "none"

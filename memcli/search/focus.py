@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.hits import Hit, ordered
+from memcli.search.hits import Hit, Step, ordered
 from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
 
@@ -91,8 +91,15 @@ def focus(
     """
     lengths = [len(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
+    query = _Query(terms)
+    held = {
+        chunk: [query.tokens.intersection(part) for part in cut] for chunk, cut in tokens.items()
+    }
     texts = {
-        chunk: [_bm25(part, terms, average) for part in parts] for chunk, parts in tokens.items()
+        chunk: [
+            _bm25(part, query.met(own), average) for part, own in zip(cut, held[chunk], strict=True)
+        ]
+        for chunk, cut in tokens.items()
     }
     best_text = max((score for scores in texts.values() for score in scores), default=0.0)
     leaning = min(1.0, PART_LEAN * weights.vector)
@@ -114,25 +121,61 @@ def focus(
             passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
             continue
         parts, told = _with_neighbours(scores), tokens[hit.about.chunk_id]
+        holding = held[hit.about.chunk_id]
         windows = _windows(hit, scores, parts, enough, width.lines, whole=whole)
         if demanded:
             windows = [window for window in windows if _says(window, told, demanded)] or windows
-        literal = _literal_windows(windows, told, terms) if hit.candidate.literal else ()
+        is_literal = hit.candidate.literal
+        literal = _literal_windows(windows, told, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
             score = (hit.score + parts[best]) / full
-            moved = hit.moved(score, "focus", chunk=hit.score, part=parts[best])
+            step = Step("focus", score, (("chunk", hit.score), ("part", parts[best])))
             passages.append(
-                moved._replace(
+                hit._replace(
+                    score=score,
+                    trace=(*hit.trace, step),
                     first=first,
                     last=last,
                     best=best,
                     own_cosine=_best_cosine(hit, first, last),
-                    own_coverage=_coverage(set(_run(window, told)), terms),
+                    own_coverage=query.share(holding[first : last + 1]),
                     is_literal=window in literal,
                 )
             )
     return ordered(passages)
+
+
+class _Query:
+    """The terms of a query; hundreds of parts ask it about the same few sets of its tokens."""
+
+    def __init__(self, terms: Sequence[SoughtTerm]) -> None:
+        self.terms = terms
+        self.tokens = frozenset(token for term in terms for token in term.tokens)
+        self._sought = sum(term.idf for term in terms)
+        self._met: dict[frozenset[str], Sequence[SoughtTerm]] = {}
+        self._shares: dict[frozenset[str], float] = {}
+
+    def met(self, held: frozenset[str]) -> Sequence[SoughtTerm]:
+        """Give the terms that a part may hold, by the query's tokens that it holds."""
+        found = self._met.get(held)
+        if found is None:
+            found = self._met[held] = [
+                term
+                for term in self.terms
+                if term.tokens and held.issuperset(term.tokens[: -1 if term.starts else None])
+            ]
+        return found
+
+    def share(self, held: Sequence[frozenset[str]]) -> float:
+        """Give the share of the query's IDF that parts hold together."""
+        together = held[0] if len(held) == 1 else frozenset[str]().union(*held)
+        share = self._shares.get(together)
+        if share is None:
+            terms = (t for t in self.terms if t.tokens and together.issuperset(t.tokens))
+            found = sum(term.idf for term in terms)
+            share = self._shares[together] = found / self._sought if self._sought else 0.0
+        return share
 
 
 def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
@@ -148,17 +191,20 @@ def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[SoughtTerm])
 
 
 def _literal_windows(
-    windows: Sequence[Window], tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]
+    windows: Sequence[Window],
+    tokens: Sequence[Tokens],
+    held: Sequence[frozenset[str]],
+    query: _Query,
 ) -> Sequence[Window]:
     """Choose the windows that are why their chunk is a literal match; where none is, the best.
 
     They hold a phrase or an identifier of the query, or else all the words that the chunk holds.
     """
-    exact = [term for term in terms if term.exact]
+    exact = [term for term in query.terms if term.exact]
     found = [window for window in windows if _says(window, tokens, exact)]
     if not found:
-        everything = _coverage({token for part in tokens for token in part}, terms)
-        found = [w for w in windows if _coverage(set(_run(w, tokens)), terms) >= everything]
+        everything = query.share(held)
+        found = [w for w in windows if query.share(held[w[0] : w[1] + 1]) >= everything]
     return found or windows[:1]
 
 
@@ -186,13 +232,6 @@ def _best_cosine(hit: Hit, first: int, last: int) -> float | None:
     return min(1.0, max(0.0, *known)) if known else None
 
 
-def _coverage(held: set[str], terms: Sequence[SoughtTerm]) -> float:
-    """Give the share of the query's IDF that some tokens hold."""
-    sought = sum(term.idf for term in terms)
-    found = sum(term.idf for term in terms if term.tokens and held.issuperset(term.tokens))
-    return found / sought if sought else 0.0
-
-
 def _with_neighbours(own: Sequence[float]) -> list[float]:
     """Add to every part a share of its better neighbour."""
     padded = [0.0, *own, 0.0]
@@ -209,29 +248,25 @@ def _windows(
     whole: bool,
 ) -> list[Window]:
     """Give the windows of a chunk, the best one first."""
-    parts = hit.candidate.parts
-
-    def joins(part: int, first: int, last: int) -> bool:
-        lines = parts[max(last, part)].end_line - parts[min(first, part)].start_line + 1
-        # A line of a summary stands alone, and what is beside it is another matter.
-        joinable = hit.about.kind != SUMMARY
-        worth = own[part] >= enough
-        return joinable and part not in taken and worth and lines <= most_lines
-
-    order = sorted(range(len(parts)), key=lambda i: (-scores[i], i))
-    if whole:
-        return [(0, len(parts) - 1, order[0])]
+    parts, last_part = hit.candidate.parts, len(own) - 1
+    order = sorted(range(len(own)), key=scores.__getitem__, reverse=True)
+    if whole or not last_part:
+        return [(0, last_part, order[0])]
     taken: set[int] = set()
+    # A line of a summary stands alone, and what is beside it is another matter.
+    is_joined = [score >= enough and hit.about.kind != SUMMARY for score in own]
     windows = []
     for best in order:
         if best in taken:
             continue
         first = last = best
         for _ in range(NEIGHBOURS):
-            if first > 0 and joins(first - 1, first, last):
-                first -= 1
-            if last + 1 < len(parts) and joins(last + 1, first, last):
-                last += 1
+            if first and is_joined[first - 1] and first - 1 not in taken:
+                lines = parts[last].end_line - parts[first - 1].start_line + 1
+                first -= lines <= most_lines
+            if last < last_part and is_joined[last + 1] and last + 1 not in taken:
+                lines = parts[last + 1].end_line - parts[first].start_line + 1
+                last += lines <= most_lines
         run = whole_thought(hit.candidate, Run(first, last), lambda part: part not in taken)
         first, last = run
         taken.update(range(first, last + 1))
@@ -240,13 +275,11 @@ def _windows(
 
 
 def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float) -> float:
-    held = set(tokens)
     norm = K1 * (1 - B + B * len(tokens) / average)
     score = 0.0
     for term in terms:
-        if term.tokens and held.issuperset(term.tokens[: -1 if term.starts else None]):
-            frequency = occurrences(tokens, term)
-            score += term.idf * frequency * (K1 + 1) / (frequency + norm)
+        frequency = occurrences(tokens, term)
+        score += term.idf * frequency * (K1 + 1) / (frequency + norm)
     return score
 
 

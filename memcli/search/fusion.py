@@ -36,7 +36,7 @@ class Weights(Record):
 
 def best_cosine(candidate: Candidate) -> float | None:
     """Give the cosine of the best part, clamped to [0, 1]; None where nothing is embedded."""
-    known = [part.cosine for part in candidate.parts if part.cosine is not None]
+    known = [cosine for part in candidate.parts if (cosine := part.cosine) is not None]
     return min(1.0, max(0.0, *known)) if known else None
 
 
@@ -100,9 +100,21 @@ def fuse(
                 duplicates=(),
                 trace=(Step("fuse", score, inputs),),
                 is_literal=candidate.literal,
+                assumed=_assumed(candidate, known, stand_in) if cosine is None else None,
             )
         )
     return ordered(hits)
+
+
+def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:
+    """Give the cosine that a formula of meaning alone takes for a chunk without a vector.
+
+    The middle one of the query's candidates; of a literal match the best, so that what answers to
+    the letter is not lost before it is embedded. None where no candidate has a vector.
+    """
+    if not known:
+        return None
+    return max(known) if candidate.literal else middle
 
 
 def _text_ranks(candidates: Sequence[Candidate]) -> dict[int, int]:

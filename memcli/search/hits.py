@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memcli.record import Record
 from memcli.types import About, Candidate, Turn, cite
 
@@ -37,6 +39,7 @@ class Hit(Record):
     asked_lead: float | None = None
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
+    assumed: float | None = None  # a cosine taken for the one that it lacks
 
     @property
     def about(self) -> About:
@@ -47,6 +50,13 @@ class Hit(Record):
     def held(self) -> float:
         """Give the share of the query's IDF that the passage holds, 0 to 1."""
         return self.coverage if self.own_coverage is None else self.own_coverage
+
+    def similarity(self, best_text: float) -> float:
+        """Give the cosine, or the one assumed; in an answer by words alone bm25 / best bm25."""
+        for cosine in (self.cosine, self.assumed):
+            if cosine is not None:
+                return cosine
+        return self.candidate.bm25 / best_text if best_text > 0 else 0.0
 
     @property
     def is_whole(self) -> bool:
@@ -123,9 +133,15 @@ class Hit(Record):
         return self._replace(score=score, trace=(*self.trace, step))
 
 
-def ordered(hits: list[Hit]) -> list[Hit]:
+def ordered(hits: Sequence[Hit]) -> list[Hit]:
     """Sort by score, ties by path and line: the same query gives the same bytes."""
+    if len({hit.score for hit in hits}) == len(hits):  # nothing ties
+        return sorted(hits, key=_score, reverse=True)
     return sorted(hits, key=_key)
+
+
+def _score(hit: Hit) -> float:
+    return hit.score
 
 
 def _key(hit: Hit) -> tuple[float, str, str, int, int]:

@@ -1,49 +1,131 @@
-"""Join answers to one question from indexes whose vectors different models made; pure.
+"""Ask indexes whose vectors different models made each by its own, and join the answers.
 
 Scores of two models cannot be compared; confidences can, since each model's are calibrated. So
 the passage that comes next is that of the answer whose next passage is the surest, and each answer
 keeps its own order. One whose model was never calibrated takes part by the confidence that the
-others have at the same rank.
+others have at the same rank, for what words alone tell is less; where no model was calibrated, the
+answers take turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.search.mmr import folded
 from memcli.search.pack import pack
+from memcli.search.pipeline import Answer, Observer, search, unobserved
+from memcli.search.proximity import in_time
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from memcli.errors import Reason
+    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
-    from memcli.search.legs import Leg
+    from memcli.search.legs import Leg, Vector
     from memcli.search.options import SearchOptions
-    from memcli.search.pipeline import Answer
+    from memcli.search.query import ParsedQuery
+    from memcli.search.rerank import Reranker
+    from memcli.store.port import Snapshot
+
+    Told = TypeVar("Told")
+
+PACK = "pack"
+
+
+class Lot(Record):
+    """What is asked by one model: an index, or all whose vectors it has made."""
+
+    names: tuple[str, ...]  # of the workspaces, where there are other lots
+    snapshot: Snapshot
+    encoder: str  # its name in the configuration
+    reranker: Reranker | None
+    embed_query: Callable[[str], Vector]
+
+
+def search_each(
+    lots: Sequence[Lot],
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: SearchOptions,
+    *,
+    age_days: Callable[[str], int],
+    observe: Observer = unobserved,
+) -> list[Answer]:
+    """Answer a query from each lot, to be `joined` with the same options.
+
+    Of several lots `observe` is told what each stage left of all, and nothing of `PACK`.
+    """
+
+    def ask(lot: Lot, options: SearchOptions, observe: Observer) -> Answer:
+        return search(
+            lot.snapshot,
+            query,
+            dates,
+            options._replace(encoder=lot.encoder, reranker=options.reranker and lot.reranker),
+            embed_query=lot.embed_query,
+            age_days=age_days,
+            observe=observe,
+        )
+
+    if len(lots) == 1:
+        return [ask(lots[0], options, observe)]
+    from memcli.search.stages import STAGES
+    from memcli.search.why_not import Course
+
+    courses = [Course() for _ in lots]
+    whole = options._replace(budget=None, sort="score")  # both are for all together
+    answers = [
+        _of_lot(ask(lot, whole, course), lot) for lot, course in zip(lots, courses, strict=True)
+    ]
+    for stage in STAGES:
+        left = [
+            (answer, hits)
+            for answer, course in zip(answers, courses, strict=True)
+            for name, hits in course.stages
+            if name == stage
+        ]
+        if left and stage != PACK:
+            observe(stage, _merged(left))
+    return answers
+
+
+def _of_lot(answer: Answer, lot: Lot) -> Answer:
+    """Say whose vectors took no part."""
+    reason = answer.dense.reason
+    if reason is None:
+        return answer
+    reason = reason._replace(text=f"{', '.join(lot.names)}: {reason.text}")
+    return answer._replace(dense=answer.dense._replace(reason=reason))
 
 
 def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
     """Give one answer of as many passages as are wanted; the first answer wins ties.
 
-    The verdict is that of the answer which the first passage comes from.
+    What several answers hold is told once.
+
+    The verdict is that of the answer which the first passage comes from, or of the first that is
+    calibrated where that one is not.
     """
-    queues = [list(answer.hits) for answer in answers]
-    hits: list[Hit] = []
-    best = answers[0]
-    while len(hits) < options.limit and any(queues):
-        taken = max(
-            (turn for turn, queue in enumerate(queues) if queue),
-            key=lambda turn: (_sureness(queues, turn), -turn),
-        )
-        if not hits:
-            best = answers[taken]
-        hits.append(queues[taken].pop(0))
+    if len(answers) == 1:
+        return answers[0]
+    hits = _merged([(answer, answer.hits) for answer in answers])
+    best = _leading(answers, hits)
+    if options.has("mmr.fold"):
+        hits = folded(hits)
+    hits = hits[: options.limit]
     packed, dropped, far = pack(hits, budget=options.budget, free=options.free)
+    if options.sort != "score":
+        packed = in_time(packed, newest=options.sort == "newest")
     return best._replace(
         hits=tuple(packed),
-        lexical=_both([answer.lexical for answer in answers]),
-        dense=_both([answer.dense for answer in answers]),
+        lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
+        dense=_of_all([answer.dense for answer in answers]),
         candidates=sum(answer.candidates for answer in answers),
-        dropped=dropped + sum(answer.dropped for answer in answers),
-        far=far + sum(answer.far for answer in answers),
+        dropped=dropped,
+        far=far,
         absent=_in_all([answer.absent for answer in answers]),
         apart=_in_all([answer.apart for answer in answers]),
         unmatched=_in_all([answer.unmatched for answer in answers]),
@@ -51,22 +133,75 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
     )
 
 
-def _sureness(queues: Sequence[Sequence[Hit]], turn: int) -> float:
-    """Give the confidence of the next passage of an answer, or that of the others' next ones."""
-    own = queues[turn][0].confidence
-    if own is not None:
-        return own
-    others = [queue[0].confidence for queue in queues if queue]
-    return max((each for each in others if each is not None), default=0.0)
+def in_turns(
+    ranked: Sequence[Sequence[Told]], sureness: Callable[[Told], float | None]
+) -> Iterator[Told]:
+    """Merge lists that keep their order, the surest next first; the earlier list wins ties.
+
+    What nobody is sure of is as sure as the surest of its rank in the other lists.
+
+    Example: .9 .2 and None None give .9 None .2 None
+    """
+    known: dict[int, float] = {}
+    for each in ranked:
+        for rank, told in enumerate(each):
+            known[rank] = max(known.get(rank, 0.0), sureness(told) or 0.0)
+    at = [0] * len(ranked)
+
+    def next_of(turn: int) -> tuple[float, int, int]:
+        own = sureness(ranked[turn][at[turn]])
+        return known[at[turn]] if own is None else own, -at[turn], -turn
+
+    while left := [turn for turn, each in enumerate(ranked) if at[turn] < len(each)]:
+        turn = max(left, key=next_of)
+        yield ranked[turn][at[turn]]
+        at[turn] += 1
 
 
-def _both(legs: Sequence[Leg]) -> Leg:
-    """Say of a leg of all that it ran where it ran in any."""
-    ran = [leg for leg in legs if leg.ran]
-    first = ran[0] if ran else legs[0]
-    return first._replace(
-        embedded=sum(leg.embedded for leg in legs), total=sum(leg.total for leg in legs)
+def _leading(answers: Sequence[Answer], hits: Sequence[Hit]) -> Answer:
+    """Choose the answer that the verdict on all `hits` is taken from."""
+    owners = [answer for hit in hits for answer in answers if _holds(answer, hit)]
+    first = (*owners, *answers)[0]
+    if first.uncalibrated is None or first.verdict == "good":
+        return first
+    known = next((answer for answer in owners if answer.uncalibrated is None), first)
+    return first if known.verdict == "none" else known
+
+
+def _holds(answer: Answer, hit: Hit) -> bool:
+    return any(each is hit for each in answer.hits)
+
+
+def _merged(lists: Sequence[tuple[Answer, Sequence[Hit]]]) -> list[Hit]:
+    """Merge the hits of answers by their confidence, as far as it is of the answer's model."""
+    told = [
+        [(hit, None if answer.uncalibrated else hit.confidence) for hit in hits]
+        for answer, hits in lists
+    ]
+    return [hit for hit, _ in in_turns(told, lambda each: each[1])]
+
+
+def _of_all(legs: Sequence[Leg]) -> Leg:
+    """Say of the vectors of all that they took part where any did, and why others did not."""
+    return legs[0]._replace(
+        ran=any(leg.ran for leg in legs),
+        reason=_of_lots([leg.reason for leg in legs if leg.reason], len(legs)),
+        embedded=sum(leg.embedded for leg in legs),
+        total=sum(leg.total for leg in legs),
     )
+
+
+def _of_lots(reasons: Sequence[Reason], lots: int) -> Reason | None:
+    """Give the first of the reasons for all lots that it holds of, without their names if for all.
+
+    Each is one of `_of_lot`.
+    """
+    if not reasons:
+        return None
+    told = [reason.text.partition(": ") for reason in reasons]
+    text = told[0][2]
+    names = [each for each, _, why in told if why == text]
+    return reasons[0]._replace(text=text if len(names) == lots else f"{', '.join(names)}: {text}")
 
 
 def _in_all(found: Sequence[Sequence[str]]) -> tuple[str, ...]:

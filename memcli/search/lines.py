@@ -29,7 +29,6 @@ MOST_JOINED = 12  # lines
 CLASSIC_CHARS = 700
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_INTRODUCES = re.compile(r"[:：][ \t*_]*$")
 
 
 class Run(Record):
@@ -46,7 +45,7 @@ def whole_lines(candidate: Candidate, run: Run) -> Run:
         first -= 1
     while last + 1 < len(parts) and parts[last + 1].start_line <= parts[last].end_line:
         last += 1
-    return Run(first, last)
+    return run if (first, last) == run else Run(first, last)
 
 
 def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
@@ -55,10 +54,13 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
     Parts that are not free belong to another passage, and a run ends before them.
     """
     run = whole_lines(candidate, run)
-    if _INTRODUCES.search(_text(candidate, run)):
+    text = _text(candidate, run)
+    if _introduces(text):
         run = _with_announced(candidate, run, is_free)
-    while _is_scrap(candidate, run) and (wider := _beside(candidate, run, is_free)) != run:
+        text = _text(candidate, run)
+    while _is_scrap(text) and (wider := _beside(candidate, run, is_free)) != run:
         run = wider
+        text = _text(candidate, run)
     return run
 
 
@@ -101,10 +103,15 @@ def _text(candidate: Candidate, run: Run) -> str:
     return candidate.text[parts[run.first].start : parts[run.last].end]
 
 
-def _is_scrap(candidate: Candidate, run: Run) -> bool:
+def _is_scrap(text: str) -> bool:
     """Tell that a run says nothing: a mark, or an introduction whose matter stands elsewhere."""
-    text = _text(candidate, run)
-    return not any(map(str.isalnum, text)) or bool(_INTRODUCES.search(text))
+    return not any(map(str.isalnum, text)) or _introduces(text)
+
+
+def _introduces(text: str) -> bool:
+    """Tell that a text ends with a colon, whatever is emphasised; it is asked of every part."""
+    has_colon = ":" in text or "：" in text  # most have none
+    return has_colon and text.removesuffix("\n").rstrip(" \t*_").endswith((":", "："))
 
 
 def _beside(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN, Config
 from memcli.errors import ConfigError
@@ -12,10 +14,26 @@ from memcli.search.profiles import PROFILES, Profile
 from memcli.search.stages import switch_of
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Protocol
 
+    from memcli.embedding.known import Calibration
+    from memcli.search.hits import Hit
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
+
+    class Formula(Protocol):
+        """Scores anew what was found."""
+
+        def score(
+            self,
+            hits: Sequence[Hit],
+            matched: Mapping[int, float],
+            *,
+            age_days: Callable[[str], int],
+        ) -> list[Hit]:
+            """Give the hits by their new scores; `matched` is that of `Recalled`."""
+            ...
 
 
 # With a budget the tokens are the limit; as many passages as are looked at.
@@ -54,6 +72,9 @@ class SearchOptions(Record):
     repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
     reranker: Reranker | None = None  # reads the best passages once more
+    calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
+    formula: Formula | None = None  # of the profile, with its constants
+    quality_weight: float = 0.5  # see `views`
     inner: Inner = Inner()
 
     def has(self, name: str) -> bool:
@@ -109,7 +130,21 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
+        formula=_formula(profile, config),
+        quality_weight=config("search.quality_weight"),
     )
+
+
+def _formula(profile: Profile, config: Config) -> Formula | None:
+    if profile.formula == "convex":
+        from memcli.search.convex import Convex
+
+        return Convex.read(config)
+    if profile.formula:
+        from memcli.search.two_pass import TwoPass
+
+        return TwoPass.read(config)
+    return None
 
 
 def _weights(vector: float, text: float) -> Weights:

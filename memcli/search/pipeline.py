@@ -16,11 +16,13 @@ from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.decay import apply_decay
 from memcli.search.floor import (
+    WORDS_ALONE,
     apply_floor,
     calibration,
     judge,
     stands_out,
     sure_of_its_day,
+    uncalibrated,
     verdict,
 )
 from memcli.search.focus import Adjustments, Tokens, focus
@@ -47,6 +49,7 @@ from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_with
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
+    from memcli.embedding.known import Calibration
     from memcli.search.dates import DateSpan
     from memcli.search.options import SearchOptions
     from memcli.search.proximity import Spans
@@ -86,6 +89,9 @@ class Answer(Record):
     asked_lead: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
     withheld: Reason | None = None  # why the verdict is weak, where its confidence is good
+    rarity: float = 0.0  # of the words of the query, see `Recalled`
+    constants: Calibration | None = None  # by which the model's cosines are judged
+    uncalibrated: Reason | None = None  # what confidences rest on, where there are none
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
@@ -237,6 +243,7 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
         spans,
         options.inner.outside,
         options.inner.demands_phrases,
+        options.profile.by_limit,
     )
 
 
@@ -294,7 +301,9 @@ def _rank(
     shown = _through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
-    found, lead, is_of_others = verdict(judged), *_lead(gathered, shown)
+    constants = calibration(gathered.fingerprint, options.calibrations)
+    found = verdict(judged, is_measured=constants is not None)
+    lead, is_of_others = _lead(gathered, shown)
     asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     withheld = None
     if found == "good" and is_of_others:
@@ -324,6 +333,11 @@ def _rank(
         asked_lead=lead,
         is_of_others=is_of_others,
         withheld=withheld,
+        rarity=gathered.found.rarity,
+        constants=constants,
+        uncalibrated=None
+        if constants
+        else uncalibrated(gathered.fingerprint, has_words=gathered.lexical.ran),
     )
 
 
@@ -352,7 +366,8 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
     is_exact = bool(terms) and all(term.exact for term in terms)
     if gathered.dates_alone or is_exact or not is_measured:
         return None
-    if stands_out(hits, gathered.fused, calibration(gathered.fingerprint)):
+    constants = calibration(gathered.fingerprint, options.calibrations)
+    if stands_out(hits, gathered.fused, constants):
         return None
     return Reason("close", "the tenth passage matches nearly as well as the first")
 
@@ -410,11 +425,18 @@ def _scoring(
 ) -> list[_Step]:
     """List the stages that score passages before their age counts."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
+    valued = partial(
+        apply_quality, confidences=gathered.found.qualities, weight=options.quality_weight
+    )
+    scored: list[_Step] = []
+    if options.formula is not None:
+        again = partial(options.formula.score, matched=gathered.found.matched, age_days=age_days)
+        scored.append(("score", again))
     return [
         *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
-        ("score", partial(_scored, gathered.found, options.profile.formula, age_days)),
+        *scored,
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
-        ("quality", partial(apply_quality, confidences=gathered.found.qualities)),
+        ("quality", valued),
     ]
 
 
@@ -457,21 +479,10 @@ def _in_order_of_time(options: SearchOptions, order: str) -> list[_Step]:
     return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]
 
 
-def _scored(
-    found: Recalled, formula: str, age_days: Callable[[str], int], hits: Sequence[Hit]
-) -> list[Hit]:
-    """Score anew by the formula of a profile."""
-    if formula == "convex":
-        from memcli.search.convex import score_convex
-
-        return score_convex(hits, age_days=age_days)
-    from memcli.search.two_pass import two_pass
-
-    return two_pass(hits, found.matched, age_days=age_days)
-
-
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
-    constants = calibration(gathered.fingerprint)
+    constants = calibration(gathered.fingerprint, options.calibrations)
+    if constants is None and gathered.lexical.ran:
+        constants = WORDS_ALONE
     judged = judge(hits, constants, rarity=gathered.found.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [hit._replace(confidence=1.0) for hit in judged]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.
 MOST_OUTSIDE = 1000
+TEXTS_A_CHUNK = 4  # asked for at first, where a leg counts chunks
 
 
 class RecallBounds(Record):
@@ -36,6 +37,7 @@ class RecallBounds(Record):
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
+    by_chunk: bool = False  # each leg gives so many chunks; else the dense one so many texts
 
 
 class Recalled(Record):
@@ -66,7 +68,11 @@ def recall(
     # Each leg may find chunks that are left out, so it is asked for as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
-    near = snapshot.dense(vector, wide.universe, wide.reach)
+    near = (
+        _near_chunks(snapshot, vector, wide)
+        if wide.by_chunk
+        else snapshot.dense(vector, wide.universe, wide.reach)
+    )
     wanted = query.wanted if lexical else Wanted()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
@@ -107,6 +113,39 @@ def recall(
         covered = covered._replace(terms=tuple(terms))
     told = covered._replace(common=tuple(left_out), qualities=qualities)
     return told._replace(absent=absent, apart=apart)
+
+
+def _near_chunks(
+    snapshot: Snapshot, vector: bytes | None, bounds: RecallBounds
+) -> Callable[[], Sequence[Near]]:
+    """Begin to look for the nearest texts, and give those of the nearest chunks.
+
+    A chunk has many texts, so more of them are asked for until there are chunks enough.
+    """
+    wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
+    first = snapshot.dense(vector, wanted, bounds.reach)
+
+    def near() -> Sequence[Near]:
+        found, asked = first(), wanted
+        while len(_first_chunks(found, bounds.universe)) == len(found) == asked < MOST_OUTSIDE:
+            asked = min(MOST_OUTSIDE, 2 * asked)
+            found = snapshot.dense(vector, asked, bounds.reach)()
+        return _first_chunks(found, bounds.universe)
+
+    return near
+
+
+def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
+    """Keep the texts up to that which the last of so many chunks is found by."""
+    seen: set[int] = set()
+    kept = []
+    for text in found:
+        if len(seen) == limit:
+            break
+        new = [chunk for chunk in text.chunk_ids if chunk not in seen]
+        seen.update(new[: limit - len(seen)])
+        kept.append(text._replace(chunk_ids=tuple(c for c in text.chunk_ids if c in seen)))
+    return kept
 
 
 class Sought(Record):

@@ -20,6 +20,7 @@ from memcli.types import Filters, Where
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
     from memcli.search.rerank import Reranked
+    from memcli.search.views import Expanded
 
 SCHEMA = "memcli.search-receipt/1"
 TEXT_CHARS = 700  # as much as a snippet shows
@@ -35,6 +36,7 @@ class Inquiry(Record):
     budget: int | None
     flags: Mapping[str, Any]  # settings given on the command line
     settings: Mapping[str, Any]  # all that an answer depends on, flags included
+    accesses: int | None = None  # uses that were counted; None where none are
 
 
 def receipt(
@@ -45,15 +47,25 @@ def receipt(
     *,
     whole: bool,
     sort: str,
+    expanded: Sequence[Expanded] | None = None,
 ) -> dict[str, Any]:
-    """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks."""
+    """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks.
+
+    `expanded` are the raw lines that were added behind summaries, None where nobody asked.
+    """
+    added = () if expanded is None else enumerate(expanded, start=1)
     return {
         "schema": SCHEMA,
         "whole": whole,
         "sort": sort,
         **grounds(asked, parsed, dates, answer),
         "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+        **({} if expanded is None else {"expanded": [_behind(rank, each) for rank, each in added]}),
     }
+
+
+def _behind(rank: int, each: Expanded) -> dict[str, Any]:
+    return {**_passage(rank, each.hit), "summary": each.summary}
 
 
 def grounds(
@@ -67,6 +79,7 @@ def grounds(
         "budget": asked.budget,
         "flags": dict(asked.flags),
         "settings": dict(asked.settings),
+        **({} if asked.accesses is None else {"accesses": asked.accesses}),
         "parsed": {
             "text": parsed.text,
             "terms": [term._asdict() for term in parsed.terms],
@@ -76,6 +89,7 @@ def grounds(
         **({"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}),
         **({"rerank": _reranked(answer.reranked)} if answer.reranked else {}),
         "index": {"revision": int(answer.revision), "fingerprint": answer.fingerprint or None},
+        **({"calibration": answer.constants._asdict()} if answer.constants else {}),
         "verdict": answer.verdict,
         "legs": {
             "lexical": _leg(answer.lexical, answer.fused, "lexical_rank"),
@@ -132,6 +146,8 @@ def _passage(rank: int, hit: Hit) -> dict[str, Any]:
         "citation": hit.citation,
         "score": hit.score,
         "confidence": hit.confidence,
+        "trust": hit.about.trust,
+        "source_kind": hit.about.source_kind,
         "text": hit.text[:TEXT_CHARS],
         "text_hash": digest(hit.text).hex(),
         "trace": steps(hit.trace),

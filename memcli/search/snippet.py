@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
@@ -41,6 +42,7 @@ def marked(text: str, words: Sequence[str]) -> Snippet:
     return Snippet(text, tuple(found.span() for found in _pattern(tuple(words)).finditer(text)))
 
 
+@lru_cache(maxsize=16)  # of one question, for each of its passages
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     """Match words at their beginning and allow endings, as the stemmer does; runs anywhere.
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from memcli.search import date_bounds, date_orders, date_parts
+from memcli.search import date_bounds, date_orders, date_parts, feasts
 from memcli.search.date_bounds import JOINTS
 from memcli.search.date_words import (
     AFTER_WORDS,
@@ -139,7 +139,8 @@ def _other(low: list[str]) -> int:
     if low[0] in _NUMBERED and re.fullmatch(r"q[1-4]|\d\d?/\d+", low[1]):
         return 2
     if low[0] in _NAMES_BEFORE_A_WEEKDAY and low[1] in WEEKDAYS:
-        return 2
+        feast = feasts.named(low)  # Easter Monday 2024 is a date
+        return 0 if feast and as_year(low[len(feast.split())]) else 2
     if low[0] == "new" and low[1] == "year" and as_year(low[2]):
         return 3
     # Shortly before a day is near it, which is what a day that is named stands for.

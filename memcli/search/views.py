@@ -1,6 +1,6 @@
 """Rank summaries by what they are worth and find the lines behind them; pure.
 
-    Q = 1 - QUALITY_WEIGHT * (1 - confidence of the summary)
+    Q = 1 - weight * (1 - confidence of the summary)
 
 multiplies the score of a summary. Expansion changes no score: it is a second look at the lines
 behind the summaries that were found, and only at those.
@@ -24,19 +24,21 @@ class Expanded(Record):
     summary: str  # its path
 
 
-def apply_quality(hits: Sequence[Hit], confidences: Mapping[str, float]) -> list[Hit]:
+def apply_quality(
+    hits: Sequence[Hit], confidences: Mapping[str, float], weight: float = QUALITY_WEIGHT
+) -> list[Hit]:
     """Multiply the score of every summary by its quality."""
     if not confidences:
         return list(hits)
-    return ordered([_weighted(hit, confidences) for hit in hits])
+    return ordered([_weighted(hit, confidences, weight) for hit in hits])
 
 
-def _weighted(hit: Hit, confidences: Mapping[str, float]) -> Hit:
+def _weighted(hit: Hit, confidences: Mapping[str, float], weight: float) -> Hit:
     about = hit.about
     confidence = confidences.get(path_of(about)) if about.is_summary else None
     if confidence is None:
         return hit
-    factor = 1 - QUALITY_WEIGHT * (1 - confidence)
+    factor = 1 - weight * (1 - confidence)
     return hit.moved(hit.score * factor, "quality", confidence=confidence, factor=factor)
 
 

@@ -15,8 +15,26 @@ if TYPE_CHECKING:
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
-    """Open the store of a workspace; nothing is read before it is asked."""
-    return store_at(store_path(config, environ), now_ns)
+    """Open the store of a workspace; nothing is read before it is asked.
+
+    A folder that is attached to a shared store has it there, unless a file is named, or what is
+    searched is put together for this once.
+    """
+    local = store_at(store_path(config, environ), now_ns)
+    is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
+    if config("store.url") and is_usual:
+        from memcli.store.shared import shared_store
+
+        return shared_store(config, environ, local, lambda p: store_at(p, now_ns), now_ns) or local
+    return local
+
+
+def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
+    """Open a workspace of the shared store by its name there; `place` is a folder of its own."""
+    from memcli.store.shared import named_shared_store
+
+    local = store_at(os.path.join(place, "index.sqlite"), now_ns)
+    return named_shared_store(config, name, local, lambda p: store_at(p, now_ns), now_ns)
 
 
 def store_at(path: str, now_ns: Callable[[], int]) -> Store:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Described,
         Owner,
         Pending,
+        Provenance,
         SourceCounts,
         Stamp,
         VectorSearch,
@@ -75,6 +76,10 @@ class Snapshot(Protocol):
 
     def integrity(self) -> str:
         """Check everything that is stored: "ok", or the first fault."""
+        ...
+
+    def provenance(self) -> Provenance:
+        """Tell who has stored this state, and when."""
         ...
 
     def vector_search(self) -> VectorSearch:
@@ -264,6 +269,10 @@ class Change(Protocol):
         """
         ...
 
+    def borrow(self, fingerprint: str) -> int:
+        """Take over the vectors that fellow workspaces have of texts that wait; give how many."""
+        ...
+
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts that wait for a vector."""
         ...
@@ -391,6 +400,10 @@ class Store(Protocol):
 
     def watcher(self) -> WatchRecord | None:
         """Tell who watches now; a record that a dead process left says nothing."""
+        ...
+
+    def stand_in(self) -> Store | None:
+        """Give the index that answers where the server of this one is away, if there is any."""
         ...
 
     def copy_to(self, path: str) -> None:

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
+from memcli.checking import TYPE_CHECKING
 from memcli.types import MEMORY_SOURCE, FileStat, Listing, Skip, Source
 from memcli.workspace import names, openat
 from memcli.workspace.diff import ROOT
-from memcli.workspace.ignore import IGNORE_FILE, NOISE, Rules, load_rules
+from memcli.workspace.ignore import HIDDEN, IGNORE_FILE, NOISE, Rules, load_rules
 from memcli.workspace.locate import MOST_ENTRIES
+
+if TYPE_CHECKING:
+    from memcli.workspace.place import FilePlace, FolderEntry
 
 # One descriptor is open per level, and 256 is the smallest usual limit of a process.
 MAX_DEPTH = 230
@@ -25,24 +29,42 @@ _NOT_UTF8 = "name is not UTF-8"
 
 
 def discover(
-    sources: Iterable[Source], *, max_bytes: int, follow_symlinks: bool = False
+    sources: Iterable[Source],
+    *,
+    max_bytes: int,
+    follow_symlinks: bool = False,
+    at: FilePlace = openat,
 ) -> Listing:
     """Walk the sources and list their documents, sorted by (source, path).
 
-    Folders that cannot be listed, a missing root among them, go into `unlisted`.
+    Folders that cannot be listed, a missing root among them, go into `unlisted`. The folders are
+    those of the disk, or of another place that has the same.
     """
     real = os.path.realpath
     sources = sorted(sources, key=lambda s: (-len(real(s.root)), s.name == MEMORY_SOURCE))
     taken: set[str] | None = set() if follow_symlinks or len(sources) > 1 else None
-    walks = [_Walk(source, max_bytes, follow_symlinks, taken) for source in sources]
+    walks = [_Walk(source, max_bytes, follow_symlinks, taken, at) for source in sources]
     for walk in walks:
         walk.run()
     walks.sort(key=lambda walk: walk.source.name)
     return Listing(
         tuple(file for walk in walks for file in sorted(walk.files, key=itemgetter(1))),
-        tuple(skip for walk in walks for skip in sorted(walk.skips)),
+        tuple(
+            skip
+            for walk in walks
+            for skip in sorted(walk.skips)
+            if len(walks) == 1 or not _leads_to_another(skip, walk.source, sources)
+        ),
         tuple(skip for walk in walks for skip in sorted(walk.unlisted)),
         tuple((walk.source.name, path) for walk in walks for path in walk.mounts),
+    )
+
+
+def _leads_to_another(skip: Skip, source: Source, sources: Sequence[Source]) -> bool:
+    """Tell that another source lies below what one has passed over: it is not left out."""
+    path = os.path.join(os.path.realpath(source.root), skip.path, "")
+    return skip.detail == HIDDEN and any(
+        os.path.join(os.path.realpath(other.root), "").startswith(path) for other in sources
     )
 
 
@@ -54,8 +76,9 @@ class _Walk:
     """The walk over one source."""
 
     def __init__(
-        self, source: Source, max_bytes: int, follow: bool, taken: set[str] | None
+        self, source: Source, max_bytes: int, follow: bool, taken: set[str] | None, at: FilePlace
     ) -> None:
+        self.at = at
         self.source = source
         self.max_bytes = max_bytes
         self.follow = follow
@@ -73,19 +96,19 @@ class _Walk:
     def run(self) -> None:
         """List everything below the root."""
         try:
-            root = openat.open_root(self.source.root)
+            root = self.at.open_root(self.source.root)
         except OSError as error:
             self.unlist(ROOT, openat.reason(error))
             return
         try:
             try:
-                self.rules = load_rules(self.source, root)
+                self.rules = load_rules(self.source, root, at=self.at)
             except OSError as error:
                 # Without its ignore file the source would give away what was kept out.
                 self.unlist(ROOT, f"{IGNORE_FILE}: {openat.reason(error)}")
                 return
-            self.device = openat.device(root)
-            if openat.is_mounted(root, self.source.root):
+            self.device = self.at.device(root)
+            if self.at.is_mounted(root, self.source.root):
                 self.mounts.append(ROOT)
             real = ""
             if self.taken is not None:
@@ -97,7 +120,7 @@ class _Walk:
                 self.unlist(ROOT, f"more than {MOST_ENTRIES} entries; name it with -w")
                 return
             nothing = not (self.files or self.skips or self.unlisted or self.links)
-            if nothing and self.source.name != MEMORY_SOURCE and openat.is_empty(root):
+            if nothing and self.source.name != MEMORY_SOURCE and self.at.is_empty(root):
                 self.unlist(ROOT, "the folder is empty; not mounted?")
             while self.links:
                 links = sorted(self.links)
@@ -105,7 +128,7 @@ class _Walk:
                 for path, link in links:
                     self.follow_link(root, path, link, real)
         finally:
-            openat.close(root)
+            self.at.close(root)
 
     def folder(self, handle: int | str, prefix: str, real: str, depth: int) -> None:
         """List one folder and those below it; `prefix` and `real` end with a slash."""
@@ -129,7 +152,7 @@ class _Walk:
         append, new = self.files.append, tuple.__new__
         folders: list[str] = []
         seen = self.seen
-        with os.scandir(handle) as entries:
+        with self.at.scan(handle) as entries:
             for entry in entries:
                 seen += 1
                 name = entry.name
@@ -178,22 +201,22 @@ class _Walk:
             self.unlist(path, f"more than {MAX_DEPTH} folders deep")
             return
         try:
-            handle = openat.open_folder(parent, name)
+            handle = self.at.open_folder(parent, name)
         except FileNotFoundError:
             return
         except OSError as error:
             self.unlist(path, openat.reason(error))
             return
-        above, self.device = self.device, openat.device(handle)
+        above, self.device = self.device, self.at.device(handle)
         if self.device != above:
             self.mounts.append(path)
         try:
             self.folder(handle, f"{path}/", real, depth + 1)
         finally:
             self.device = above
-            openat.close(handle)
+            self.at.close(handle)
 
-    def file(self, entry: os.DirEntry[str], prefix: str, real: str) -> None:
+    def file(self, entry: FolderEntry, prefix: str, real: str) -> None:
         """List a regular file, unless it is ignored, too large or taken."""
         name = entry.name
         path = prefix + name
@@ -227,7 +250,7 @@ class _Walk:
             FileStat(self.source.name, path, size, mtime, ctime, openat.inode(status))
         )
 
-    def other(self, entry: os.DirEntry[str], prefix: str, real: str) -> None:
+    def other(self, entry: FolderEntry, prefix: str, real: str) -> None:
         """Deal with what is neither a plain document nor a folder."""
         path, is_link = prefix + (name := entry.name), entry.is_symlink()
         if not self.rules.includes(prefix, name) and not (
@@ -249,7 +272,7 @@ class _Walk:
         else:
             self.special(entry, path)
 
-    def special(self, entry: os.DirEntry[str], path: str) -> None:
+    def special(self, entry: FolderEntry, path: str) -> None:
         """Report a FIFO, socket or device; it is never opened."""
         try:
             status = entry.stat(follow_symlinks=False)
@@ -307,7 +330,7 @@ class _Walk:
         self.unlisted.append(Skip(self.source.name, names.printable(path), "unreadable", detail))
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def _is_folder(entry: FolderEntry) -> bool:
     """Tell whether a link leads to a folder."""
     try:
         return entry.is_dir()

@@ -14,6 +14,7 @@ from memcli.workspace import globs, openat
 
 if TYPE_CHECKING:
     from memcli.types import Source
+    from memcli.workspace.place import FilePlace
 
 IGNORE_FILE = ".memcliignore"
 HIDDEN = "hidden"
@@ -213,18 +214,18 @@ class Rules:
         return self.includes(folder + slash, name) and not self.hides(path, False)
 
 
-def load_rules(source: Source, root: int | str | None = None) -> Rules:
+def load_rules(source: Source, root: int | str | None = None, *, at: FilePlace = openat) -> Rules:
     """Read `.memcliignore` at the root of a source and build its rules.
 
     An ignore file that exists and cannot be read is an OSError: listing without it
     would bring in what its author wanted kept out.
     """
-    folder = openat.open_root(source.root) if root is None else root
+    folder = at.open_root(source.root) if root is None else root
     try:
-        data = openat.read_small(folder, IGNORE_FILE, _MAX_IGNORE_BYTES)
+        data = at.read_small(folder, IGNORE_FILE, _MAX_IGNORE_BYTES)
     finally:
         if root is None:
-            openat.close(folder)
+            at.close(folder)
     if data is None:
         return Rules(source)
     try:

@@ -8,8 +8,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 HAS_DIR_FD = (
     os.open in os.supports_dir_fd
@@ -29,6 +36,9 @@ _FILE = (
     | _CLOEXEC
 )
 _READ_BYTES = 1 << 20
+# What locks say of a file that somebody else has.
+_HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
+_LOCKED_BYTE = 1 << 20  # that Windows locks: past what stands in a lock of the index
 # The index holds numbers of 64 bits; file systems know times before 1678 and after 2261.
 MOST = (1 << 63) - 1
 
@@ -40,6 +50,11 @@ def open_root(path: str) -> int | str:
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return path
+
+
+def scan(folder: int | str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+    """List the entries of a folder as they come."""
+    return os.scandir(folder)
 
 
 def open_folder(parent: int | str, name: str) -> int | str:
@@ -90,6 +105,46 @@ def create_file(parent: int | str, name: str) -> int:
     if isinstance(parent, int):
         return os.open(name, flags, 0o666, dir_fd=parent)
     return os.open(os.path.join(parent, name), flags, 0o666)
+
+
+def open_to_append(parent: int | str, name: str) -> int:
+    """Open a file in a folder to read it and to write at its end alone; a link is an OSError."""
+    flags = os.O_RDWR | os.O_APPEND | (_FILE & ~os.O_RDONLY)
+    if isinstance(parent, int):
+        return os.open(name, flags | _NOFOLLOW, dir_fd=parent)
+    path = os.path.join(parent, name)
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    return os.open(path, flags)
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file for this process, False where another has it; OSError without locks.
+
+    The system frees it when the file is closed, however its holder dies.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)  # so that it can be read
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise
+    return True
+
+
+def sync_folder(folder: int | str) -> None:
+    """Have the names in a folder outlast a loss of power, where the platform can."""
+    if isinstance(folder, int):
+        os.fsync(folder)
 
 
 def rename_new(folder: int | str, old: str, new: str) -> None:

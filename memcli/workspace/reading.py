@@ -127,16 +127,20 @@ def _attempt(
         os.close(descriptor)
     if len(data) != before.st_size or _stamp(before) != _stamp(after):
         return None
+    return text_of(FileStat(source, path, *_stamp(before), openat.inode(before)), data)
+
+
+def text_of(stat: FileStat, data: bytes) -> FileText | Skip:
+    """Decode the bytes of a file, or say why they are no text that can be read."""
     decoded = decode(data)
     if isinstance(decoded, str):
-        return Skip(source, path, "not-text", decoded)
+        return Skip(stat.source, stat.path, "not-text", decoded)
     text, damaged = decoded
     if wordy := _too_long(text):
-        return Skip(source, path, "too-large", wordy)
-    stamp = FileStat(source, path, *_stamp(before), openat.inode(before))
+        return Skip(stat.source, stat.path, "too-large", wordy)
     from hashlib import sha256
 
-    return FileText(stamp, sha256(data).digest(), text, damaged)
+    return FileText(stat, sha256(data).digest(), text, damaged)
 
 
 def _too_long(text: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from memcli.bench.compare import compare, text
 from memcli.bench.gates import Gate, Gates, failures, newly_missed, parse_gate
 from memcli.bench.history import reference, regressions, surplus
+from memcli.bench.quality_text import changes
 from memcli.bench.queries import read_queries
 from memcli.bench.rows import drop, moves, read_baseline, rows_of, worst
 from memcli.errors import UsageError
@@ -157,3 +158,36 @@ def test_speed_receipts_are_compared_by_their_ratios() -> None:
         "ms cold help                20.0    30.0    +10.0",
         "x help                      2.00    3.00    +1.00",
     ]
+
+
+def test_gates_are_empty_where_nothing_is_asked_for() -> None:
+    assert Gates((), None, None).is_empty
+    for gates in (
+        Gates((Gate("Hit@1", 0.5),), None, None),
+        Gates((), 0.0, None),
+        Gates((), None, 9),
+    ):
+        assert not gates.is_empty
+
+
+def test_a_drop_as_large_as_is_let_pass_is_no_regression() -> None:
+    before, after = (receipt(f"2026-01-0{day}T00:00:00+00:00", rows) for day, rows in
+                     ((1, [row("a", 1.0)]), (2, [row("a", 0.75, rank=2)])))  # fmt: skip
+    assert regressions(before, after, 0.25) == []
+    (line,) = regressions(before, after, 0.2)
+    assert line.startswith("nDCG@10 is 0.250 lower than on 2026-01-01")
+
+
+def test_what_moved_is_told_of_a_run_and_its_baseline() -> None:
+    assert changes([], 3) == "\nAgainst the baseline: nothing moved in 3 questions.\n"
+    first, second = changes(moves(OLD, NEW), 2).strip().split("\n")
+    assert first == "Against the baseline: 1 worse, 0 better, 0 otherwise, of 2 questions."
+    assert second.startswith("  -0.500  b ")
+
+
+def test_a_comparison_heads_its_columns() -> None:
+    before, after = (receipt(f"2026-01-0{day}T00:00:00+00:00", OLD) for day in (1, 2))
+    lines = text(before, after).split("\n")
+    head = next(line for line in lines if "before" in line and "after " not in line)
+    assert head.split() == ["before", "after"]
+    assert len(head) == 40

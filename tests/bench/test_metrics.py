@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from memcli.bench.metrics import Range, mean, score
+from memcli.bench.metrics import Range, mean, reached, score
 from memcli.bench.queries import read_queries
 from memcli.errors import UsageError
 
@@ -57,3 +57,22 @@ def test_queries_may_name_a_path_alone() -> None:
 def test_a_line_that_is_no_query_is_named(line: str) -> None:
     with pytest.raises(UsageError, match=r"q\.jsonl:1"):
         read_queries([line], "q.jsonl")
+
+
+def test_ten_of_twelve_wanted_passages_in_the_first_ten_places_are_the_ideal() -> None:
+    wanted = [Range(f"{at:02}.md", 1, 1) for at in range(12)]
+    assert score(wanted, wanted, _costs)["nDCG@10"] == 1.0
+    missed = score(wanted, wanted[:9], _costs)["nDCG@10"]
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, 11))
+    assert missed == pytest.approx(1 - 1 / math.log2(11) / ideal)
+
+
+@pytest.mark.parametrize(("line", "share"), [(4, 0.0), (5, 0.5), (7, 0.5), (30, 0.5), (31, 0.0)])
+def test_a_range_is_reached_by_any_line_of_it_to_the_last(line: int, share: float) -> None:
+    wanted = [Range("a.md", 5, 30), Range("b.md", 1, 1)]
+    document = wanted[0].document
+    assert reached(wanted, {(document, line)}) == share
+    assert (
+        reached(wanted, {(document, line), *((wanted[1].document, n) for n in range(2, 40))})
+        == share
+    )

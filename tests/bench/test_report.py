@@ -35,6 +35,7 @@ def test_the_terminal_report_shows_trend_categories_worst_and_changes() -> None:
     lines = text(report(HISTORY)).splitlines()
     assert lines[0] == "2 runs, 2026-01-01 to 2026-01-02"
     assert "nDCG@10        0.750 ▇▅ 0.500" in lines
+    assert "p95 ms         2.0 ██ 2.0" in lines
     assert "  all     2  0.500 ████████████████████" in lines
     assert '  0.000  b "b?" (not found, lost at recall: why)' in lines
     assert "  2026-01-02T03:00  index 1 -> 2" in lines
@@ -75,3 +76,12 @@ def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
 def test_columns_line_up_under_wide_signs() -> None:
     lines = table({"中文": {"queries": 1}, "all": {"queries": 1}}).splitlines()
     assert [columns(line) for line in lines] == [columns(lines[0])] * 3
+
+
+def test_the_page_shows_how_far_the_last_run_moved() -> None:
+    shown = page(report(HISTORY), {})
+    assert '<b>0.500</b><span>nDCG@10 <span class="worse">-0.250</span></span>' in shown
+    again = [*HISTORY, {**HISTORY[-1], "now": "2026-01-03T03:00:00+00:00"}]
+    assert "<b>0.500</b><span>nDCG@10 ±0</span>" in page(report(again), {})
+    up = page(report([HISTORY[-1], {**HISTORY[0], "now": "2026-01-03T03:00:00+00:00"}]), {})
+    assert '<span class="better">+0.250</span>' in up

@@ -35,6 +35,7 @@ from memcli.indexing.planning import Settings as IndexSettings
 from memcli.search.dates import find_dates
 from memcli.search.expansion import search_expanded
 from memcli.search.hits import Hit
+from memcli.search.joined import Lot
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
@@ -127,8 +128,8 @@ class Workspace:
             behind: list[Expanded] = []
         else:
             answer, behind = search_expanded(
-                snapshot, parsed, spans, options,
-                tokens=tokens, embed_query=self.vector, age_days=age,
+                snapshot, [Lot((), snapshot, options.encoder, None, self.vector)], parsed, spans,
+                options, tokens=tokens, age_days=age,
             )  # fmt: skip
         return [*answer.hits, *(each.hit for each in behind)]
 

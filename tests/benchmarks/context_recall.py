@@ -20,8 +20,10 @@ from typing import NamedTuple
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query
 from memcli.context.assemble import Sharing, assemble
+from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
 from memcli.search.dates import find_dates
+from memcli.search.joined import Lot
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.profiles import PROFILES
@@ -98,8 +100,8 @@ class Asker:
 
             fixed = fixed_of(self.snapshot, wanted)
             _, found = find(
-                self.snapshot, parsed, spans, options, fixed, roots={},
-                embed_query=self.workspace.vector, age_days=age,
+                self.snapshot, parsed, spans, options, fixed, following=Following({}), age_days=age,
+                lots=[Lot((), self.snapshot, options.encoder, None, self.workspace.vector)],
             )  # fmt: skip
             made = assemble(fixed, found, wanted)
             places = [

@@ -2,6 +2,9 @@
 
     python -m tests.benchmarks.crowd [SECONDS]
 
+It goes on until 200 answers were called fresh, for ten times the seconds at most: only these tell
+whether what is called fresh is. Where they are fewer at the end, that is an error too.
+
 Every file is saved again and again, each time as a whole new version that is named in each of its
 sections. An answer counts as wrong when
 
@@ -36,7 +39,17 @@ SEARCHERS, INDEXERS = 16, 2
 NAMED = re.compile(r"heron (\d+) of version (\d+)")
 BAD = re.compile(r"Traceback|internal error|database is locked|damaged", re.IGNORECASE)
 
+LEAST = 200  # answers that are called fresh
+MOST_REST = 30.0  # seconds
+
 pause = threading.Event().wait
+
+
+def _answers(state: object) -> str:
+    return f"answers, {state}"
+
+
+FRESH = _answers("fresh")
 
 
 class Crowd:
@@ -87,6 +100,16 @@ class Crowd:
             with (self.root / "memory" / "log.md").open("a") as log:
                 log.write("- a line of a log\n")
             pause(chance.uniform(0.0, 0.4))
+            if chance.random() < 0.1:
+                self.rest()
+
+    def rest(self) -> None:
+        """Save nothing until a search has found the index in step: else hardly one ever would."""
+        seen, began = self.counts[FRESH], time.monotonic()
+        while self.counts[FRESH] == seen and time.monotonic() - began < MOST_REST:
+            if self.over.is_set():
+                return
+            pause(0.1)
 
     def search(self, seed: int) -> None:
         chance = random.Random(seed)
@@ -101,7 +124,7 @@ class Crowd:
 
     def judge(self, answer: dict[str, object], before: list[int], after: list[int]) -> None:
         state = answer["freshness"]["state"]  # type: ignore[index]
-        self.counts[f"answers, {state}"] += 1
+        self.counts[_answers(state)] += 1
         shown: dict[int, set[int]] = defaultdict(set)
         for result in answer["results"]:  # type: ignore[attr-defined]
             for number, version in NAMED.findall(result["text"]):
@@ -140,6 +163,8 @@ def main(seconds: float) -> int:
         for thread in threads:
             thread.start()
         pause(seconds)
+        while crowd.counts[FRESH] < LEAST and time.monotonic() - began < 10 * seconds:
+            pause(1.0)
         crowd.over.set()
         for thread in threads:
             thread.join()
@@ -150,6 +175,8 @@ def main(seconds: float) -> int:
             crowd.wrong.append("the watcher has ended")
         if status["state"] != "fresh" or status["store"]["integrity"] != "ok":
             crowd.wrong.append(f"at the end: {status['state']}, {status['changes']}")
+        if crowd.counts[FRESH] < LEAST:
+            crowd.wrong.append(f"only {crowd.counts[FRESH]} answers were called fresh")
         watcher.send_signal(signal.SIGTERM)
         out, err = watcher.communicate()
         events = Counter(json.loads(line)["event"] for line in out.splitlines())

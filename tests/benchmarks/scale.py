@@ -6,11 +6,11 @@
 
 The first form grows an index of seeded synthetic vectors and Zipfian text and prints a row a size:
 wall and CPU time of hybrid and keyword searches with their spread, the load of the machine, the
-time a bare read of what is scanned takes, and of all vectors, and the peak of memory. Queries are
-drawn like the text, so most hold some of its commonest words. In FILE `{}` stands for the size;
-what holds as many vectors is searched as it is. `--profile` tells where a hybrid search leaves its
-time: of each stage wall time and the CPU time of its thread; codes are looked through in another
-one, so that of them only what is waited for counts twice.
+time a bare read of what is scanned takes, and of all vectors, and the peak of memory. 200 queries
+count, the same in each row; they are drawn like the text, so most hold some of its commonest words.
+In FILE `{}` stands for the size; what holds as many vectors is searched as it is. `--profile` tells
+where a hybrid search leaves its time: of each stage wall time and the CPU time of its thread; codes
+are looked through in another one, so that of them only what is waited for counts twice.
 
 The second form tells how much of a full ranking by words a search finds in which the commonest
 words find only together, also where it says that it misses nothing: there only the frequencies,
@@ -49,9 +49,10 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.query_vector import vector_of
+from memcli.store import fixed
 from memcli.store.records import Reach
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import coarse, vectors
+from memcli.store.sqlite import coarse, matrix, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -63,7 +64,7 @@ CHUNKS = 50  # a document
 DOCUMENTS = 80  # a batch of vectors
 VOCABULARY = 200_000
 TOPICS = 500
-SEARCHES = 60
+WARMING, SEARCHES = 40, 240  # the first fill the caches and do not count
 READ = 64 << 20  # bytes, far more than a processor caches
 
 
@@ -85,6 +86,13 @@ class Maker:
     def vectors(self, count: int) -> Any:
         noise = self._units(self.random.normal(size=(count, DIMENSION)))
         return self._units(self._topics[self.random.integers(0, TOPICS, count)] * 0.7 + noise)
+
+    def questions(self, count: int) -> tuple[list[str], Any]:
+        """Give texts and vectors that are the same whatever has been drawn before."""
+        kept, self.random = self.random, np.random.default_rng(11)
+        drawn = [self.text(6) for _ in range(count)], self.vectors(count)
+        self.random = kept
+        return drawn
 
     def document(self, number: int) -> Document:
         chunks = tuple(self._chunk(number, ordinal) for ordinal in range(CHUNKS))
@@ -149,13 +157,11 @@ def measure(path: str, maker: Maker, mode: str, clock: Clock) -> tuple[list[floa
     config = configuration.load(tempfile.gettempdir(), {}, {})
     options = options_of(config, filters=Filters())._replace(mode=mode)
     encoder = open_encoder(Choice()).encoder
-    texts = [maker.text(6) for _ in range(SEARCHES)]
-    asked = maker.vectors(SEARCHES)
+    texts, asked = maker.questions(SEARCHES)
     reader = Reader(path)
     walls, cpus = [], []
-    first = SEARCHES // 6  # they fill the caches
     for number, (text, vector) in enumerate(zip(texts, asked, strict=True)):
-        if number == first:
+        if number == WARMING:
             clock.clear()
 
         def embed_query(text: str, vector: Any = vector) -> Vector:
@@ -169,7 +175,7 @@ def measure(path: str, maker: Maker, mode: str, clock: Clock) -> tuple[list[floa
         cpus.append(time.process_time() - cpu)
         walls.append(time.perf_counter() - began)
     reader.close()
-    return walls[first:], cpus[first:]
+    return walls[WARMING:], cpus[WARMING:]
 
 
 # Where a search leaves its time, as (owner, name) of what it calls. What is called by another one
@@ -182,10 +188,12 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
+    ("kept codes (in a thread)", matrix, "nearest"),
     ("rescoring (in a thread)", coarse, "_rescored"),
     ("hydration", Reader, "candidates"),
     (". scores by words", Reader, "_scores"),
-    (". parts and cosines", Reader, "_parts"),
+    (". chunks and parts", Reader, "_chunk_rows"),
+    (". cosines", Reader, "_cosines"),
     ("ends of lines", Reader, "broken"),
     ("summaries", Reader, "supports"),
     ("fusing", pipeline, "fuse"),
@@ -257,13 +265,14 @@ def profile(path: str, maker: Maker) -> None:
 def missed(path: str) -> None:
     """Print how much of a full ranking by words a search finds."""
     maker, reader = Maker(60, 1), Reader(path)
+    texts, _ = maker.questions(SEARCHES)
     total, limit = reader.counts().chunks, options_of(configuration.load(
         tempfile.gettempdir(), {}, {}), filters=Filters()).universe  # fmt: skip
     shares: dict[int, list[float]] = {10: [], 50: [], limit: []}
     certain: list[float] = []
     parts = 0
-    for _ in range(SEARCHES):
-        terms = [sought for term in parse(maker.text(6)).sought if (sought := term.sought)]
+    for text in texts:
+        terms = [sought for term in parse(text).sought if (sought := term.sought)]
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
         full = [each.chunk_id for each in reader.lexical(Wanted(any=tuple(counts)), limit, Reach())]
@@ -352,11 +361,12 @@ def recall(index: str, questions: str) -> None:
     connection = connect(str(copy), write=False).connection
     cursor = connection.execute(
         "SELECT s.hash, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
-        " AND v.fingerprint = ? ORDER BY s.id",
+        f" AND v.encoder = {vectors.ENCODER} ORDER BY s.id",
         (fingerprint,),
     )
     held: list[Any] = cursor.fetchall()
-    matrix = np.frombuffer(b"".join(row[1] for row in held), "<f4").reshape(len(held), -1)
+    unpacked = b"".join(fixed.unpacked(row[1]) for row in held)
+    matrix = np.frombuffer(unpacked, "<f4").reshape(len(held), -1)
     encoder = open_encoder(Choice()).encoder
     assert encoder is not None
     asked = [line for line in Path(questions).read_text("utf-8").splitlines() if line]

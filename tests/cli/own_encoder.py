@@ -38,6 +38,9 @@ class Letters:
         log(f"embeds {text}")
         return self.encode_query(text), len(text.split())
 
+    def encoder(self) -> None:
+        """Leave the texts of an index to another opening."""
+
     def close(self) -> None:
         log("is closed")
 

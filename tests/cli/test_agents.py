@@ -110,5 +110,5 @@ def test_the_skill_file_has_its_front_matter() -> None:
     skill = _block("A skill file: SKILL.md")
     front = re.match(r"---\n(.*?)\n---\n", skill, re.DOTALL)
     assert front
-    assert re.search(r"^name: memory$", front[1], re.MULTILINE)
+    assert re.search(r"^name: memcli$", front[1], re.MULTILINE)
     assert re.search(r"^description: \S", front[1], re.MULTILINE)

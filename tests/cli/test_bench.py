@@ -251,6 +251,63 @@ def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
     assert "gone: its record is no candidate" in bench("replay", str(file))[0]
 
 
+def test_the_lane_speaks_of_a_new_question_that_matters_and_misses(bench: Bench) -> None:
+    """The figures do not fall by it, as no earlier run has asked it."""
+    assert bench.lane(1) == ("", "")
+    asked = {"id": "new", "query": "zebrafish", "importance": "high", "relevant": "MEMORY.md"}
+    with bench.questions.open("a") as file:
+        file.write(json.dumps(asked) + "\n")
+    for day in (2, 3):
+        out, _ = bench.lane(day, code=1)
+        assert out.startswith('memcli bench lane: of high importance and missed: new "zebrafish" (')
+    assert bench.lane(4, "--accept") == ("", "")
+    assert bench.lane(5) == ("", "")
+
+
+def test_a_first_lane_speaks_of_what_matters_and_misses(bench: Bench) -> None:
+    bench.questions.write_text(QUESTIONS.replace("OPS-417", "zebrafish", 1))
+    assert 'of high importance and missed: ops "zebrafish" (' in bench.lane(1, code=1)[0]
+
+
+def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: Bench) -> None:
+    notes, file = bench.notes, bench.folder / "receipt.json"
+    place, out = ("-w", str(notes), "--now", "2026-02-20"), io.StringIO()
+    wanted = ("--view", "active", "--expand", "-n", "3", "--receipt", str(file), "--json")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        assert run(["compact", "--tail", "4", "--tail-tokens", "0", "--apply", *place]) == 0
+        out.seek(out.truncate(0))
+        assert run(["search", "database migration", *wanted, *place]) == 0
+    told = json.loads(out.getvalue())["expanded"]
+    receipt = checked("memcli.search-receipt", file.read_text())
+    assert [each["citation"] for each in receipt["expanded"]] == [each["citation"] for each in told]
+    assert {(each["trust"], each["source_kind"]) for each in receipt["expanded"]} == {
+        ("trusted", "operator")
+    }
+    assert {each["summary"] for each in receipt["expanded"]} == {each["summary"] for each in told}
+    same = bench.record("memcli.bench-replay", "replay", str(file))
+    assert (same["same"], len(same["expanded"])) == (True, len(told))
+    cited = notes / told[0]["path"]
+    cited.write_text(cited.read_text().replace("migration", "move").replace("database", "data"))
+    moved = bench.record("memcli.bench-replay", "replay", str(file))
+    assert not moved["same"]
+    assert moved["expanded"] != same["expanded"]
+
+
+def test_linked_files_are_asked_and_drafted_where_links_are_followed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(bench.notes)
+    write(bench.notes, "memory/notes.md", "# Notes\n\nNothing of note.\n")
+    write(bench.notes, "aside.txt", "# The kestrel code\n\nIt is OPS-417.\n")
+    (bench.notes / "memory" / "linked.md").symlink_to("../aside.txt")
+    bench.questions.write_text('{"query": "OPS-417", "relevant": "memory/linked.md"}\n')
+    monkeypatch.setenv("MEMCLI_FILES_FOLLOW_SYMLINKS", "true")
+    record = bench.record("memcli.bench-quality", "quality", str(bench.questions))
+    assert record["categories"]["all"]["Recall@500tok"] == 1.0
+    bench("init")
+    assert "kestrel" in (bench.notes / ".memcli" / "questions.jsonl").read_text()
+
+
 def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
     inside = bench.notes / "memory" / "receipt.md"
     err = io.StringIO()

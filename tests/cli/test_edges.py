@@ -105,8 +105,25 @@ LINES: dict[str, int] = {
     "related nosuch.md:1": 3,
     "pick pool": 2,
     "mcp": 0,
+    "agents": 0,
+    "remember --undo": 1,
+    "worth nosuch.md": 3,
+    "changes": 0,
+    "changes pool --since 2025-01-01 -f markdown": 0,
+    "get MEMORY.md --as-of HEAD": 2,
+    "lint": 0,
+    "hook session-start": 0,
+    "hook prompt": 0,
+    "hook nosuch": 0,
+    "store init --print-sql": 0,
+    "store status": 2,
+    "store attach ops": 2,
 }
-AWAY = ("help", "--help", "nosuch", "search", "config", "mcp")  # what needs no workspace
+# What needs no workspace, by its beginning and as a whole.
+AWAY = (
+    ("help", "--help", "nosuch", "hook"),
+    ("search", "config", "mcp", "agents", "store status", "store init --print-sql"),
+)
 
 
 class Edge(NamedTuple):
@@ -125,7 +142,7 @@ class Edge(NamedTuple):
 
 
 GONE = "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')"
-LOST = {3: tuple(line for line in LINES if not line.startswith(AWAY[:3]) and line not in AWAY[3:])}
+LOST = {3: tuple(line for line in LINES if not line.startswith(AWAY[0]) and line not in AWAY[1])}
 EDGES: dict[str, Edge] = {
     "as usual": Edge({}),
     "a zone of 99 hours": Edge({"TZ": "XXX-99:99"}),
@@ -140,7 +157,8 @@ EDGES: dict[str, Edge] = {
     "answers to a full disk": Edge(
         {}, FULL.format(1),
         {2: ("index --full --json", "search", "context", "get mem", "status", "compact --apply",
-             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem"),
+             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem",
+             "agents", "store init", "changes pool"),
          0: ("config --init",)},
     ),
     "no input": Edge({}, "os.close(0)", {2: ("mcp",)}),
@@ -150,7 +168,7 @@ EDGES: dict[str, Edge] = {
     "a deleted folder": Edge({}, GONE),
     "a deleted folder, no workspace": Edge({"MEMCLI_WORKSPACE": ""}, GONE, LOST),
     "a deleted folder, a relative one": Edge(
-        {"MEMCLI_WORKSPACE": "notes"}, GONE, {3: (*LOST[3], "config")}
+        {"MEMCLI_WORKSPACE": "notes"}, GONE, {3: (*LOST[3], "config", "store")}
     ),
     "a read-only workspace": Edge(
         {}, READ_ONLY, {2: ("compact --apply", "config --init", "bench init")}

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import run
+from memcli.cli.command_tree import command_tree
+from memcli.cli.commands import store_command
+from memcli.cli.typer_program import build
+from tests.cli.processes import COMMAND, run
+from tests.namespace import has_namespaces, run_inside
 
 # Python runs it before memcli: whoever looks up a name or connects has failed.
 REFUSE = """
@@ -31,6 +35,9 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "site" / "sitecustomize.py").write_text(REFUSE)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}{os.pathsep}{Path(__file__).parents[2]}")
     (tmp_path / "questions.jsonl").write_text(QUESTION)
+    found = QUESTION.replace("MEMORY.md", "memory/2025-06-12-incident-review.md")
+    many = (found.replace("dry", f"dry {number}") for number in range(10))
+    (tmp_path / "many.jsonl").write_text("".join(many))
     monkeypatch.chdir(tmp_path)
     return str(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
 
@@ -42,21 +49,65 @@ def test_a_connection_would_be_noticed(notes: str) -> None:
     assert (done.returncode, "reached out: " in done.stderr) == (99, True)
 
 
+COMMANDS = (
+    "init", "index", "index --full", "index --dry-run",
+    "search pool --receipt receipt.json --mode dense --expand", "search pool --why-not MEMORY.md",
+    "search pool --rerank tokens", "related MEMORY.md:1", "context pool", "get MEMORY.md", "ls",
+    "status --deep", "compact --apply", "compact --verify", "compact --undo", "config --init",
+    "remember nobody", "remember --undo", "worth notes/MEMORY.md", "changes", "agents list", "lint",
+    "hook session-start", "agents install --for codex --with mcp,skill --apply",
+    "agents uninstall --for codex --apply",
+    "config", "bench init --out drafts.jsonl", "bench lane questions.jsonl --no-speed",
+    "bench quality questions.jsonl --json", "bench report --html report.html",
+    "bench speed --documents 20 --runs 2 --mode lexical", "bench replay receipt.json",
+    "bench calibrate many.jsonl",
+    "bench compare quality.json quality.json", "help ranking", "--version", "--help",
+)  # fmt: skip
+# What goes on until it is stopped, needs a person, or is about a server: by tests of their own.
+ELSEWHERE = {"mcp", "pick", *(f"store {name}" for name in store_command.NAMES)}
+
+
+def _arguments(line: str, notes: str) -> list[str]:
+    words = line.split()
+    is_anywhere = words[0] in ("help", "--version", "--help") or words[:2] == ["bench", "compare"]
+    return words if is_anywhere else [*words, "-w", notes]
+
+
+def test_every_command_is_tried() -> None:
+    tried = {" ".join(w for w in line.split()[:2] if w.isalpha()) for line in COMMANDS}
+    names = {command.name for command in command_tree(build())} - ELSEWHERE
+    assert {name for name in names if not any(t.startswith(name) for t in tried)} == set()
+
+
 def test_no_command_connects_to_anything(notes: str) -> None:
-    commands = (
-        "index", "index --full", "search pool --receipt receipt.json --mode dense --expand",
-        "search pool --why-not MEMORY.md", "context pool", "get MEMORY.md", "status --deep",
-        "compact --apply", "compact --verify", "compact --undo", "config --init", "config",
-        "bench init --out drafts.jsonl", "bench lane questions.jsonl --no-speed",
-        "bench report --html report.html", "bench replay receipt.json", "help ranking",
-        "--version", "--help",
-    )  # fmt: skip
-    for line in commands:
-        words = line.split()
-        where = [] if words[0] in ("help", "--version", "--help") else ["-w", notes]
-        done = run(*words, *where)
-        assert "reached out" not in done.stderr, (line, done.stderr)
-        assert done.returncode in (0, 1), (line, done.returncode, done.stderr)
+    """Python's own attempts end a command, and the kernel counts those of native code."""
+    receipt = run("bench", "quality", "questions.jsonl", "--json", "-w", notes)
+    Path("quality.json").write_text(receipt.stdout)
+    for line in COMMANDS:
+        arguments = _arguments(line, notes)
+        if has_namespaces():
+            code, attempts, output = run_inside([*COMMAND, *arguments])
+        else:
+            done = run(*arguments)
+            code, attempts, output = done.returncode, 0, done.stderr
+        assert (attempts, "reached out" in output) == (0, False), (line, output)
+        assert code in (0, 1), (line, code, output)
+
+
+NATIVE = """
+import ctypes, socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+libc = ctypes.CDLL(None)
+address = (ctypes.c_ubyte * 16)(2, 0, 0, 53, 192, 0, 2, 1)
+made = libc.socket(2, 2, 0)
+libc.sendto(made, b"x", 1, 0, address, 16)
+"""
+
+if has_namespaces():
+
+    def test_native_code_that_reaches_out_is_counted() -> None:
+        found = run_inside([sys.executable, "-c", NATIVE])
+        assert (found.code, found.attempts) == (0, 1), found
 
 
 # What the runtime would tell its makers begins with a file in TMPDIR; its connections are beyond

@@ -16,10 +16,11 @@ import typer
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.cli import plain_table, typer_command
+from memcli.cli import main, plain_table, typer_command
 from memcli.cli.plain import plain_call
 from memcli.cli.plain_source import plain_table as written
 from memcli.cli.plain_table import COMMANDS
+from memcli.cli.topics import topics
 from memcli.cli.typer_program import build
 from tests.cli.processes import run
 
@@ -253,3 +254,11 @@ def test_both_ways_lead_to_the_same_answer(workspaces: Path) -> None:
         typers = run(*line.split(), "-w", folder, "-qv")
         assert (plain.stdout, plain.stderr) == (typers.stdout, typers.stderr)
         assert plain.returncode == typers.returncode == 0
+
+
+@pytest.mark.parametrize("topic", topics())
+def test_a_topic_is_what_typer_gives_too(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["help", topic]) == 0
+    quick = capsys.readouterr()
+    assert main.run(["help", "--", topic]) == 0  # no plain line
+    assert capsys.readouterr() == quick

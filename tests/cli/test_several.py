@@ -6,6 +6,9 @@ import contextlib
 import io
 import json
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -263,37 +266,6 @@ def test_a_context_holds_the_rules_of_all(base: Path) -> None:
     assert {part["workspace"] for part in record["parts"]} == {"notes", "work", "home"}
 
 
-def test_another_model_made_the_vectors_of_one(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked("index", "--everywhere")
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
-    asked("index", "-w", "@home")
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    record = record_of("memcli.search", "search", "pool tulips", "--everywhere")
-    assert record["legs"]["dense"]["ran"]
-    assert "home:memory/garden.md:1-3" in [each["citation"] for each in record["results"]]
-    assert record["legs"]["dense"]["embedded"] == record["legs"]["dense"]["total"]
-    _, told = asked("search", "pool tulips", "--everywhere")
-    assert "home: another model has made the vectors there; search joins the answers by" in told
-    limited = record_of("memcli.search", "search", "pool tulips", "--everywhere", "-n", "1")
-    assert limited["results"] == record["results"][:1]
-    small = record_of("memcli.search", "search", "pool tulips", "--everywhere", "--budget", "20")
-    assert sum(each["tokens"] for each in small["results"]) <= 20
-    assert small["dropped"] + small.get("far", 0) > 0
-
-
-def test_what_is_private_stays_so_beside_another_model(
-    base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(base / "home", {"memory/secret.md": "---\nscope: private\n---\nThe tulips are stolen.\n"})
-    asked("index", "--everywhere")
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
-    asked("index", "-w", "@home")
-    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    assert "home:memory/secret.md:4-4" not in cited("tulips stolen", "--everywhere")
-    monkeypatch.chdir(base / "home")
-    assert any(each.endswith("secret.md:4-4") for each in cited("tulips stolen", "--everywhere"))
-
-
 def test_status_and_index_tell_of_each(base: Path) -> None:
     name_them(base, notes=str(base / "notes"), gone=str(base / "gone"))
     told, _ = asked("status", "--everywhere")
@@ -394,3 +366,48 @@ def test_no_workspace_names_others(base: Path) -> None:
 def test_a_table_that_cannot_be_read_is_named(base: Path, table: str, why: str) -> None:
     put(base / "config", {"memcli/config.toml": table})
     assert why in asked("search", "pool", "--everywhere", code=2)[1]
+
+
+HOLDING = """
+import sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+connection.execute("BEGIN EXCLUSIVE")
+connection.execute("UPDATE meta SET value = value")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("held", ["work", "notes"])
+def test_an_index_that_another_process_holds_is_named_within_a_bounded_time(
+    base: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    """The rest answers, and what of it is private is not told in place of the one that is held."""
+    put(base / "home", {"memory/secret.md": "---\nscope: private\n---\nThe pool code is 4711.\n"})
+    asked("index", "--everywhere")
+    monkeypatch.setattr("memcli.store.sqlite.driver.BUSY_TIMEOUT_MS", 300)
+    command = [sys.executable, "-c", HOLDING, str(store_of(base / held))]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        for line in ("search", "context"):
+            began = time.monotonic()
+            told, messages = asked(line, "pool", "--everywhere")
+            assert time.monotonic() - began < 5
+            assert f"memcli: {held}: the index " in messages
+            assert "is in use by another process; it is left out" in messages
+            assert ("notes" if held == "work" else "work") + ":memory/2025-02-0" in told
+            assert "4711" not in told
+        holder.communicate("")
+    assert f"{held}:memory/2025-02-0" in asked("search", "pool", "--everywhere")[0]
+
+
+def test_no_other_is_told_what_is_private_where_the_own_one_cannot_be_asked(base: Path) -> None:
+    put(base / "work", {"memory/secret.md": "---\nscope: private\n---\nThe pool code is 4711.\n"})
+    put(base / "notes", {"memcli.toml": "nonsense = 1\n"})
+    for line in ("search", "context"):
+        assert "4711" not in asked(line, "pool code", "-w", "notes", "-w", "work")[0]
+        assert "4711" in asked(line, "pool code", "-w", "work")[0]

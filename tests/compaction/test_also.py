@@ -30,3 +30,9 @@ def test_the_budget_is_kept() -> None:
 
 def test_chinese_is_named_by_what_recurs() -> None:
     assert names(CHINESE, [], idf(CHINESE), 5) == ("鼓浪屿", "厦门")
+
+
+def test_what_chinese_says_once_does_not_recur() -> None:
+    said = ["那天我们一起坐船去了厦门。"]
+    assert names(said, [], idf(said), 4) == ()
+    assert names([*said, "厦门很热。"], [], idf(said), 4) == ("厦门",)

@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
+from memcli.cli.topics import page
+from memcli.compaction.command import written
+from memcli.compaction.compose import Entry, body
+from memcli.compaction.sentences import Sentence
 from tests.support import write
 
 TERSE = """
@@ -66,6 +70,7 @@ def test_its_lines_are_used_where_they_cite_what_it_was_given(notes: Path) -> No
     assert "preface" not in out
     assert "told elsewhere" not in out
     assert "We will use MySQL 8.0 for the new order store." in out
+    assert "  2 invented lines dropped" in out.replace(";", " ")
 
 
 def test_a_program_that_fails_is_named(notes: Path) -> None:
@@ -110,3 +115,75 @@ def test_where_nothing_shrinks_both_reasons_are_told(tmp_path: Path) -> None:
         r" 556 of 126 tokens, and what must survive 132\n",
         out.getvalue(),
     )
+
+
+SAID = ("The store costs 40 euros.", "We chose MySQL on 2025-03-01.", "It rained, and it snowed.")
+PATH = "memory/2025-03-01.md"
+SENTENCES = tuple(Sentence(said, PATH, n, n, "", "", "") for n, said in enumerate(SAID, start=3))
+ENTRIES = (Entry("2025-03-01", ("2025-03-01",), PATH, 3, 5, SENTENCES, ()),)
+
+
+@pytest.mark.parametrize(
+    ("line", "invented"),
+    [
+        (f"- It costs 40 euros. ({PATH}:3)", 0),
+        (f"- It costs 50 euros. ({PATH}:3)", 1),
+        (f"- It costs 40 euros. ({PATH}:5)", 1),
+        (f"- It costs 40 euros, since 2025-03-01. ({PATH}:3-4)", 0),
+        (f"- A wet day. ({PATH}:5)", 0),
+        (f"- A wet day. ({PATH}:6)", 1),
+        ("- A wet day.", 1),
+        ("Here are the lines:", 1),
+        ("# 2025-03-01", 0),
+        ("confidence: 0.8", 0),
+        ("confidence: 1.8", 1),
+        ("", 0),
+    ],
+)
+def test_a_line_that_says_what_its_lines_do_not_is_dropped_and_counted(
+    line: str, invented: int
+) -> None:
+    made = written(ENTRIES, f"{line}\n")
+    told = [sentence.text for sentence in made.entries[0].sentences]
+    assert made.invented == invented
+    assert (any(text in line for text in told) and line.startswith("- ")) == (
+        not invented and line.startswith("- ")
+    )
+    assert made.confidence == (0.8 if line == "confidence: 0.8" else None)
+
+
+def test_what_is_written_as_it_was_given_is_never_invented() -> None:
+    made = written(ENTRIES, body(ENTRIES, "2025-03-01", "2025-03-01"))
+    assert (made.invented, made.entries[0].sentences) == (0, made.entries[0].sentences)
+    assert " ".join(sentence.text for sentence in made.entries[0].sentences) == " ".join(SAID)
+
+
+def test_the_confidence_of_a_program_is_that_of_its_summary(notes: Path) -> None:
+    _configure(TERSE + 'print("confidence: 0.25")', _user_folder())
+    assert "  command  confidence 0.25" in _compact(notes)[1]
+
+
+STAND_IN = """#!{python}
+import sys
+assert sys.argv[1:-1] == {before}, sys.argv
+lines = [line for line in sys.stdin.read().split("\\n") if line.startswith("- ")]
+print("- in short: a store was chosen" + lines[0][lines[0].rindex(" ("):])
+"""
+
+
+def test_each_recipe_of_the_help_runs_with_a_program_of_that_interface(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = re.findall(r"command = (\[.*\])", page("summaries"))
+    assert len(found) == 4
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    _user_folder().mkdir(parents=True)
+    for recipe in found:
+        name, *arguments = json.loads(recipe)
+        program = tmp_path / "bin" / name
+        program.write_text(STAND_IN.format(python=sys.executable, before=arguments[:-1]))
+        program.chmod(0o755)
+        (_user_folder() / "config.toml").write_text(f"[compact]\ncommand = {recipe}\n")
+        code, out, err = _compact(notes)
+        assert (code, "- in short: a store was chosen" in out) == (0, True), (name, err)

@@ -23,8 +23,10 @@ from memcli.compaction.summaries import last_run
 from memcli.errors import UsageError
 from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
+from memcli.types import Source
 from tests.cli.processes import COMMAND
 from tests.compaction.support import lineage_of, make_log, plan_of, read_back, settings
+from tests.support import make_settings, write
 
 SMALL = ("--tail", "4", "--tail-tokens", "0")
 REPOSITORY = Path(__file__).parents[2]
@@ -170,7 +172,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         "99 control characters in the first 198 bytes",
     ),
     "link": (_link, "links are not followed"),
-    "sparse": (lambda path: os.truncate(path, 1 << 30), "1073741824 bytes, the limit is 8388608"),
+    "sparse": (lambda path: os.truncate(path, 1 << 24), "16777216 bytes, the limit is 8388608"),
 }
 
 
@@ -238,6 +240,20 @@ def test_nothing_is_compacted_while_the_memory_is_away(notes: Path, away: str) -
     memory.rename(notes / "memory")
     assert compact(notes, "--verify")[0] == 0
     assert compact(notes, "--undo")[1].count("removed") == 5
+
+
+def test_logs_that_others_may_have_written_are_never_compacted(tmp_path: Path) -> None:
+    """Neither those of a source beside the memory nor one that calls itself untrusted."""
+    log = "# Day\n\n- The pool ran dry again.\n"
+    for path in ("a/memory/2025-01-01.md", "b/memory/2025-01-01.md"):
+        write(tmp_path, path, log)
+    write(tmp_path, "a/memory/2025-01-02.md", f"---\ntrust: untrusted\n---\n{log}")
+    sources = (
+        Source("memory", str(tmp_path / "a"), ("**/*.md",), kind="log", scope="session"),
+        Source("team", str(tmp_path / "b"), ("**/*.md",), kind="log", scope="session"),
+    )
+    found = folder.read(make_settings(tmp_path, *sources), {}, None)
+    assert [log.path for log in found.logs] == ["memory/2025-01-01.md"]
 
 
 def test_a_memory_that_vanishes_at_the_last_moment_is_not_made_again(notes: Path) -> None:

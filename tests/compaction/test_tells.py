@@ -8,7 +8,7 @@ from memcli.compaction.extract import Said, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf
-from memcli.compaction.tells import antecedents, is_aside, names_in, telling
+from memcli.compaction.tells import SHORT_ANSWER, antecedents, is_aside, names_in, telling
 from tests.compaction.support import make_log
 
 
@@ -69,3 +69,11 @@ def test_what_leans_takes_its_sentence_along_into_the_summary() -> None:
 def test_brackets_are_an_aside() -> None:
     assert is_aside("[image: a puppy]")
     assert not is_aside("[sic] he said")
+
+
+def test_an_answer_is_bare_by_its_words() -> None:
+    question = Sentence("Where does the puppy sleep at night?", "a.md", 1, 1, "Ann", "", "")
+    for words, leans in ((SHORT_ANSWER - 1, True), (SHORT_ANSWER, False)):
+        answer = Sentence(" ".join(["Downstairs"] * words), "a.md", 2, 2, "Bo", "", "")
+        assert antecedents([question, answer]) == [None, 0 if leans else None]
+        assert antecedents([question, answer._replace(speaker="Ann")]) == [None, None]

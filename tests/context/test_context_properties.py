@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.context.assemble import Assembled, Fixed, Retrieved, Sharing, assemble, fix, tokens
-from memcli.context.hops import ETA, LEAST, Hop, Link, hops, strong
+from memcli.context.hops import Following, Hop, Link, hops, strong
 from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
@@ -163,13 +163,14 @@ def test_hops_end_after_one_step_and_reach_nothing_that_is_taken(
         asked.append(link)
         return chunks.get(link.target)
 
-    found = hops(links, target_of, taken)
-    assert len(asked) == len(strong(links)) <= len(links)
+    how = Following({})
+    found = hops(links, target_of, taken, how)
+    assert len(asked) == len(strong(links, how)) <= len(links)
     assert {hop.excerpt.about.chunk_id for hop in found} & taken == set()
     assert len({hop.excerpt.about.chunk_id for hop in found}) == len(found)
     for hop in found:
         best = max(x.score for x in links if x.target == hop.excerpt.about.path)
-        assert hop.score == ETA * best > LEAST
+        assert hop.score == how.eta * best > how.theta
 
 
 @given(st.lists(st.floats(0, 1), max_size=20), st.lists(st.floats(0, 1), max_size=4), st.data())

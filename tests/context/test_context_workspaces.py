@@ -19,7 +19,7 @@ from memcli.context.assemble import UNSURE_PARTS
 from memcli.context.parts import UNSURE
 from memcli.markdown.lineage import citations
 from memcli.markdown.tokens import estimate
-from memcli.search.authority import authority
+from memcli.search.authority import Authority
 from memcli.types import SUMMARY
 from memcli.workspace.dating import age_days
 from tests.context.makers import NOW, context, put
@@ -124,7 +124,7 @@ def solid(text: str) -> list[str]:
     st.booleans(),
 )
 @settings(
-    max_examples=30,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a run is whole indexes: no shrinking
@@ -305,4 +305,4 @@ def omega_of(part: dict[str, Any], note: Note) -> float:
     is_evergreen = part["path"].startswith("DECISIONS/")
     dated = re.search(r"20\d\d-\d\d-\d\d", part["path"])
     age = age_days(dated[0], NOW) if dated and not is_evergreen else None
-    return authority(age, given)
+    return Authority().omega(age, given)

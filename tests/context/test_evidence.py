@@ -10,9 +10,12 @@ import pytest
 from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import above_floor
+from memcli.errors import Reason
 from memcli.markdown.tokens import estimate
+from memcli.search.pipeline import NOTHING, Answer
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
+from tests.search.makers import candidate, fused
 
 UNKNOWN = "what is the capital of Mongolia, say the herons"
 RULES = "---\nalways: true\n---\nNever deploy on Fridays.\n"
@@ -99,11 +102,28 @@ def part(number: int, score: float, size: int = 1) -> ContextPart:
     return make_part(FOUND, chunk, score=score)
 
 
+def answer(*scores: float, sure: float | None = None) -> Answer:
+    (hit,) = fused(candidate(1))
+    hits = (hit._replace(score=score, confidence=sure) for score in scores)
+    unknown = Reason("uncalibrated", "by words") if sure is None else None
+    return NOTHING._replace(hits=tuple(hits), uncalibrated=unknown)
+
+
 def test_what_scores_nothing_or_far_below_the_best_is_under_the_floor() -> None:
-    found = [part(1, 0.9), part(2, 0.1), part(3, 0.0), part(4, 0.26), part(5, 0.28)]
-    kept, below = above_floor(found)
-    assert [p.score for p in kept] == [0.9, 0.1, 0.28]
-    assert [p.score for p in below] == [0.0, 0.26]
+    (kept,), (below,) = above_floor([answer(0.9, 0.1, 0.0, 0.26, 0.28)])
+    assert [hit.score for hit in kept.hits] == [0.9, 0.1, 0.28]
+    assert [hit.score for hit in below.hits] == [0.0, 0.26]
+
+
+def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> None:
+    """Scores of two models are not compared: .2 is the best of the second, and .05 is not."""
+    sure, fair = answer(0.9, 0.3, sure=0.9), answer(0.2, 0.19, 0.18, 0.05, sure=0.3)
+    far, unknown = answer(0.9, sure=0.2), answer(0.4)
+    kept, below = above_floor([sure, fair, far, unknown])
+    assert [[hit.score for hit in each.hits] for each in kept] == [
+        [0.9, 0.3], [0.2, 0.19, 0.18], [], [0.4]
+    ]  # fmt: skip
+    assert [[hit.score for hit in each.hits] for each in below] == [[], [0.05], [0.9], []]
 
 
 def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from memcli.context.hops import ETA, LEAST
+from memcli.context.hops import Following, Link, strong
 from tests.context.makers import put, record
 
 RUNBOOK = "# Runbook\n\nOf the night shift.\n\n## Restart\n\nPress the red button twice.\n\n{}\n"
 QUESTION = "kestrel deployment failed"
+
+HOW = Following({})
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def test_links_are_followed_in_a_memory_of_ten_notes(notes: Path) -> None:
     note, runbook, *_ = found(notes, 130)
     assert note["path"] == "memory/note.md"
     assert (runbook["citation"], runbook["via"]) == ("memory/runbook.md:5-9", note["citation"])
-    assert runbook["score"] == pytest.approx(ETA * note["score"])
+    assert runbook["score"] == pytest.approx(HOW.eta * note["score"])
     assert "Press the red button twice." in runbook["text"]
 
 
@@ -52,4 +54,25 @@ def test_nothing_is_followed_from_what_scores_next_to_nothing(notes: Path) -> No
     put(notes, {"memory/n7.md": "Bread is baked, see [x](far.md).\n", "memory/far.md": "Far.\n"})
     followed = [part for part in found(notes) if "via" in part]
     assert "memory/far.md" not in {part["path"] for part in followed}
-    assert all(part["score"] > LEAST for part in followed)
+    assert all(part["score"] > HOW.theta for part in followed)
+
+
+def test_a_link_by_name_finds_a_file_whatever_its_title(notes: Path) -> None:
+    put(notes, {
+        "memory/note.md": "# Note\n\nThe kestrel deployment failed: [[Runbook]].\n",
+        "memory/runbook.md": "# Of the night\n\nPress the red button twice.\n",
+    })  # fmt: skip
+    assert [part["path"] for part in found(notes) if "via" in part] == ["memory/runbook.md"]
+
+
+def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> None:
+    links = [
+        Link("memory", "note.md", "far.md", score, citation)
+        for score, citation in (
+            (HOW.theta / HOW.eta, "a.md:1"),
+            (0.31, "c.md:1"),
+            (0.31, "b.md:1"),
+            (0.9, "d.md:1"),
+        )
+    ]
+    assert [link.citation for link in strong(links, HOW)] == ["d.md:1", "b.md:1", "c.md:1"]

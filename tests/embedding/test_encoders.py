@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding import models, quick
+from memcli.embedding.bundled import open_pinned
 from memcli.embedding.lanes import in_order
 from memcli.embedding.models import FP32, INT8, Located, locate
-from memcli.embedding.onnx import OnnxEncoder
+from memcli.embedding.onnx import package_run
 from memcli.embedding.opener import Quick, QuickError
+from memcli.embedding.pinned import PinnedEncoder
 from memcli.embedding.quick import QuickModel
 from memcli.embedding.session import settings, sums_exactly
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
@@ -51,16 +53,20 @@ def installed(model: models.Model) -> Located:
 
 
 @pytest.fixture(scope="module")
-def encoder() -> OnnxEncoder:
-    return OnnxEncoder(installed(INT8))
+def encoder() -> PinnedEncoder:
+    return open_pinned(installed(INT8))
+
+
+def by_package(located: Located, *, exact: bool | None = None) -> PinnedEncoder:
+    return PinnedEncoder(located.model, package_run(located, exact=exact))
 
 
 @pytest.fixture(scope="module")
-def vectors(encoder: OnnxEncoder) -> list[bytes]:
+def vectors(encoder: PinnedEncoder) -> list[bytes]:
     return encoder.encode(TEXTS)
 
 
-def test_it_is_an_encoder(encoder: OnnxEncoder) -> None:
+def test_it_is_an_encoder(encoder: PinnedEncoder) -> None:
     typed: Encoder = encoder
     assert (typed.dimension, typed.max_tokens) == (384, 256)
     for part in (INT8.sha256[:16], INT8.graph_sha256[:16], "dim=384", "pool=mean", "max=256"):
@@ -73,7 +79,7 @@ INSTALLED = [located.model for located in locate()]
 
 @pytest.mark.parametrize("model", INSTALLED, ids=lambda model: model.name)
 def test_reference_similarities(model: models.Model) -> None:
-    vectors = OnnxEncoder(installed(model)).encode(TEXTS[:3])
+    vectors = by_package(installed(model)).encode(TEXTS[:3])
     bound = 0.02 if model == INT8 else 1e-4
     for (one, other), similarity in SIMILARITIES.items():
         assert dot(vectors[one], vectors[other]) == pytest.approx(similarity, abs=bound)
@@ -85,20 +91,20 @@ def test_vectors_have_unit_length(vectors: list[bytes]) -> None:
         assert dot(vector, vector) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_vector_depends_on_its_text_alone(encoder: OnnxEncoder, vectors: list[bytes]) -> None:
+def test_a_vector_depends_on_its_text_alone(encoder: PinnedEncoder, vectors: list[bytes]) -> None:
     assert encoder.encode(TEXTS[::-1]) == vectors[::-1]
     assert [encoder.encode([text])[0] for text in TEXTS] == vectors
     assert [encoder.encode_query(text) for text in TEXTS] == vectors
     assert encoder.encode([]) == []
 
 
-def test_threads_change_nothing(encoder: OnnxEncoder, vectors: list[bytes]) -> None:
+def test_threads_change_nothing(encoder: PinnedEncoder, vectors: list[bytes]) -> None:
     for threads in (2, 3, 8):
         made = in_order(lambda text: encoder.encode([text])[0], TEXTS * 4, threads, ahead=8)
         assert list(made) == vectors * 4
 
 
-def test_the_longest_text_has_256_tokens(encoder: OnnxEncoder) -> None:
+def test_the_longest_text_has_256_tokens(encoder: PinnedEncoder) -> None:
     longest = "word " * 254
     assert encoder.count(longest) == encoder.max_tokens == 256
     encoder.encode([longest])
@@ -109,8 +115,9 @@ def test_the_longest_text_has_256_tokens(encoder: OnnxEncoder) -> None:
 
 def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
     model: Quick = QuickModel(installed(INT8))
-    encoder = OnnxEncoder(installed(INT8))
+    encoder = by_package(installed(INT8))
     assert model.fingerprint == encoder.fingerprint
+    assert encoder.encode(TEXTS) == vectors  # which the library has made
     assert [model.embed(text) for text in TEXTS] == [
         (vector, encoder.count(text) - SPECIAL_TOKENS)
         for text, vector in zip(TEXTS, vectors, strict=True)
@@ -122,8 +129,8 @@ def test_quick_gives_the_vectors_of_the_package(vectors: list[bytes]) -> None:
 
 def test_what_the_cpu_is_known_for_changes_no_vector() -> None:
     located = installed(INT8)
-    chosen = OnnxEncoder(located).encode(TEXTS[:3])  # fast where sums are exact, else careful
-    assert OnnxEncoder(located, exact=False).encode(TEXTS[:3]) == chosen
+    chosen = by_package(located).encode(TEXTS[:3])  # fast where sums are exact, else careful
+    assert by_package(located, exact=False).encode(TEXTS[:3]) == chosen
     assert QuickModel(located, exact=False).embed(TEXTS[0])[0] == chosen[0]
 
 
@@ -131,7 +138,7 @@ if FP32 in INSTALLED:
 
     def test_quick_agrees_on_the_second_source() -> None:
         located = installed(FP32)
-        batch, model = OnnxEncoder(located), QuickModel(located)
+        batch, model = by_package(located), QuickModel(located)
         for text in TEXTS:
             pairs = zip(floats(model.embed(text)[0]), floats(batch.encode_query(text)), strict=True)
             assert max(abs(a - b) for a, b in pairs) < 1e-6
@@ -188,9 +195,9 @@ def test_a_missing_model_file_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(QuickError):
         QuickModel(gone)
     with pytest.raises(LegMissingError):
-        OnnxEncoder(gone)
+        open_pinned(gone)
     with pytest.raises(LegMissingError, match=r"cannot open model\.onnx"):
-        OnnxEncoder(gone, check=False)
+        open_pinned(gone, check=False)
 
 
 @pytest.mark.parametrize(

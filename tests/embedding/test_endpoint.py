@@ -18,6 +18,7 @@ from memcli.errors import LegMissingError, Reason
 from memcli.indexing.indexer import Calling, embed, index, text_of
 from memcli.markdown.parts import digest
 from memcli.search.query_vector import QueryVector
+from memcli.store.fixed import packed
 from memcli.store.sqlite.driver import rows
 from memcli.types import Encoder
 from tests.embedding.loopback import (
@@ -416,7 +417,7 @@ def test_requests_go_out_together_and_their_order_is_kept(tmp_path: Path) -> Non
     assert sorted(map(len, server.batches)) == [32] * 5
     assert len(server.connections) == REQUESTS
     held = dict(rows(writer.connection, "SELECT hash, vector FROM vectors"))
-    assert held == {digest(text): vector(text) for text in waiting}
+    assert held == {digest(text): packed(vector(text)) for text in waiting}
     writer.close()
 
 

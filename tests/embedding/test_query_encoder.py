@@ -16,9 +16,10 @@ import pytest
 from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
 from memcli.embedding.encoders import RECORDS, EncoderRecord
 from memcli.embedding.models import INT8, fingerprint, locate
-from memcli.embedding.onnx import OnnxEncoder
+from memcli.embedding.onnx import package_run
 from memcli.embedding.opener import Opened, Opener
 from memcli.embedding.pieces import unit
+from memcli.embedding.pinned import PinnedEncoder
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.registry import open_encoder, remember
 from memcli.search.query_vector import QueryVector
@@ -49,7 +50,8 @@ def bundled() -> Remembered:
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, bytes]:
-    encoder = OnnxEncoder(locate(models=(INT8,))[0])
+    located = locate(models=(INT8,))[0]
+    encoder = PinnedEncoder(INT8, package_run(located))
     return {text: encoder.encode_query(text) for text in questions(200)}
 
 
@@ -134,13 +136,13 @@ def test_the_encoder_follows_the_index(bundled: Remembered, expected: dict[str, 
     one.close()
 
 
-def test_a_text_is_embedded_once_while_it_is_among_the_last(server: Loopback) -> None:
+def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(server: Loopback) -> None:
     choice = Choice(names=("openai",), endpoint=server.endpoint())
     one, index = QueryEncoder(choice, kept=2), Remembered(None, None)
     for text in ("pool", "train", "pool", "fox", "pool", "train"):
         found = one.encode_query(text, index)
         assert (found.vector, found.way) == (unit(numbers(text)), "package")
-    assert server.batches == [["pool"], ["train"], ["fox"], ["train"]]
+    assert server.batches == [["pool"], ["train"], ["fox"], ["pool"], ["train"]]
 
 
 def test_a_failure_is_not_kept(server: Loopback) -> None:

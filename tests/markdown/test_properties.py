@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.markdown.frontmatter import split
@@ -70,6 +70,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=(settings.default or settings()).max_examples // 3)
 @given(st.dictionaries(st.text() | st.just("tags"), values))
 def test_anything_can_be_asked_for_by_what_it_says(said: dict[str, Any]) -> None:
     found = properties(said)

@@ -3,13 +3,15 @@
 python tests/mcp/serving.py mcp ...
 
 MEMCLI_TEST_PID names a file for the number of the process, MEMCLI_TEST_GATE a FIFO that a question
-with the word `gate` waits at, MEMCLI_TEST_WITHOUT a package that is not to be found.
+with the word `gate` waits at, MEMCLI_TEST_SLOW one that batches of texts wait at,
+MEMCLI_TEST_WITHOUT a package that is not to be found.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -20,6 +22,11 @@ if __name__ == "__main__":
 
     class NoisyEncoder(hashing.HashingEncoder):
         """Writes what no client understands wherever a library might."""
+
+        def encode(self, texts: Sequence[str]) -> list[bytes]:
+            if name := os.environ.get("MEMCLI_TEST_SLOW"):
+                Path(name).read_text("utf-8")
+            return super().encode(texts)
 
         def encode_query(self, text: str) -> bytes:
             os.write(1, b"a native library speaks\n")

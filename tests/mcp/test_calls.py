@@ -15,7 +15,7 @@ from memcli.api.opened import SYSTEM_CLOCK
 from memcli.errors import UsageError
 from memcli.markdown.tokens import estimate
 from memcli.mcp import definitions
-from memcli.mcp.calls import StoppedError, call_get, call_search
+from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import GET, SEARCH
 from memcli.mcp.held import HeldMemory
 from memcli.mcp.paging import Cursor
@@ -81,6 +81,11 @@ def test_a_search_that_nobody_waits_for_stops_behind_its_stage(
     assert len(asked) == stages + 1
 
 
+def test_a_context_that_nobody_waits_for_is_not_made(clocked: Clocked) -> None:
+    with pytest.raises(StoppedError):
+        call_context(clocked.held, {"query": "pool", "budget": None}, lambda: True)
+
+
 def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     held = HeldMemory(lambda: Memory.open(folder))
@@ -108,10 +113,11 @@ def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:
         held = HeldMemory(lambda: memory)
         given = definitions.read(GET.name, GET.arguments, {"path": "MEMORY.md", "lines": 200})
         told = call_get(held, given, _never)
-        last = told.record["end_line"]
-        assert (told.record["truncated"], told.record["next_from"]) == (True, last + 1)
+        record = told.record()
+        last = record["end_line"]
+        assert (record["truncated"], record["next_from"]) == (True, last + 1)
         assert f"\nnext: MEMORY.md:{last + 1}\n" in told.text
-        assert 7800 < estimate(told.record["text"]) <= 8000
+        assert 7800 < estimate(record["text"]) <= 8000
 
 
 def test_a_cursor_is_of_its_question_and_its_index() -> None:
@@ -140,3 +146,11 @@ def test_defaults_stand_for_what_is_not_given(given: dict[str, Any], read: dict[
 def test_a_number_is_one_that_counts_something(value: object) -> None:
     with pytest.raises(UsageError, match="lines must be a number from 1 to 2000"):
         definitions.read(GET.name, GET.arguments, {"path": "a", "lines": value})
+
+
+@pytest.mark.parametrize("name", ["budget", "cursor", "query"])
+def test_an_error_does_not_repeat_all_it_was_given(clocked: Clocked, name: str) -> None:
+    value: object = ["9" * 9000] if name == "query" else "9" * 9000
+    with pytest.raises(UsageError) as caught:
+        call_search(clocked.held, _given(**{"query": "pool", name: value}), _never)
+    assert len(caught.value.message) < 200

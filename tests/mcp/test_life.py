@@ -119,9 +119,13 @@ def test_a_server_ends_with_its_input(notes: Path, ended: list[subprocess.Popen[
 def _asked_at_the_gate(
     notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]]
 ) -> subprocess.Popen[str]:
-    """Start a server whose second call waits until somebody opens the gate for writing."""
+    """Start a server whose second call waits until somebody opens the gate for writing.
+
+    Everything is embedded, or an answer by words would not wait for the vector of the question.
+    """
     os.mkfifo(tmp_path / "gate")
-    server = _serve("-w", str(notes), environ={"MEMCLI_TEST_GATE": str(tmp_path / "gate")})
+    environ = {"MEMCLI_TEST_GATE": str(tmp_path / "gate"), "MEMCLI_SYNC_PARTS": "200"}
+    server = _serve("-w", str(notes), environ=environ)
     ended.append(server)
     _send(server, _search(1, "pool"))
     _answer(server)
@@ -144,7 +148,7 @@ def test_a_call_that_is_cancelled_gets_no_answer_and_holds_nobody_up(
     server = _asked_at_the_gate(notes, tmp_path, ended)
     with (tmp_path / "gate").open("w"):  # once the call waits there
         note = {"method": "notifications/cancelled", "params": {"requestId": 2, "_meta": MODERN}}
-        _send(server, json.dumps({"jsonrpc": "2.0", **note}), _search(3, "carrier"))
+        _send(server, json.dumps({"jsonrpc": "2.0", **note}), _search(3, "pool"))
         assert _answer(server)["id"] == 3
     _send(server, _search(4, "carrier"))
     assert _answer(server)["id"] == 4
@@ -251,3 +255,14 @@ def test_closed_pipes_are_said() -> None:
     )
     assert done.returncode == 2
     assert "a server speaks over stdin and stdout, and one of them is closed" in done.stderr
+
+
+@pytest.mark.parametrize("query", ["pool \ud83d", "\udc00pool", "pool \U0001f3ca", "pool \\ud83d"])
+def test_half_a_character_is_answered(
+    notes: Path, query: str, ended: list[subprocess.Popen[str]]
+) -> None:
+    """A program that cuts a text may cut a character, and JSON can say it."""
+    server = _serve("-w", str(notes))
+    ended.append(server)
+    _send(server, _search(1, query))
+    assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))

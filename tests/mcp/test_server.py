@@ -5,97 +5,40 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import anyio
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from jsonschema import Draft202012Validator
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
+from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 import memcli
 from memcli.markdown.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
-from tests.mcp.test_life import BY_WORDS
+from tests.mcp.clients import MODES, Served, price, serve, text_of
 
-SERVING = str(Path(__file__).parent / "serving.py")
-MODES = ("auto", "legacy")
 POOL = "why did the pool run dry"
 INCIDENT = "memory/2025-06-12-incident-review.md"
-T = TypeVar("T")
 
 
-def _environ(**more: str) -> dict[str, str]:
-    return {**os.environ, **BY_WORDS, **more}
-
-
-@asynccontextmanager
-async def _client(parameters: StdioServerParameters, mode: str, log: Path) -> AsyncIterator[Client]:
-    with log.open("w") as errors:
-        async with Client(stdio_client(parameters, errlog=errors), mode=mode, cache=None) as client:
-            yield client
-
-
-class Served(NamedTuple):
-    """A server in a process of its own, and a client that is connected to it."""
-
-    portal: BlockingPortal
-    client: Client
-    folder: Path
-    log: Path  # what it writes to stderr
-    pid_file: Path
-
-    def do(self, call: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        return self.portal.call(call, *arguments)
-
-    def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        return self.do(self.client.call_tool, tool, arguments)
-
-    def text(self, tool: str, **arguments: Any) -> str:
-        found = self.call(tool, **arguments)
-        assert not found.is_error, _text(found)
-        return _text(found)
-
-    def error(self, tool: str, **arguments: Any) -> str:
-        found = self.call(tool, **arguments)
-        assert found.is_error
-        return _text(found)
-
-
-def _text(found: CallToolResult) -> str:
-    (block,) = found.content
-    assert isinstance(block, TextContent)
-    return block.text
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, workspaces: Path) -> Path:
+    """The engineer's notes, which the tests of this file change and put back."""
+    base = tmp_path_factory.mktemp("notes")
+    return Path(shutil.copytree(workspaces / "engineer", base / "engineer"))
 
 
 @pytest.fixture(scope="module", params=MODES)
 def served(
-    request: pytest.FixtureRequest, workspaces: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """A server of the engineer's notes that lives as long as the tests of this file."""
+    """A server of the notes that lives as long as the tests of this file."""
     base = tmp_path_factory.mktemp("served")
-    folder = Path(shutil.copytree(workspaces / "engineer", base / "engineer"))
-    environ = _environ(
-        HOME=str(base),
-        XDG_CACHE_HOME=str(base / "cache"),
-        XDG_CONFIG_HOME=str(base / "config"),
-        MEMCLI_TEST_PID=str(base / "pid"),
-    )
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=[SERVING, "mcp", "-w", str(folder), "--structured"],
-        env=environ,
-    )
-    connected = _client(parameters, request.param, base / "log")
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
-        yield Served(portal, client, folder, base / "log", base / "pid")
+    with serve(base, "-w", str(folder), "--structured", mode=request.param) as made:
+        yield made
 
 
 def test_both_eras_of_the_protocol_are_answered(served: Served) -> None:
@@ -118,15 +61,7 @@ def test_the_tools_are_read_only_and_of_a_closed_world(served: Served) -> None:
 
 
 def test_what_a_session_pays_for_is_800_tokens_at_most(served: Served) -> None:
-    client = served.client
-    told = [
-        *served.do(client.list_tools).tools,
-        *served.do(client.list_prompts).prompts,
-        *served.do(client.list_resources).resources,
-        *served.do(client.list_resource_templates).resource_templates,
-    ]
-    written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
-    assert estimate(written + INSTRUCTIONS) <= 800
+    assert price(served) <= 800
 
 
 def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
@@ -155,7 +90,7 @@ def test_filters_are_those_of_the_command_line(served: Served) -> None:
     assert "No passages found." in served.text("memory_search", query="pool", path="nowhere/*")
 
 
-def test_a_number_may_be_written_as_text(served: Served) -> None:
+def test_a_number_may_be_written_astext_of(served: Served) -> None:
     assert served.text("memory_get", path="MEMORY.md", lines="2") == served.text(
         "memory_get", path="MEMORY.md", lines=2
     )
@@ -167,12 +102,12 @@ def test_lines_are_read_as_they_are_and_the_next_are_named(served: Served) -> No
     assert served.text("memory_get", path="MEMORY.md:5-6").startswith("MEMORY.md:5-6 of")
 
 
-def test_long_lines_are_cut_to_what_a_model_can_take(served: Served) -> None:
-    (served.folder / "memory" / "long.md").write_text("begin " + "x" * 100_000 + "\nend\n")
+def test_long_lines_are_cut_to_what_a_model_can_take(served: Served, folder: Path) -> None:
+    (folder / "memory" / "long.md").write_text("begin " + "x" * 100_000 + "\nend\n")
     text = served.text("memory_get", path="memory/long.md")
     assert estimate(text) < 8100
     assert text.endswith("…\n```\nnext: memory/long.md:2\n")
-    (served.folder / "memory" / "long.md").unlink()
+    (folder / "memory" / "long.md").unlink()
 
 
 def test_what_has_no_room_is_said(served: Served) -> None:
@@ -248,7 +183,7 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(served: Served) -> None:
     assert caught.value.code == INVALID_PARAMS
 
 
-def test_documents_have_addresses(served: Served) -> None:
+def test_documents_have_addresses(served: Served, folder: Path) -> None:
     async def read(uri: str) -> str:
         (contents,) = (await served.client.read_resource(uri)).contents
         assert isinstance(contents, TextResourceContents)
@@ -259,14 +194,25 @@ def test_documents_have_addresses(served: Served) -> None:
     assert [each.uri_template for each in templates] == ["memcli://{workspace}/{+path}"]
     listed = served.do(served.client.list_resources).resources
     assert [each.uri for each in listed] == ["memcli://context"]
-    whole = (served.folder / INCIDENT).read_text("utf-8").rstrip("\n")
+    whole = (folder / INCIDENT).read_text("utf-8").rstrip("\n")
     assert served.do(read, f"memcli://engineer/{INCIDENT}") == whole
     assert served.do(read, f"memcli://Engineer/{INCIDENT.replace('-', '%2D')}") == whole
     assert "Memory: quotations" in served.do(read, "memcli://context")
     for uri in ("memcli://other/MEMORY.md", "memcli://engineer/no.md", "memcli://engineer"):
         with pytest.raises(MCPError) as caught:
             served.do(read, uri)
-        assert caught.value.code == INVALID_PARAMS
+        assert (caught.value.code, caught.value.data) == (INVALID_PARAMS, {"uri": uri})
+
+
+def test_a_document_says_when_it_was_changed(served: Served, folder: Path) -> None:
+    async def read(uri: str) -> object:
+        (contents,) = (await served.client.read_resource(uri)).contents
+        return contents.meta
+
+    os.utime(folder / "MEMORY.md", ns=(0, 1_750_000_000_999_999_999))
+    meta = served.do(read, "memcli://engineer/MEMORY.md")
+    assert meta == {"lastModified": "2025-06-15T15:06:40Z"}
+    assert served.do(read, "memcli://context") is None
 
 
 def test_prompts_bring_the_memory_with_them(served: Served) -> None:
@@ -278,6 +224,7 @@ def test_prompts_bring_the_memory_with_them(served: Served) -> None:
 
     prompts = served.do(served.client.list_prompts).prompts
     assert [each.name for each in prompts] == ["recall", "session"]
+    assert all(each.description for each in prompts)
     recalled = served.do(said, "recall", {"query": POOL})
     assert recalled.startswith(f"{POOL}\n\nverdict: good; index: fresh")
     assert INCIDENT in recalled
@@ -301,13 +248,13 @@ def test_pages_follow_one_another_and_repeat_nothing(served: Served) -> None:
     assert len(set(cited)) == len(cited)
 
 
-def test_a_page_of_a_memory_that_has_changed_says_so(served: Served) -> None:
+def test_a_page_of_a_memory_that_has_changed_says_so(served: Served, folder: Path) -> None:
     text = served.text("memory_search", query="tracker", budget=400)
     cursor = text.partition('cursor "')[2].partition('"')[0]
     assert "the cursor is of another question" in served.error(
         "memory_search", query="pool", budget=400, cursor=cursor
     )
-    note = served.folder / "memory" / "2026-03-01.md"
+    note = folder / "memory" / "2026-03-01.md"
     note.write_text("A tracker of another kind.\n", "utf-8")
     said = served.error("memory_search", query="tracker", budget=400, cursor=cursor)
     assert said == (
@@ -317,8 +264,8 @@ def test_a_page_of_a_memory_that_has_changed_says_so(served: Served) -> None:
     note.unlink()
 
 
-def test_a_note_is_found_as_soon_as_it_is_written(served: Served) -> None:
-    note = served.folder / "memory" / "2026-03-02.md"
+def test_a_note_is_found_as_soon_as_it_is_written(served: Served, folder: Path) -> None:
+    note = folder / "memory" / "2026-03-02.md"
     note.write_text("The quokka has the keys.\n", "utf-8")
     assert "2026-03-02.md:1-1" in served.text("memory_search", query="quokka")
     note.unlink()
@@ -332,7 +279,7 @@ def test_four_at_once_are_told_what_each_alone_is(served: Served) -> None:
 
     async def ask(question: str) -> None:
         found = await served.client.call_tool("memory_search", {"query": question})
-        together[question] = _text(found)
+        together[question] = text_of(found)
 
     async def at_once() -> None:
         async with anyio.create_task_group() as group:
@@ -343,28 +290,14 @@ def test_four_at_once_are_told_what_each_alone_is(served: Served) -> None:
     assert [together[each] for each in questions] == alone
 
 
-def test_two_hundred_calls_do_not_grow(served: Served) -> None:
-    statm = Path(f"/proc/{served.pid_file.read_text()}/statm")
-
-    def resident() -> int:
-        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-    async def ask(first: int, count: int) -> None:
-        for number in range(first, first + count):
-            await served.client.call_tool("memory_search", {"query": f"the pool of {number}"})
-
-    served.do(ask, 0, 50)
-    before = resident()
-    served.do(ask, 50, 200)
-    assert resident() - before < 4 << 20
-
-
-def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(served: Served) -> None:
-    away = served.folder.with_name("away")
-    served.folder.rename(away)
+def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(
+    served: Served, folder: Path
+) -> None:
+    away = folder.with_name("away")
+    folder.rename(away)
     found = served.text("memory_search", query=POOL)
     read = served.error("memory_get", path="MEMORY.md")
-    away.rename(served.folder)
+    away.rename(folder)
     assert ". cannot be listed: No such file or directory; what is indexed of it stays" in found
     assert read.startswith("MEMORY.md was not found, and . cannot be listed: ")
     assert served.text("memory_search", query=POOL).startswith("verdict: good; index: fresh\n")
@@ -376,3 +309,30 @@ def test_what_a_library_prints_goes_to_stderr(served: Served) -> None:
     said = served.log.read_text("utf-8")
     assert "a native library speaks\n" in said
     assert "and so does a module\n" in said
+
+
+def test_a_thousand_calls_do_not_grow(folder: Path, tmp_path: Path) -> None:
+    tools: list[tuple[str, dict[str, Any]]] = [
+        ("memory_search", {}),
+        ("memory_search", {"path": "memory/*"}),
+        ("memory_context", {}),
+        ("memory_get", {"path": "MEMORY.md"}),
+        ("memory_get", {"path": "nowhere.md"}),
+    ]
+
+    def resident(own: Served) -> int:
+        statm = Path(f"/proc/{own.pid_file.read_text()}/statm")
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    async def ask(own: Served, first: int, count: int) -> None:
+        for number in range(first, first + count):
+            tool, given = tools[number % len(tools)]
+            if tool != "memory_get":
+                given = {**given, "query": f"the pool of {number}"}
+            await own.client.call_tool(tool, given)
+
+    with serve(tmp_path, "-w", str(folder)) as own:
+        own.do(ask, own, 0, 100)
+        before = resident(own)
+        own.do(ask, own, 100, 1000)
+        assert resident(own) - before < 20 << 20

@@ -103,6 +103,8 @@ def test_a_term_of_the_majority_counts_as_a_stop_word() -> None:
     narrowed = without_majority(parse("pool note log"), rows, total)
     assert [term.text for term in narrowed.sought] == ["pool", "log"]
     assert narrowed.groups == ((Term("pool"),), (Term("log"),))
+    half = {Term("pool"): 9, Term("note"): total // 2}
+    assert without_majority(parse("pool note"), half, total) == parse("pool note")
 
 
 def test_the_rarest_of_terms_of_the_majority_is_looked_for() -> None:

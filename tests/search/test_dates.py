@@ -8,6 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memcli.errors import UsageError
+from memcli.search.date_filters import bounds_of, span_of
 from memcli.search.dates import find_dates, parse_date
 
 TODAY = date(2026, 2, 11)
@@ -170,6 +172,8 @@ CASES = [
     ("an Easter egg of Easter 2024", "2024-03-31", "2024-04-01", "Easter 2024"),
     ("letztes Ostern", "2025-04-20", "2025-04-21", "letztes Ostern"),
     ("on Good Friday", "2025-04-18", "2025-04-18", "on Good Friday"),
+    ("of Easter Monday 2024", "2024-04-01", "2024-04-01", "Easter Monday 2024"),
+    ("what of Good Friday 2024", "2024-03-29", "2024-03-29", "Good Friday 2024"),
     (
         "between Christmas and New Year",
         "2025-12-24",
@@ -401,6 +405,7 @@ def test_what_is_denied_is_excluded(text: str, words: str, start: str, end: str)
         ("whether or not in June", "in June"),
         ("not only in June", "in June"),
         ("nothing in June", "in June"),
+        ("there was no Friday meeting", "Friday"),
         ("删除昨天的日志", "昨天"),
     ],
 )
@@ -713,3 +718,95 @@ def test_days_ago_count_back(number: int, today: date) -> None:
 )
 def test_a_megabyte_is_read(text: str) -> None:
     find_dates(text, TODAY)
+
+
+@pytest.mark.parametrize("text", ["2月30日和3月1日", "在2月30日还是3月1日"])
+def test_behind_a_day_that_does_not_exist_dates_are_read(text: str) -> None:
+    assert [span.start for span in find_dates(text, TODAY)] == ["2025-03-01"]
+
+
+def test_each_of_three_days_that_follow_one_another_is_read() -> None:
+    found = find_dates("6月1日，6月3日，6月5日", TODAY)
+    assert [span.start for span in found] == ["2025-06-01", "2025-06-03", "2025-06-05"]
+    found = find_dates("6月1日到6月3日和6月5日", TODAY)
+    assert [(span.start, span.end) for span in found] == [
+        ("2025-06-01", "2025-06-03"),
+        ("2025-06-05", "2025-06-05"),
+    ]
+
+
+def test_a_span_that_ends_before_it_begins_is_shown_turned_round() -> None:
+    bounds = bounds_of({"--since": "7 May 2025", "--until": "1 May 2025"}, TODAY, day_first=True)
+    with pytest.raises(UsageError, match="from 2025-05-07 to 2025-05-01") as caught:
+        span_of(bounds)
+    assert caught.value.hint == "--since '1 May 2025' --until '7 May 2025'"
+    assert span_of(bounds[:1]) == ("2025-05-07", None)
+    assert span_of([*bounds[:1], *bounds[:1]]) == ("2025-05-07", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "year"),
+    [
+        ("大前年", 2023), ("前年", 2024), ("一昨年", 2024), ("去年", 2025), ("昨年", 2025),
+        ("今年", 2026), ("本年", 2026), ("明年", 2027), ("来年", 2027), ("來年", 2027),
+        ("令和元年", 2019), ("令和六年", 2024), ("平成31年", 2019), ("昭和64年", 1989),
+        ("二〇二四年", 2024), ("一九九〇年", 1990),
+    ],
+)  # fmt: skip
+def test_years_by_their_names(words: str, year: int) -> None:
+    (span,) = find_dates(f"{words}会议", TODAY)
+    assert (span.start, span.end, span.text) == (f"{year}-01-01", f"{year}-12-31", words)
+
+
+@pytest.mark.parametrize(
+    ("words", "monday"),
+    [
+        ("上上周 先々週", "2026-01-26"), ("上周 先週 上个星期", "2026-02-02"),
+        ("这周 這週 本周 今週", "2026-02-09"), ("下周 来週 來週", "2026-02-16"),
+        ("下下周 再来週", "2026-02-23"),
+    ],
+)  # fmt: skip
+def test_weeks_by_their_names(words: str, monday: str) -> None:
+    sunday = date.fromisoformat(monday) + timedelta(6)
+    for word in words.split():
+        (span,) = find_dates(f"{word}会议", TODAY)
+        assert (span.start, span.end, span.text) == (monday, sunday.isoformat(), word)
+
+
+@pytest.mark.parametrize(
+    ("season", "first", "last"),
+    [
+        ("summer", "2025-06-01", "2025-08-31"),
+        ("autumn", "2025-09-01", "2025-11-30"),
+        ("winter", "2025-12-01", "2026-02-28"),
+    ],
+)
+def test_the_last_season_is_over(season: str, first: str, last: str) -> None:
+    end = date.fromisoformat(last)
+    (span,) = find_dates(f"last {season}", end + timedelta(1))
+    assert (span.start, span.end) == (first, last)
+    (span,) = find_dates(f"last {season}", end)
+    assert span.end is not None
+    assert span.end < first
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("自从2024年5月", "2024-05-01", None),
+        ("自2024年5月", "2024-05-01", None),
+        ("不早于2024年5月", "2024-05-01", None),
+        ("早于2024年5月", None, "2024-04-30"),
+        ("不晚于2024年5月", None, "2024-05-31"),
+        ("晚于2024年5月", "2024-06-01", None),
+        ("直到2024年5月", None, "2024-05-31"),
+    ],
+)
+def test_a_lead_is_read_whole(text: str, start: str | None, end: str | None) -> None:
+    (span,) = find_dates(text, TODAY)
+    assert (span.text, span.start, span.end) == (text, start, end)
+
+
+def test_a_year_is_one_up_to_the_next() -> None:
+    assert [span.start for span in find_dates("the year 2027", TODAY)] == ["2027-01-01"]
+    assert find_dates("the year 2028", TODAY) == ()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.search.dates import find_dates
 from memcli.search.feasts import easter
 
 
@@ -31,3 +32,26 @@ def test_easter_is_the_sunday_after_the_full_moon_of_spring(year: int) -> None:
     epact += epact == 0 or (epact == 1 and year % 19 > 10)
     moon = date(year, 4, 19) - timedelta(epact)
     assert easter(year) == moon + timedelta(7 - (moon.weekday() + 1) % 7)
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "last"),
+    [
+        ("Christmas|Xmas|Weihnachten", "2025-12-24", "2025-12-26"),
+        ("Christmas Eve|Heiligabend", "2025-12-24", "2025-12-24"),
+        ("Christmas Day", "2025-12-25", "2025-12-25"),
+        ("Boxing Day", "2025-12-26", "2025-12-26"),
+        ("New Year Eve|Silvester", "2025-12-31", "2025-12-31"),
+        ("New Year|New Year Day|Neujahr", "2026-01-01", "2026-01-01"),
+        ("Good Friday|Karfreitag", "2025-04-18", "2025-04-18"),
+        ("Easter|Ostern", "2025-04-20", "2025-04-21"),
+        ("Easter Sunday|Ostersonntag", "2025-04-20", "2025-04-20"),
+        ("Easter Monday|Ostermontag", "2025-04-21", "2025-04-21"),
+        ("Ascension|Himmelfahrt|Christi Himmelfahrt", "2025-05-29", "2025-05-29"),
+        ("Pentecost|Whitsun|Pfingsten", "2025-06-08", "2025-06-09"),
+    ],
+)
+def test_a_feast_is_on_its_days(names: str, first: str, last: str) -> None:
+    for name in names.split("|"):
+        (span,) = find_dates(f"last {name}", date(2026, 2, 11))
+        assert (span.text, span.start, span.end) == (f"last {name}", first, last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.config.settings import load
+from memcli.errors import Reason
 from memcli.search.hits import Hit
 from memcli.search.joined import joined
 from memcli.search.legs import Leg
@@ -25,7 +26,11 @@ def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answ
         (hit,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
         hits.append(hit._replace(confidence=each))
     dense = Leg(True, None, 3, 5)
-    return NOTHING._replace(hits=tuple(hits), verdict=verdict, dense=dense, absent=("x", name))
+    unknown = None in confidences
+    return NOTHING._replace(
+        hits=tuple(hits), verdict=verdict, dense=dense, absent=("x", name),
+        uncalibrated=Reason("uncalibrated", "by words") if unknown else None,
+    )  # fmt: skip
 
 
 def words(found: Answer) -> list[str]:
@@ -47,10 +52,51 @@ def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> N
 
 
 def test_who_was_never_calibrated_takes_turns() -> None:
-    found = joined([answer("a", None, None), answer("b", 0.9, 0.2)], options=options())
-    assert words(found) == ["a1", "a2", "b1", "b2"]
-    found = joined([answer("b", 0.9, 0.2), answer("a", None, None)], options=options())
-    assert words(found) == ["b1", "b2", "a1", "a2"]
+    unknown, sure = answer("a", None, None, None), answer("b", 0.9, 0.2)
+    assert words(joined([unknown, sure], options=options())) == ["a1", "b1", "a2", "b2", "a3"]
+    assert words(joined([sure, unknown], options=options())) == ["b1", "a1", "b2", "a2", "a3"]
+    both = [unknown, answer("b", None, None)]
+    assert words(joined(both, options=options())) == ["a1", "b1", "a2", "b2", "a3"]
+
+
+def test_the_verdict_is_never_that_of_a_model_nothing_is_known_of() -> None:
+    unknown, good = answer("a", None, verdict="weak"), answer("b", 0.9)
+    assert joined([unknown, good], options=options()).verdict == "good"
+    none = answer("b", 0.1, verdict="none")
+    assert joined([unknown, none], options=options()).verdict == "weak"  # it may have found it
+    literal = answer("a", None, verdict="good")  # what is asked for to the letter is there
+    weak = answer("b", 0.3, verdict="weak")
+    assert joined([literal, weak], options=options()).verdict == "good"
+
+
+def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
+    days = [("2026-01-03", "2026-01-01"), ("2026-01-04", "2026-01-02")]
+    answers = [answer("a", 0.9, 0.8), answer("b", 0.7, 0.6)]
+    for at, each in enumerate(answers):
+        hits = [
+            hit._replace(candidate=hit.candidate._replace(about=hit.about._replace(date=day)))
+            for hit, day in zip(each.hits, days[at], strict=True)
+        ]
+        answers[at] = each._replace(hits=tuple(hits))
+    found = joined(answers, options=options()._replace(sort="newest"))
+    assert words(found) == ["b1", "a1", "b2", "a2"]
+    assert words(joined(answers, options=options(2)._replace(sort="newest"))) == ["a1", "a2"]
+
+
+def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() -> None:
+    legs = {
+        name: Leg(not why, Reason("off", f"{name}: {why}") if why else None, 1, 2)
+        for name, why in (("a", "none"), ("b", ""), ("c, d", "none"), ("e", "other"))
+    }
+
+    def told(*names: str) -> tuple[bool, str | None]:
+        answers = [answer(name)._replace(dense=legs[name]) for name in names]
+        dense = joined(answers, options=options()).dense
+        return dense.ran, dense.reason and dense.reason.text
+
+    assert told("a", "b", "c, d") == (True, "a, c, d: none")
+    assert told("b", "e", "a") == (True, "e: other")
+    assert told("a", "c, d") == (False, "none")
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 import memcli
 from memcli.markdown.comments import visible
 from memcli.markdown.tokens import estimate
-from memcli.search.lines import Run, beginning, joined, narrowed, whole_thought
+from memcli.search.lines import Run, _introduces, beginning, joined, narrowed, whole_thought
+from memcli.search.passages import passages_of
 from memcli.types import Candidate
 from tests.search.makers import candidate, fused
 
@@ -132,3 +134,34 @@ def test_a_budget_is_filled_and_the_best_passage_is_cut_down_to_it(tmp_path: Pat
             for full in (False, True):
                 found = memory.search("pool", budget=budget, full=full, now=NOW).results
                 assert 0.9 * budget <= sum(p.tokens for p in found) <= budget
+
+
+@given(st.text(alphabet="ab:： \t*_\n", max_size=8))
+def test_a_text_introduces_where_a_colon_is_its_last_word(text: str) -> None:
+    """As an expression finds it that is too slow to be asked of every part."""
+    assert _introduces(text) == bool(re.search(r"[:：][ \t*_]*$", text))
+
+
+def test_lines_as_far_from_the_best_go_from_the_end_first() -> None:
+    made = _of_lines("aa", "bb", "cc", "dd", "ee")
+    assert narrowed(made, Run(0, 4), 2, lambda text: len(text) <= 11) == Run(0, 3)
+    assert narrowed(made, Run(0, 4), 2, lambda text: len(text) <= 8) == Run(1, 3)
+    assert narrowed(made, Run(0, 4), 1, lambda text: len(text) <= 11) == Run(0, 3)
+    assert narrowed(made, Run(0, 4), 3, lambda text: len(text) <= 11) == Run(1, 4)
+
+
+def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
+    lines = [f"line {n}" for n in range(20)]
+    (chunk,) = fused(_of_lines(*lines))
+
+    def made(*runs: tuple[int, int]) -> list[str]:
+        return [hit.citation for hit in joined([chunk._replace(first=a, last=b) for a, b in runs])]
+
+    assert made((0, 1), (3, 4)) == ["1.md:1-2", "1.md:4-5"]
+    assert made((0, 5), (6, 11)) == made((6, 11), (0, 5)) == ["1.md:1-12"]
+    assert made((0, 5), (6, 12)) == ["1.md:1-6", "1.md:7-13"]
+
+
+def test_passages_are_numbered_from_one() -> None:
+    hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
+    assert [passage.rank for passage in passages_of(hits, words=())] == [1, 2]

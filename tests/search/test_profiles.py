@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.search.authority import authority
-from memcli.search.convex import score_convex
+from memcli.config.settings import BY_NAME, load
+from memcli.errors import ConfigError
+from memcli.search.authority import Authority
+from memcli.search.convex import Convex
 from memcli.search.decay import apply_decay
 from memcli.search.fusion import Weights
 from memcli.search.mmr import diversify
+from memcli.search.options import options_of
 from memcli.search.profiles import PROFILES
 from memcli.search.stages import SWITCHES
-from memcli.search.two_pass import two_pass
+from memcli.search.two_pass import TwoPass
+from memcli.types import Filters
+from tests.cli.processes import run
 from tests.search.makers import candidate, fused, scores
+from tests.support import write
 
 TODAY = {"2026-02-20": 0, "2026-02-19": 1, "2026-01-21": 30}
 VECTORS = Weights(1.0, 0.0)
@@ -68,7 +76,7 @@ def test_convex_adds_meaning_recency_and_scope() -> None:
         candidate(4, cosines=(0.5,), scope="global"),
         weights=VECTORS,
     )
-    assert scores(score_convex(hits, age_days=TODAY.__getitem__)) == pytest.approx(
+    assert scores(Convex().score(hits, {}, age_days=TODAY.__getitem__)) == pytest.approx(
         {
             1: 0.35 + 0.2 * math.exp(-8.64) + 0.1,
             2: 0.35 + 0.2 * math.exp(-0.864) + 0.06,
@@ -81,20 +89,45 @@ def test_convex_adds_meaning_recency_and_scope() -> None:
 def test_convex_without_vectors_takes_the_share_of_the_best_bm25() -> None:
     """0.7 * 1/2 + 0.2 + 0.1 * 0.3 for the second of two undated notes."""
     hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0), weights=Weights(0.0, 1.0))
-    assert scores(score_convex(hits, age_days=TODAY.__getitem__))[2] == pytest.approx(0.58)
+    assert scores(Convex().score(hits, {}, age_days=TODAY.__getitem__))[2] == pytest.approx(0.58)
+
+
+def test_what_is_not_embedded_yet_takes_the_middle_cosine_and_a_literal_match_the_best() -> None:
+    """Of 0.8, 0.4 and 0.2 the middle is 0.4: 0.7 * 0.4 + 0.2 + 0.03, and 0.7 * 0.8 + 0.2 + 0.03."""
+    known = [candidate(n, cosines=(cosine,)) for n, cosine in enumerate((0.8, 0.4, 0.2), 1)]
+    plain, literal = candidate(8, bm25=1.0), candidate(9, bm25=2.0, literal=True)
+    hits = fused(*known, plain, literal, weights=VECTORS)
+    found = scores(Convex().score(hits, {}, age_days=TODAY.__getitem__))
+    assert [found[8], found[9]] == pytest.approx([0.51, 0.79])
+    weighed = scores(TwoPass().score(hits, {9: 1.0}, age_days=TODAY.__getitem__))
+    assert [weighed[8], weighed[9]] == pytest.approx([0.4 / 1.3, 0.8])
+
+
+@pytest.mark.parametrize("profile", ["convex", "two-pass"])
+def test_a_new_note_with_a_word_of_its_own_is_found_before_it_is_embedded(
+    tmp_path: Path, profile: str
+) -> None:
+    for at in range(30):
+        write(tmp_path, f"memory/2026-01-{at + 1:02}.md", f"# Day\n\n- The slow pool ran {at}.\n")
+    assert run("index", "-w", str(tmp_path)).returncode == 0
+    items = "\n\n".join(f"- Item {at} of the list stands for itself alone." for at in range(40))
+    write(tmp_path, "new.md", f"# List\n\n{items}\n\n## Code\n\nzanzibar_kestrel: slow pool.\n")
+    said = ("zanzibar_kestrel slow pool", "--profile", profile, "-f", "{path}", "-w", str(tmp_path))
+    done = run("search", *said, MEMCLI_SYNC_PARTS="8")
+    assert done.stdout.split("\n")[0] == "new.md", done.stderr
 
 
 def test_authority_shares_out_the_weight_of_what_is_not_counted() -> None:
     """(0.5 * r + 0.3 * a) / 0.8: half-life 30 days, undated r = 1, silence a = 1."""
-    assert authority(None, None) == pytest.approx(1.0)
-    assert authority(30, 0.5) == pytest.approx((0.5 * 0.5 + 0.3 * 0.5) / 0.8)
-    assert authority(-3, 2.0) == pytest.approx(1.0)
+    assert Authority().omega(None, None) == pytest.approx(1.0)
+    assert Authority().omega(30, 0.5) == pytest.approx((0.5 * 0.5 + 0.3 * 0.5) / 0.8)
+    assert Authority().omega(-3, 2.0) == pytest.approx(1.0)
 
 
 def test_two_pass_weighs_authority_meaning_and_key_words() -> None:
     """S = omega * 0.6 * (1 + 0.3 * 1/2) / 1.3, omega = (0.5 * 0.5 + 0.3 * 0.4) / 0.8."""
     hits = fused(candidate(1, cosines=(0.6,), date="2026-01-21", authority=0.4), weights=VECTORS)
-    found = two_pass(hits, {1: 0.5}, age_days=TODAY.__getitem__)
+    found = TwoPass().score(hits, {1: 0.5}, age_days=TODAY.__getitem__)
     assert found[0].score == pytest.approx((0.25 + 0.12) / 0.8 * 0.6 * 1.15 / 1.3)
 
 
@@ -103,10 +136,10 @@ def test_two_pass_takes_sixteen_of_each_leg_and_keeps_eight() -> None:
     near = [candidate(n, cosines=(0.9 - n / 100,)) for n in range(1, 21)]
     worded, neither = candidate(30, bm25=1.0, cosines=(0.0,)), candidate(31, cosines=(0.1,))
     hits = fused(*near, worded, neither, weights=VECTORS)
-    found = two_pass(hits, {30: 1.0}, age_days=TODAY.__getitem__)
+    found = TwoPass().score(hits, {30: 1.0}, age_days=TODAY.__getitem__)
     assert [hit.about.chunk_id for hit in found] == list(range(1, 9))
     few = fused(worded, neither, weights=VECTORS)
-    assert [h.about.chunk_id for h in two_pass(few, {}, age_days=TODAY.__getitem__)] == [30]
+    assert [h.about.chunk_id for h in TwoPass().score(few, {}, age_days=TODAY.__getitem__)] == [30]
 
 
 @given(
@@ -122,9 +155,9 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
         for n, (cosine, bm25, worth, _) in enumerate(rows)
     ]
     matched = {n: share for n, (_, _, _, share) in enumerate(rows)}
-    for hit in two_pass(fused(*made, weights=VECTORS), matched, age_days=TODAY.__getitem__):
-        assert 0.0 <= hit.score <= authority(30, hit.candidate.authority) + 1e-12
-        assert authority(30, hit.candidate.authority) <= 1.0
+    for hit in TwoPass().score(fused(*made, weights=VECTORS), matched, age_days=TODAY.__getitem__):
+        assert 0.0 <= hit.score <= Authority().omega(30, hit.candidate.authority) + 1e-12
+        assert Authority().omega(30, hit.candidate.authority) <= 1.0
 
 
 def test_the_default_takes_part_in_every_stage_but_three() -> None:
@@ -132,3 +165,76 @@ def test_the_default_takes_part_in_every_stage_but_three() -> None:
     assert PROFILES["default"].stages == set(SWITCHES) - {"score", "spread", "cut"}
     assert all(profile.stages <= set(SWITCHES) for profile in PROFILES.values())
     assert [name for name, p in PROFILES.items() if ("score" in p.stages) != bool(p.formula)] == []
+
+
+FIELDS = {
+    "convex": Convex._fields,
+    "passes": TwoPass._fields[:4],
+    "authority": Authority._fields[:4],
+}
+
+
+def test_every_constant_of_a_formula_is_a_setting_with_the_same_default() -> None:
+    made = {"convex": Convex(), "passes": TwoPass(), "authority": Authority()}
+    for table, fields in FIELDS.items():
+        assert {name for name in BY_NAME if name.startswith(f"{table}.")} == {
+            f"{table}.{field}" for field in fields
+        }
+        for field in fields:
+            assert BY_NAME[f"{table}.{field}"].default == getattr(made[table], field)
+
+
+def test_the_constants_of_the_settings_are_those_of_the_formula() -> None:
+    """0.5 * 0.5 + 0.25 * 1 + 0.25 * 0.8; omega = (0.25 + 0.5 * 0.4) / 0.5 of an undated one.
+
+    S = 0.9 * 0.5 * (1 + 1 * 1/2) / 2, of what is undated, where nothing is counted.
+    """
+    convex = {"alpha": 0.5, "beta": 0.25, "gamma": 0.25, "scope_global": 0.8}
+    weights = {"recency": 0.25, "frequency": 0.5, "authored": 0.25}
+    given = {
+        **{f"convex.{name}": value for name, value in convex.items()},
+        **{f"authority.{name}": value for name, value in weights.items()},
+        **{"passes.kappa": 1.0, "passes.second": 1},
+    }
+    config = load("/nowhere", {}, given)
+    hits = fused(candidate(1, cosines=(0.5,), authority=0.8, scope="global"), weights=VECTORS)
+    found = Convex.read(config).score(hits, {}, age_days=TODAY.__getitem__)
+    assert found[0].score == pytest.approx(0.5 * 0.5 + 0.25 + 0.25 * 0.8)
+    passed = TwoPass.read(config).score([*hits, *hits], {1: 0.5}, age_days=TODAY.__getitem__)
+    assert [hit.score for hit in passed] == pytest.approx([0.9 * 0.5 * 1.5 / 2])
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "value", "said"),
+    [
+        ("convex", "convex.beta", 0.3, "convex.alpha, convex.beta, convex.gamma must sum to 1"),
+        ("two-pass", "authority.recency", 0.6, "authority.authored must sum to 1, not 1.1"),
+        ("two-pass", "passes.second", 17, "passes.second must not exceed passes.first"),
+    ],
+)
+def test_weights_that_do_not_sum_to_one_are_named(
+    profile: str, name: str, value: float, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        options_of(load("/", {}, {"search.profile": profile, name: value}), filters=Filters())
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 5000), st.floats(0, 1), st.integers(0, 99))
+def test_omega_stays_between_0_and_1_whatever_the_weights(
+    recency: float, rest: float, age: float, authored: float, uses: int
+) -> None:
+    made = Authority(recency, (1 - recency) * rest, (1 - recency) * (1 - rest))
+    for frequency in (None, math.log(1 + uses) / math.log(100)):
+        assert 0.0 <= made.omega(round(age), authored, frequency) <= 1.0
+
+
+def test_the_legs_of_classic_count_chunks(tmp_path: Path) -> None:
+    """Twelve long notes of many texts each: with a limit of 2, eight chunks a leg."""
+    for at in range(12):
+        said = "\n\n".join(f"- The slow pool ran dry in week {at}, item {n}." for n in range(30))
+        write(tmp_path, f"memory/note-{at}.md", f"# Note {at}\n\n{said}\n")
+    asked = ("slow pool", "--profile", "classic", "-n", "2", "-w", str(tmp_path))
+    receipt = tmp_path.parent / "receipt.json"
+    assert run("search", *asked, "--receipt", str(receipt), "--sync").returncode == 0
+    legs = json.loads(receipt.read_text())["legs"]
+    assert [legs[leg]["found"] for leg in ("lexical", "dense")] == [8, 8]

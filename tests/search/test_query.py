@@ -342,3 +342,10 @@ def test_every_two_character_query_finds_a_document_with_it(pair: str, data: st.
 @given(st.lists(st.sampled_from(["fox", "v1.2", "東京都庁", "well-known", "running"]), min_size=1))
 def test_a_document_of_the_terms_matches_all(terms: list[str]) -> None:
     assert find(" ".join(terms), match_all(parse(" ".join(reversed(terms)))))
+
+
+def test_plain_words_are_those_that_may_be_misspelt() -> None:
+    query = 'gone odd 3,000 999 1000 e-mail 会议记录 straße x_y_z "red door" sail* four the'
+    assert [term.text for term in parse(query).plain] == [
+        "gone", "3,000", "1000", "e-mail", "straße", "four",
+    ]  # fmt: skip

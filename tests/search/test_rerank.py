@@ -107,6 +107,7 @@ def test_parts_are_not_read_where_the_first_passage_is_far_ahead() -> None:
     again, told = rerank(hits, "why", parts, focused, has_vectors=True)
     assert (again, told, parts.asked) == (hits, Reranked("tokens", 0, SURE), [])
     assert rerank(hits, "why", passages, focused, has_vectors=True)[1].ran
+    assert rerank(hits[:2], "why", parts, focused, has_vectors=True) == (hits[:2], told)
     hits[0] = hits[0]._replace(score=hits[1].score + 0.99 * SURE_LEAD)
     assert rerank(hits, "why", parts, focused, has_vectors=True)[1].ran
 

@@ -141,3 +141,10 @@ def test_the_lead_of_an_answer_is_the_mean_of_its_first_passages() -> None:
     hits = [_passage(0, 3)._replace(asked_lead=lead) for lead in leads]
     assert lead_of(hits) == pytest.approx(0.2)
     assert lead_of([_passage(0, 3)]) is None
+
+
+def test_a_line_of_several_is_wanted_where_one_of_them_is() -> None:
+    turns = (Turn(1, 2, "Odette"), Turn(2, 3, "Kate"), Turn(4, 4, "Odette"))
+    hit = _passage(0, 3)._replace(turns=turns, by=("Kate",))
+    assert [hit.is_wanted(line) for line in (1, 2, 3, 4)] == [False, True, True, False]
+    assert hit._replace(by=()).is_wanted(1)

@@ -91,3 +91,11 @@ def test_a_compound_is_cut_with_and_without_what_links_it() -> None:
 )
 def test_thousands_are_set_apart_or_not(number: str, other: str | None) -> None:
     assert grouped(number) == other
+
+
+def test_keys_touch_in_their_row_and_across_rows() -> None:
+    near = {"s": "adqwezxc", "p": "ol", "q": "was", "m": "nhjk"}
+    for typed, others in near.items():
+        found = spellings(f"t{typed}")
+        beside = {word[1] for word, likely in found.items() if len(word) == 2 and likely == NEAR}
+        assert beside == {*others}, typed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
-from memcli.search.mmr import diversify, jaccard, token_set
+from memcli.search.mmr import diversify, jaccard, likeness, token_set
 from memcli.search.pack import pack
 from memcli.search.proximity import (
     FIRST_DAY,
@@ -401,6 +402,14 @@ def test_near_duplicates_fold_into_one_with_their_citations() -> None:
     assert hit.duplicates == ("2.md:1-1",)
 
 
+def test_sets_are_as_alike_as_numbers_as_they_are_by_themselves() -> None:
+    texts = ["", "a b c", "b c d", "c b a", "x", *(" ".join("abcdefgh"[n:]) for n in range(8))]
+    sets = [token_set(text) for text in texts]
+    alike = likeness(sets)
+    for a, b in product(range(len(sets)), repeat=2):
+        assert alike(a, b) == jaccard(sets[a], sets[b])
+
+
 def test_jaccard_is_the_share_of_common_tokens() -> None:
     assert jaccard(token_set("a b c"), token_set("b c d")) == 0.5
     assert jaccard(frozenset(), frozenset()) == 0.0
@@ -445,3 +454,15 @@ def test_packing_never_exceeds_the_budget_and_counts_what_it_drops(
 def _with_text(chunk_id: int, score: float, text: str) -> Hit:
     hit = fused(candidate(chunk_id, bm25=1.0, lines=(text,)))[0]
     return hit._replace(score=score)
+
+
+def test_records_of_a_named_date_take_half_the_places_and_leave_the_rest_to_the_best() -> None:
+    best = [candidate(at, bm25=9.0 - at) for at in range(1, 7)]
+    dated = [candidate(at, bm25=0.1, date="2026-01-10") for at in range(11, 17)]
+    kept = nearest_first(fused(*best, *dated), [("2026-01-10", "2026-01-10")], 6)
+    assert [hit.about.chunk_id for hit in kept] == [1, 2, 3, 11, 12, 13]
+
+
+def test_words_are_believed_as_far_as_the_best_covers_the_query() -> None:
+    assert text_share({1: 0.25, 2: 0.09}) == 0.5
+    assert text_share({}) == 0.0

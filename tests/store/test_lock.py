@@ -101,3 +101,23 @@ def test_a_lock_file_that_is_deleted_while_it_is_waited_for_is_made_anew(tmp_pat
 
     with writer_lock(store, wait_seconds=1, sleep=lose):
         assert owner_pid(store) == os.getpid()
+
+
+_UNLINK_BEFORE_LOCKING: list[Path] = []
+
+
+def _unlink(event: str, _: tuple[object, ...]) -> None:
+    if event in {"fcntl.flock", "msvcrt.locking"} and _UNLINK_BEFORE_LOCKING:
+        _UNLINK_BEFORE_LOCKING.pop().unlink()
+
+
+def test_a_lock_on_a_file_that_is_deleted_before_it_is_locked_does_not_count(
+    tmp_path: Path,
+) -> None:
+    """What is locked then is no file that another process would find."""
+    store = str(tmp_path / "s" / "index.sqlite")
+    sys.addaudithook(_unlink)
+    _UNLINK_BEFORE_LOCKING.append(Path(store + ".lock"))
+    with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
+        assert not _UNLINK_BEFORE_LOCKING
+        assert owner_pid(store) == os.getpid()

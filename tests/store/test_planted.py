@@ -234,3 +234,19 @@ def test_the_shape_is_that_of_the_migrations(path: Path) -> None:
                               " embedding bit[128])")  # fmt: skip
     assert schema.shape(writer.connection) == schema.SHAPE
     writer.close()
+
+
+def test_a_schema_that_somebody_else_made_calls_no_function_that_could_do_harm(
+    path: Path,
+) -> None:
+    """A view may call what is innocuous alone; memcli's own statements may call all."""
+    called: list[object] = []
+    planted(path, sql("CREATE VIEW trap AS SELECT harm('planted')"))
+    connection = connect(str(path), write=False).connection
+    connection.create_scalar_function("harm", lambda *told: called.extend(told), 1)
+    with pytest.raises(apsw.SQLError, match=r"unsafe use of harm\(\)"):
+        connection.execute("SELECT * FROM trap").fetchall()
+    assert called == []
+    connection.execute("SELECT harm('our own')").fetchall()
+    assert called == ["our own"]
+    connection.close()

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 from memcli.config import settings as config
 from memcli.context.assemble import Sharing
+from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
 from memcli.search.dates import find_dates
+from memcli.search.joined import Lot
 from memcli.search.legs import Vector
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
@@ -44,7 +46,7 @@ from tests.store.contract.test_same_answers import (
     write_files,
 )
 
-EXAMPLES = (settings.default or settings()).max_examples // 4
+EXAMPLES = (settings.default or settings()).max_examples // 8
 # How a whole index calls the sources of the two workspaces; they sort as the union asks them.
 WHOLE = {"a:memory": "memory", "a:book": "book", "b:memory": "x-memory", "b:book": "x-book"}
 
@@ -170,6 +172,81 @@ def test_two_workspaces_rank_as_one_that_holds_both(
                 assert found.numbers == pytest.approx(expected.numbers, rel=1e-9, abs=1e-9)
 
 
+class Other(Tree):
+    """The same vectors by another name."""
+
+    fingerprint = Tree.fingerprint + "-other"
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
+    kind: str, tmp_path: Path
+) -> None:
+    """Each part finds its own by its own vectors, by the totals and with the numbers of all."""
+    encoders = {"a": Tree(), "b": Other(), "c": None, "d": Tree()}
+    stores = {name: STORES[kind](tmp_path / f"{name}.index", Clock()) for name in encoders}
+    with ExitStack() as held:
+        members = []
+        for name, encoder in encoders.items():
+            (tmp_path / name / "book").mkdir(parents=True)
+            write_files(tmp_path / name, {"memory/pool.md": f"The pool of {name}.\n"}, {})
+            held.callback(stores[name].close)
+            with changing(stores[name]) as change:
+                index(change, settings_of(tmp_path / name))
+                if encoder:
+                    embed(change, encoder)
+            members.append(Member(name, held.enter_context(stores[name].snapshot())))
+        whole = Union(members)
+        parts = whole.by_model()
+        assert [names for names, _ in parts] == [("a", "d", "c"), ("b",)]
+        wanted = Wanted(any=(term("pool"),))
+        ranked = [list(part.lexical(wanted, 9, EVERYTHING)) for _, part in parts]
+        order = sorted(each for found in ranked for each in found)
+        assert order == sorted(whole.lexical(wanted, 9, EVERYTHING))
+        sources = [
+            sorted(e.about.source for e in part.excerpts([r.chunk_id for r in found]).values())
+            for (_, part), found in zip(parts, ranked, strict=True)
+        ]
+        assert sources == [["a:memory", "c:memory", "d:memory"], ["b:memory"]]
+        models = [part.facts.fingerprint for _, part in parts]
+        assert models == [Tree.fingerprint, Other.fingerprint]
+        near = [part.dense(Tree().encode_query("pool"), 9, EVERYTHING)() for _, part in parts]
+        assert [sum(len(text.chunk_ids) for text in each) for each in near] == [2, 1]
+        counted = [part.counts() for _, part in parts]
+        assert [(each.chunks, each.embedded) for each in counted] == [(4, 2), (4, 1)]
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("limit", [1, 3, 8, 20, 100])
+def test_of_many_stores_one_may_hold_all_of_the_nearest(
+    kind: str, limit: int, tmp_path: Path
+) -> None:
+    """Each is asked for its share first; what is found is what one store of all would find."""
+    with ExitStack() as held:
+        members = []
+        whole: dict[bytes, float] = {}
+        asked = Tree().encode_query("near")
+        for at in range(9):
+            root = tmp_path / f"{at}"
+            (root / "book").mkdir(parents=True)
+            count = 60 if at == 7 else 2
+            write_files(root, {f"memory/{n}.md": f"text {at} {n}\n" for n in range(count)}, {})
+            store = STORES[kind](tmp_path / f"{at}.index", Clock())
+            held.callback(store.close)
+            with changing(store) as change:
+                index(change, settings_of(root))
+                embed(change, Tree())
+            snapshot = held.enter_context(store.snapshot())
+            members.append(Member(f"w{at}", snapshot))
+            for near in snapshot.dense(asked, 1000, EVERYTHING)():
+                whole[near.hash] = near.cosine
+        found = Union(members).dense(asked, limit, EVERYTHING)()
+        best = sorted(whole.values(), reverse=True)[:limit]
+        assert [near.cosine for near in found] == best
+        surely = {text for text, cosine in whole.items() if cosine > best[-1]}
+        assert surely <= {near.hash for near in found}
+
+
 def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
     """Ask for everything beside the legs, chunks by their citations."""
     excerpts = snapshot.excerpts_of(list(snapshot.known()), EVERYTHING)
@@ -236,9 +313,12 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
     )  # fmt: skip
     fixed, encoder = fixed_of(snapshot, wanted), Tree()
     options = options_of(config.load("/", {}, {}), filters=Filters())
+    lot = Lot(
+        (), snapshot, "hashing", None,
+        lambda t: Vector(encoder.encode_query(t), encoder.fingerprint, None, 1.0),
+    )  # fmt: skip
     _, found = find(
-        snapshot, parse(text), (), options._replace(encoder="hashing"), fixed, roots=roots,
-        embed_query=lambda t: Vector(encoder.encode_query(t), encoder.fingerprint, None, 1.0),
+        snapshot, parse(text), (), options, fixed, lots=[lot], following=Following(roots),
         age_days=lambda day: age_days(day, TODAY.isoformat()),
     )  # fmt: skip
     parts = [*fixed.parts, *found.parts, *found.below, *found.preferences]

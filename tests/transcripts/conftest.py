@@ -1,7 +1,7 @@
 """Run transcripts: `$ memcli …` lines with what they print, in a copy of the fixtures.
 
     # workspace engineer      which fixture the commands run in
-    # repository              or an empty repository of git, with a home folder ~ beside it
+    # repository shop         or a new repository of git of that name, with a new home folder ~
     $ memcli get x.md         run in-process; `$ edit FILE TEXT` appends a line to a file, in
                               which \\n ends a line and SLUG is the folder as Claude Code writes it
     > text                    stdout
@@ -47,7 +47,7 @@ class Player:
     """Plays one transcript and gives it back as it ran."""
 
     def __init__(self, workspaces: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.workspaces, self.folder = workspaces, folder / "notes"
+        self.workspaces, self.base, self.folder = workspaces, folder, folder / "notes"
         self.monkeypatch = monkeypatch
         self.held = contextlib.ExitStack()
         monkeypatch.chdir(folder)
@@ -64,15 +64,20 @@ class Player:
                 if line.startswith("# workspace "):
                     shutil.copytree(self.workspaces / line.split()[2], self.folder)
                     self.monkeypatch.chdir(self.folder)
-                elif line == "# repository":
-                    (self.folder / ".git").mkdir(parents=True)
-                    self.monkeypatch.chdir(self.folder)
-                    home = self.folder.parent / "home"
-                    self.monkeypatch.setenv("HOME", str(home))
-                    self.monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+                elif line.startswith("# repository "):
+                    self._begin_repository(line.split()[2])
             elif line.startswith("$ "):
                 played += [line, *self._run(shlex.split(line[2:]))]
         return "\n".join(played) + "\n"
+
+    def _begin_repository(self, name: str) -> None:
+        """Go into a new repository below a home folder that nobody has used."""
+        base = self.base / name
+        self.folder, home = base / "home" / "src" / name, base / "home"
+        (self.folder / ".git").mkdir(parents=True)
+        self.monkeypatch.chdir(self.folder)
+        self.monkeypatch.setenv("HOME", str(home))
+        self.monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
 
     def _run(self, words: list[str]) -> list[str]:
         if words[0] == "edit":
@@ -117,8 +122,9 @@ class Player:
         text = text.replace(self._slug, "SLUG")
         text = text.replace(str(self.folder.resolve()), "NOTES")
         text = re.sub(r"\bpid \d+(, since [\d: -]+)?", "pid #", text)
-        text = re.sub(re.escape(str(self.folder.parent)) + r"/cache/memcli/\w+", "CACHE", text)
-        text = text.replace(str(self.folder.parent), "TEMP")
+        text = re.sub(re.escape(str(self.base)) + r"/cache/memcli/\w+", "CACHE", text)
+        text = re.sub(re.escape(str(self.base)) + r"/\w[\w-]*/home\b", "HOME", text)
+        text = text.replace(str(self.base), "TEMP")
         return SCORE.sub("0.###", SIZE.sub("#.# MB", text))
 
 

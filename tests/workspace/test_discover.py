@@ -316,3 +316,15 @@ def test_accepts_is_what_discover_lists(tmp_path: Path) -> None:
     every = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()]
     assert sorted(p for p in every if rules.accepts(p)) == listed == ["a.md", "d/keep/y.md"]
     assert not any(rules.accepts(p) for p in ("../a.md", "/a.md", "d//y.md", "", "d/../a.md"))
+
+
+def test_what_is_left_out_of_each_of_several_sources_is_told(tmp_path: Path) -> None:
+    make(tmp_path, "a/small.md", "b/small.md")
+    for place in ("a", "b"):
+        (tmp_path / place / "large.md").write_text("x" * 40)
+    two = [source(tmp_path / "a", name="one"), source(tmp_path / "b", name="two")]
+    skips = discover(two, max_bytes=20).skips
+    assert [(skip.source, skip.path) for skip in skips] == [
+        ("one", "large.md"),
+        ("two", "large.md"),
+    ]

@@ -35,3 +35,11 @@ def test_whatever_else_stands_in_an_index_is_no_mount_point(tmp_path: Path, plan
     (tmp_path / "ws").mkdir()
     (tmp_path / "away").mkdir()
     assert missing([source(tmp_path / "ws")], NOTHING, planted) == []
+
+
+def test_mounts_of_a_source_that_is_gone_hide_no_others(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    seen = NOTHING._replace(mounts=(("docs", "away"), ("memory", "a"), ("memory", "disk")))
+    again = NOTHING._replace(mounts=(("memory", "a"),))
+    found = missing([source(tmp_path)], again, remember(seen, ()))
+    assert [skip.path for skip in found] == ["disk"]

@@ -27,7 +27,11 @@ import os, shutil, sys
 place, outside, aside = sys.argv[1:]
 print("ready", flush=True)
 while True:
-    os.rename(place, aside)
+    try:
+        os.rename(place, aside)
+    except FileNotFoundError:  # a folder that became empty was taken away
+        os.mkdir(place)
+        continue
     while os.path.lexists(aside):
         try:
             os.symlink(outside, place)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.errors import NotFoundError
 from memcli.types import FileText, Skip
+from memcli.workspace import openat
 from memcli.workspace.reading import decode, read_file
 
 from .tree import LIMIT, make, unprivileged, walk
@@ -226,3 +227,39 @@ def test_a_text_that_would_cost_the_parser_gigabytes_is_skipped(
     (tmp_path / "a.md").write_text(text)
     found = read_file(str(tmp_path), "a.md", source="memory", max_bytes=8 << 20)
     assert found == Skip("memory", "a.md", "too-large", detail)
+
+
+def test_a_file_written_in_place_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps its size: only its times tell, and the second reading is whole."""
+    file = tmp_path / "a.md"
+    file.write_text("the pool ran dry\n")
+    whole = "the pool is full\n"
+    system_read = os.read
+    pieces: list[bytes] = []
+
+    def read_slowly(descriptor: int, length: int) -> bytes:
+        piece = system_read(descriptor, min(length, 8))
+        if len(pieces) == 0:
+            file.write_text(whole)
+            os.utime(file, ns=(0, 0))
+        pieces.append(piece)
+        return piece
+
+    monkeypatch.setattr(os, "read", read_slowly)
+    found = read(tmp_path, "a.md")
+    assert isinstance(found, FileText)
+    assert found.text == whole
+    assert b"".join(pieces) == b"the pool is full\n" * 2
+
+
+def test_times_that_no_index_can_hold_are_the_nearest_that_it_can() -> None:
+    def told(changed: int, created: int) -> tuple[int, int]:
+        fields = {"st_mtime_ns": changed, "st_ctime_ns": created}
+        return openat.times(os.stat_result(range(10), fields))
+
+    assert told(5, -7) == (5, -7)
+    assert told(1 << 63, 7) == (openat.MOST, 7)
+    assert told(5, -(1 << 70)) == (5, -openat.MOST)
+    assert told(openat.MOST, -openat.MOST) == (openat.MOST, -openat.MOST)

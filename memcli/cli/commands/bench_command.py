@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, MutableMapping
-from typing import Any
-
 import typer
-from typer.core import TyperGroup
 
-from memcli.cli.typer_command import add
+from memcli.cli.command_group import CommandGroup
 
-NAMES = ("quality", "init", "compare", "lane", "report", "speed", "replay")
-
-
-class _Commands(MutableMapping[str, Any]):
-    """The commands by name, each built at its first use."""
-
-    def __init__(self) -> None:
-        self._built: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401
-        if name not in self._built:
-            if name not in NAMES:
-                raise KeyError(name)
-            module = importlib.import_module(f"memcli.cli.commands.bench.{name}")
-            alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-            add(alone, name, module.command)
-            self._built[name] = typer.main.get_command(alone)
-        return self._built[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401
-        self._built[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._built[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
+NAMES = ("quality", "init", "compare", "lane", "report", "speed", "replay", "calibrate")
 
 
-class _Group(TyperGroup):
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
-        super().__init__(**settings)
-        self.commands = _Commands()
+class BenchGroup(CommandGroup):
+    """The commands of `memcli bench`."""
+
+    package = "bench"
+    names = NAMES
 
 
-app = typer.Typer(rich_markup_mode=None, cls=_Group)
+app = typer.Typer(rich_markup_mode=None, cls=BenchGroup)
 
 
 @app.callback()

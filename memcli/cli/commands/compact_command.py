@@ -222,6 +222,7 @@ def _tell(
             waiting=len(plan.waiting),
             summaries=[{**_described(d.path, d.lineage), "mode": d.mode, "records": d.items,
                         **({"unused": d.unused} if d.unused else {}),
+                        **({"invented": d.invented} if d.invented else {}),
                         **({"text": d.text} if wanted.show else {})}
                        for d in plan.drafts],
             declined=[{"sources": [_lines(s) for s in d.sources], "tokens": d.tokens,
@@ -241,6 +242,7 @@ def _tell(
             f"{'' if draft.mode in ('normal', 'command') else ', ' + draft.mode}"
             f"  confidence {lineage.confidence:.2f}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
+            f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
         )
         if wanted.show:
             terminal.write(terminal.safe(draft.body) + "\n")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import typer
 
     from memcli.cli import options
+    from memcli.config.settings import Config
 
 
 def command(
@@ -111,7 +112,7 @@ def _record(keys: list[Key], skin: Skin) -> dict[str, Any]:
         "settings": [
             {
                 "name": key.name,
-                "value": config.values[key.name].value,
+                "value": _told(key, config),
                 "origin": config.values[key.name].origin,
                 "default": key.default,
                 "variable": key.variable,
@@ -157,7 +158,7 @@ def _text(keys: list[Key], skin: Skin) -> str:
             for source in config.sources
         ]
         lines.append("")
-    values = {key.name: _shown(config(key.name)) for key in keys}
+    values = {key.name: _shown(_told(key, config)) for key in keys}
     names = max(map(len, values))
     room = min(24, max(map(len, values.values())))
     for name, value in values.items():
@@ -165,6 +166,16 @@ def _text(keys: list[Key], skin: Skin) -> str:
         line = f"{name:<{names}}  {safe(value):<{room}}  {safe(origin)}"
         lines.append(f"{style.dim}{line}{style.end}" if origin == DEFAULT_ORIGIN else line)
     return "\n".join(lines) + "\n"
+
+
+def _told(key: Key, config: Config) -> Any:  # noqa: ANN401
+    """Give a value as it may be shown."""
+    value = config(key.name)
+    if key.name.endswith(".url") and value:
+        from memcli.config.masks import masked
+
+        return masked(value)
+    return value
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401

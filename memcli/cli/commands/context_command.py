@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import CONTEXT_FORMATS, check
-from memcli.cli.filters import sync_of
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.filters import check_as_of, sync_of
+from memcli.cli.skin import Shared, first_index, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def command(
             metavar="BY", help="Have the best read once more: none, tokens, onnx, endpoint."
         ),
     ] = None,
+    as_of: options.AsOf = None,
     no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
     sync: Annotated[bool, typer.Option("--sync", help="Index every change first.")] = False,
     receipt: Annotated[
@@ -51,6 +52,7 @@ def command(
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
     presets: options.Presets = None,
+    workspace_name: options.WorkspaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -74,7 +76,8 @@ def command(
         "search.profile": profile,
         "search.rerank": rerank,
     }
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), flags)
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of)
+    skin = make_skin(check_as_of(shared, {"--receipt": receipt}), flags)
 
     from memcli.api.assemble import context_of, wanted_of
     from memcli.cli import context_output
@@ -82,11 +85,17 @@ def command(
 
     wanted = check_shares(wanted_of(skin.config))
     text = " ".join(query or ())
-    found = context_of(skin.memory, text, skin.today, wanted, sync=wanted_sync)
+    with first_index(skin):
+        found = context_of(skin.memory, text, skin.today, wanted, sync=wanted_sync)
     if receipt is not None:
         from memcli.cli import search_receipt
 
         record = search_receipt.make_of_context(found, skin, budget=wanted.budget)
         search_receipt.write(receipt, record, skin)
     context_output.write(found, wanted, skin, form=form, explain=explain)
+    if skin.config("secrets") == "warn":
+        from memcli.cli.secret_warnings import warn_of_secrets
+
+        parts = found.assembled.parts
+        warn_of_secrets(skin, ((part.excerpt.about.citation, part.text) for part in parts))
     return ExitCode.OK

@@ -41,10 +41,18 @@ def command(
     expand: Annotated[
         bool, typer.Option("--expand", help="Print the lines that a summary stands for.")
     ] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Print the versions of the lines, newest first.")
+    ] = False,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Print keys and tokens as they stand.")
+    ] = False,
+    as_of: options.AsOf = None,
     as_json: options.Json = False,
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
     presets: options.Presets = None,
+    workspace_name: options.WorkspaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -62,8 +70,12 @@ def command(
             "--from and --lines must be at least 1",
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
-    skin = _opened(shared, targets, {"files.presets": presets})
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of)
+    shown = {"secrets": "off"} if show_secrets else {}
+    skin = _opened(shared, targets, {"files.presets": presets, **shown})
+    if history:
+        others = {"--hash": expected, "--expand": expand or None, "--as-of": as_of}
+        return _history(targets, first, count, skin, others=others, as_json=as_json)
     if len(targets) == 1:
         return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
     if (first, count, expected) != (None, None, None):
@@ -72,6 +84,43 @@ def command(
             hint="write the lines as PATH:FROM-TO",
         )
     return _several(targets, skin, expand=expand, as_json=as_json)
+
+
+def _history(
+    targets: Sequence[str],
+    first: int | None,
+    count: int | None,
+    skin: Skin,
+    *,
+    others: Mapping[str, object],
+    as_json: bool,
+) -> int:
+    """Print the versions of some lines, each below its citation, its day and its commit."""
+    given = [option for option, value in others.items() if value is not None]
+    if given or len(targets) > 1:
+        from shlex import quote
+
+        what = f"{given[0]} cannot be combined with it" if given else "it is about one place"
+        raise UsageError(f"--history: {what}", hint=f"memcli get {quote(targets[0])} --history")
+    from memcli.api.versions import versions
+
+    found = versions(skin.memory, targets[0], first=first, count=count, here=skin.here)
+    terminal = skin.terminal
+    if as_json:
+        from memcli.render.jsonio import dumps, reason
+
+        told = [{**each._asdict(), "citation": each.citation} for each in found.versions]
+        notices = [reason(each) for each in found.notices]
+        record = {"schema": "memcli.get-history/1", "versions": told, "notices": notices}
+        terminal.write(dumps(record) + "\n")
+        return ExitCode.OK
+    for each in found.versions:
+        when = f"{each.day} ({each.commit})" if each.commit else "in no commit yet"
+        terminal.write(f"==> {terminal.safe_line(f'{each.citation}  {when}')} <==\n")
+        terminal.write(terminal.safe(each.text) + "\n")
+    for notice in found.notices:
+        terminal.advise(notice)
+    return ExitCode.OK
 
 
 def _opened(shared: Shared, targets: Sequence[str], flags: Mapping[str, Any]) -> Skin:
@@ -155,6 +204,10 @@ def run(
         _write_behind(found.expanded, skin)
     elif found.text:
         skin.terminal.write(skin.terminal.safe(found.text) + "\n")
+    if skin.config("secrets") == "warn":
+        from memcli.cli.secret_warnings import warn_of_secrets
+
+        warn_of_secrets(skin, [(citation, found.text)])
     if expected is not None and expected.lower() != found.text_hash:
         skin.terminal.warn(f"{citation} has changed: its hash is {found.text_hash}")
         return ExitCode.NEGATIVE
@@ -164,6 +217,10 @@ def run(
 def _say_which(target: str, found: Lines, skin: Skin) -> None:
     """Say which document a bare name was taken for, where another may have been meant."""
     source, path = found.source, found.path
+    elsewhere = skin.memory.provenance()
+    if elsewhere is not None:
+        skin.terminal.advise(elsewhere)
+        return
     if skin.memory.asked:  # a name says whose it is
         return
     name = skin.name(source, path)

@@ -7,7 +7,7 @@ import sys
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SHELLS, check
 from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help
-from memcli.cli.topics import page, topics
+from memcli.cli.topics import codes, page, topics
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def command(
     context: typer.Context,
     topic: Annotated[
         str | None,
-        typer.Argument(metavar="TOPIC", help="A topic or a command; none lists the topics."),
+        typer.Argument(
+            metavar="TOPIC", help="A topic, a command or a code of lint; none lists the topics."
+        ),
     ] = None,
     completions: Annotated[
         str | None,
@@ -42,12 +44,26 @@ def command(
         typer.Option("--widget", metavar="SHELL", help="Print key bindings: bash, zsh, fish."),
     ] = None,
     man: Annotated[bool, typer.Option("--man", help="Print the manual page, as roff.")] = False,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="AGENT", help="With agents: print the files that wire this one."
+        ),
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FOLDER", help="With --for: write them as a plugin."),
+    ] = None,
 ) -> int:
     """Explain a topic; without one, list the topics.
 
     Examples: memcli help exit-codes      memcli help query-syntax
     """
     program: Program = context.obj
+    if agent is not None or folder is not None:
+        from memcli.cli.agents_files import show
+
+        return show(topic, agent, folder)
     if widget is not None:
         check("--widget", [widget], SHELLS)
         from memcli.cli.shells.widgets import WIDGETS
@@ -59,14 +75,14 @@ def command(
     if topic is None:
         write_help(TOP_HELP)
         return 0
-    if topic in COMMANDS:
+    if topic in COMMANDS and topic not in topics():
         return program.run([topic, "--help"])
-    if topic not in topics():
+    if topic not in topics() and topic not in codes():
         if (option := _OPTIONS.get(topic.removesuffix("s"))) is not None:
             raise UsageError(f"{topic!r} is an option, not a topic", hint=f"memcli help {option}")
         from difflib import get_close_matches
 
-        near = get_close_matches(topic, (*topics(), *COMMANDS), n=1)
+        near = get_close_matches(topic, (*topics(), *COMMANDS, *codes()), n=1)
         raise UsageError(
             f"there is no topic {topic!r}; there are {', '.join(topics())}",
             hint=f"memcli help {near[0]}" if near else "memcli help",

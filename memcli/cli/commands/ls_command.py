@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
-from memcli.cli.filters import bounds_of, check_words, paths_of, span_of, sync_of, tags_of, where_of
+from memcli.cli.filters import bounds_of, filters_of, sync_of
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError
-from memcli.types import Filters
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -65,6 +64,7 @@ def command(
     sync: options.Sync = False,
     workspace: options.Workspace = None,
     presets: options.Presets = None,
+    workspace_name: options.WorkspaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -89,22 +89,14 @@ def command(
             hint=f"memcli ls --count {count}",
         )
     wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="ls")
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"files.presets": presets})
-    check_words(skin, source, scope, trust)
-    bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
-    first, last = span_of(bounds)
-    filters = Filters(
-        since=first,
-        until=last,
-        paths=paths_of(places, skin),
-        sources=tuple(source or ()),
-        kinds=tuple(kind or ()),
-        scopes=tuple(scope or ()),
-        trusts=tuple(trust or ()),
-        tags=tags_of(tag),
-        where=where_of(where),
-        undated=undated,
+    skin = make_skin(
+        Shared(workspace, quiet, verbose, color, now, None, workspace_name),
+        {"files.presets": presets},
     )
+    bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
+    given = {"paths": places, "sources": source, "kinds": kind, "scopes": scope, "trusts": trust,
+             "tags": tag, "where": where}  # fmt: skip
+    filters = filters_of(skin, given, bounds)._replace(undated=undated)
 
     from memcli.api.listing import catalogue
     from memcli.cli import listing_output

@@ -10,6 +10,7 @@ from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from threading import Event
     from types import ModuleType
     from typing import Annotated
@@ -28,7 +29,11 @@ def command(
     structured: Annotated[
         bool, typer.Option("--structured", help="Answer with JSON beside the text.")
     ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Let the agent append notes: memory_remember.")
+    ] = False,
     workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -39,13 +44,11 @@ def command(
 
     The agent starts it and ends it; see: memcli help agents
 
-    Examples: memcli mcp      memcli mcp -w notes
+    Examples: memcli mcp      memcli mcp -w notes -w @work
     """
     from memcli.mcp.pipes import take_pipes
 
-    shared = Shared(workspace, quiet, verbose, color, None)
-    if workspace and len(workspace) > 1:
-        make_skin(shared, {})  # refuses them; any other error is for the client to be told
+    shared = Shared(workspace, quiet, verbose, color, None, everywhere)
     if os.isatty(0) and not quiet:
         sys.stderr.write(_AT_A_TERMINAL)
     pipes = take_pipes()
@@ -58,8 +61,15 @@ def command(
         here = os.environ.get("CLAUDE_PROJECT_DIR")
         return make_skin(shared, {"files.presets": presets}, here=here).memory
 
+    def names() -> Sequence[str]:
+        if not everywhere and len(workspace or ()) < 2:
+            return ()
+        from memcli.api.several import folders_of
+
+        return [*folders_of(workspace or (), os.environ, everywhere=everywhere)]
+
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
-    server.serve(HeldMemory(opened), pipes, structured=structured)
+    server.serve(HeldMemory(opened, names), pipes, structured=structured, writes=write)
     return ExitCode.OK
 
 

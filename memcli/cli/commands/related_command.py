@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.filters import check_words, paths_of, sync_of, tags_of, where_of
+from memcli.cli.filters import filters_of, sync_of
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import ExitCode, UsageError
-from memcli.types import Filters
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -80,20 +79,13 @@ def command(
     wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="related")
     flags = {"search.limit": limit, "search.mode": mode}
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), flags)
-    check_words(skin, source)
 
     from memcli.api.related import likenesses
     from memcli.cli import related_output
     from memcli.search.options import options_of
 
-    filters = Filters(
-        paths=paths_of(path, skin),
-        sources=tuple(source or ()),
-        kinds=tuple(kind or ()),
-        tags=tags_of(tag),
-        where=where_of(where),
-        view=skin.config("search.view"),
-    )
+    given = {"paths": path, "sources": source, "kinds": kind, "tags": tag, "where": where}
+    filters = filters_of(skin, given)._replace(view=skin.config("search.view"))
     wanted = options_of(skin.config, filters=filters)
     found = likenesses(skin.memory, place, wanted, sync=wanted_sync, here=skin.here)
     related_output.write(found, skin, shape)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SORTS, check
-from memcli.cli.filters import bounds_of, check_words, paths_of, span_of, sync_of, tags_of, where_of
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.filters import bounds_of, check_as_of, filters_of, sync_of
+from memcli.cli.skin import Shared, Skin, first_index, make_skin
 from memcli.errors import ExitCode, LegMissingError, UsageError
 from memcli.record import Record
-from memcli.types import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +69,9 @@ def command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how each score was computed.")
     ] = False,
+    superseded: Annotated[
+        bool, typer.Option("--superseded", help="Add older lines that a passage corrects.")
+    ] = False,
     why_not: Annotated[
         str | None,
         typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead."),
@@ -82,6 +84,7 @@ def command(
         typer.Option(metavar="HOW", help="Order what is found: score, date (a timeline), newest."),
     ] = "score",
     undated: options.Undated = False,
+    as_of: options.AsOf = None,
     path: options.Paths = None,
     source: options.Sources = None,
     kind: options.Kinds = None,
@@ -141,7 +144,9 @@ def command(
     ] = False,
     budget: Annotated[
         int | None,
-        typer.Option(metavar="TOKENS", help="Give as many passages as fit into TOKENS."),
+        typer.Option(
+            metavar="TOKENS", help="Give as many passages as fit, by the TOKENS of their text."
+        ),
     ] = None,
     min_score: Annotated[
         float | None,
@@ -165,6 +170,15 @@ def command(
     ] = False,
     no_sync: options.NoSync = False,
     sync: options.Sync = False,
+    used: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--used",
+            metavar="REF",
+            help="Search nothing: count these as used, with access.count.",
+            rich_help_panel=options.RANKING,
+        ),
+    ] = None,
     receipt: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
@@ -172,6 +186,7 @@ def command(
     workspace: options.Workspace = None,
     everywhere: options.Everywhere = False,
     presets: options.Presets = None,
+    workspace_name: options.WorkspaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -188,15 +203,17 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of)
+    if used:
+        return _count_used(used, query, make_skin(shared, {}))
     _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
                          "--stdin": many, "--why-not": why_not})  # fmt: skip
-    json_by = "--stdin" if many else "--json" if as_json else ""
-    shape = shape_of(form, fields or (), _keys, json_by=json_by)
+    shape = shape_of(form, fields or (), _keys, json_by=_json_by(many=many, as_json=as_json))
     if (query and many) or query == ["-"] or not (query or many or since or until or on):
         raise _no_question(query, lists=bool(tag or where or kind or path))
-    _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain})
-    wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="search")
-    _check_values(sort, budget, query)
+    _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain,
+                         "--superseded": superseded})  # fmt: skip
+    wanted_sync = _check_values(sort, budget, query, sync=sync, no_sync=no_sync)
     flags = {
         "files.presets": presets,
         "search.limit": limit,
@@ -208,42 +225,51 @@ def command(
         "search.min_score": min_score,
         "search.view": view,
     }
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now, everywhere), flags)
-    check_words(skin, source, scope, trust)
+    skin = make_skin(check_as_of(shared, {"--open": opened, "--receipt": receipt}), flags)
     bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
-    first, last = span_of(bounds)
-    filters = Filters(
-        since=first,
-        until=last,
-        paths=paths_of(path, skin),
-        sources=tuple(source or ()),
-        kinds=tuple(kind or ()),
-        scopes=tuple(scope or ()),
-        trusts=tuple(trust or ()),
-        headings=tuple(heading or ()),
-        by=tuple(by or ()),
-        tags=tags_of(tag),
-        where=where_of(where),
-        undated=undated,
-        view=skin.config("search.view"),
-    )
+    given = {"paths": path, "sources": source, "kinds": kind, "scopes": scope, "trusts": trust,
+             "headings": heading, "by": by, "tags": tag, "where": where}  # fmt: skip
+    filters = filters_of(skin, given, bounds)
+    filters = filters._replace(undated=undated, view=skin.config("search.view"))
     wanted = options_of(
         skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort
     )
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=bool(query) or many, brief=brief, around=around,
+        has_question=bool(query) or many, brief=brief, around=around, superseded=superseded,
         is_fitted=not (more or limit or budget or explain or expand),
     )  # fmt: skip
     asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
     if many:
         return _each_line(asked)
-    text = " ".join(query) if query else _all_records(first, last)
+    text = " ".join(query) if query else _all_records(filters.since, filters.until)
     question = Question.read(text, skin.today, day_first=skin.has_day_first)
     if why_not is not None:
         return _why_not(why_not, question, asked, as_json=as_json)
     found = _deliver(question, asked, receipt=receipt, require_dense=require_dense)
     return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
+
+
+def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int:
+    """Count documents as used; nothing is where one of them is none."""
+    from memcli.api.access import note
+
+    if query:
+        raise UsageError(
+            "--used searches nothing, and there is a query", hint="memcli search --help"
+        )
+    if not skin.config("access.count"):
+        raise UsageError(
+            "uses are not counted: access.count is not set in your own configuration",
+            hint="memcli config access.count",
+        )
+    found = []
+    for ref in refs:
+        memory, target, _ = skin.memory.owner_of(ref)
+        found.append((memory, memory.find(target, skin.here)[0].document))
+    for memory, document in found:
+        note(memory, [document])
+    return ExitCode.OK
 
 
 class Asking(Record):
@@ -261,7 +287,13 @@ class Asking(Record):
         from memcli.api.ask import ask
 
         skin = self.skin
-        return ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+        with first_index(skin):
+            found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+        if not (self.shape.superseded and found.answer.hits):
+            return found
+        from memcli.api.superseded import superseded_by
+
+        return found._replace(superseded=superseded_by(skin.memory, found.answer.hits))
 
     def write(self, found: Answered) -> None:
         """Write the answer, or open a passage of it."""
@@ -274,6 +306,11 @@ class Asking(Record):
 
         search_output.say(found, self.skin, self.shape)
         open_passage(found, self.opened, self.skin)
+
+
+def _json_by(*, many: bool, as_json: bool) -> str:
+    """Name the option that asks for JSON; "" where none does."""
+    return "--stdin" if many else "--json" if as_json else ""
 
 
 def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
@@ -291,12 +328,13 @@ def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
 
 def _check_shape(shape: Shape, shown: Mapping[str, object]) -> None:
     """Raise UsageError for what the form of output has no place for."""
-    allowed = {"text": tuple(shown), "json": ("--explain",), "jsonl": ("--explain",)}
+    of_json = ("--explain", "--superseded")
+    allowed = {"text": tuple(shown), "json": of_json, "jsonl": of_json}
     given = [option for option, value in shown.items() if value]
     for option in given:
         if option not in allowed.get(shape.form, ()):
             form = "a template" if shape.template else f"--format {shape.form}"
-            hint = "--json" if option == "--explain" else "--format text"
+            hint = "--json" if option in of_json else "--format text"
             raise UsageError(f"{option} has no place in {form}", hint=hint)
     if "--brief" in given and len(given) > 1:
         raise UsageError(
@@ -318,15 +356,24 @@ def _deliver(
     if receipt is not None:
         from memcli.cli import search_receipt
 
-        record = search_receipt.make(found, asked.skin, asked.wanted)
+        record = search_receipt.make(found, asked.skin, asked.wanted, expand=asked.expand)
         search_receipt.write(receipt, record, asked.skin)
     if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
         raise _without_dense(found.answer.dense)
     asked.write(found)
+    if asked.skin.config("secrets") == "warn":
+        from memcli.cli.secret_warnings import warn_of_secrets
+
+        shown = ((asked.skin.cite(hit), hit.text) for hit in found.answer.hits)
+        warn_of_secrets(asked.skin, shown)
     return found
 
 
-def _check_values(sort: str, budget: int | None, query: list[str] | None) -> None:
+def _check_values(
+    sort: str, budget: int | None, query: list[str] | None, *, sync: bool, no_sync: bool
+) -> bool | None:
+    """Check what no setting checks; give what is asked for of the index, as `sync_of` says it."""
+    wanted = sync_of(sync=sync, no_sync=no_sync, command="search")
     check("--sort", [sort], SORTS)
     if budget is not None and budget < 1:
         from shlex import quote  # a hint is pasted
@@ -336,6 +383,7 @@ def _check_values(sort: str, budget: int | None, query: list[str] | None) -> Non
             f"--budget must be at least 1, not {budget}",
             hint=f"memcli search {asked} --budget 800",
         )
+    return wanted
 
 
 def _no_question(query: Sequence[str] | None, *, lists: bool) -> UsageError:

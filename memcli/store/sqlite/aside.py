@@ -18,6 +18,17 @@ from memcli.store.sqlite.driver import connect, rows, understood
 if TYPE_CHECKING:
     from memcli.store.sqlite.vectors import Nearest
 
+OFTEN = 6  # questions about one state, from which on a process is taken to go on asking
+_asked: dict[str, tuple[str, int]] = {}  # by path, the state and how often it was asked about
+
+
+def often(path: str, state: str) -> bool:
+    """Count a question about a state of an index; tell whether there were many."""
+    before, count = _asked.get(path, ("", 0))
+    count = count + 1 if before == state else 1
+    _asked[path] = (state, count)
+    return count >= OFTEN
+
 
 class Aside:
     """A question that is being answered."""
@@ -40,7 +51,7 @@ class Aside:
 
     def _run(self) -> None:
         # Of a fault the caller's own connection tells: it meets the same.
-        with suppress(MemcliError), understood(self._path):
+        with suppress(MemcliError, MemoryError), understood(self._path):
             connection = connect(self._path, write=False).connection
             try:
                 connection.execute("BEGIN")

@@ -14,6 +14,7 @@ from contextlib import suppress
 import apsw
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.sqlite import vectors
 from memcli.store.sqlite.driver import NEXT_SUFFIX, remove_files, rows
 
 if TYPE_CHECKING:
@@ -45,17 +46,12 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
 
     `now` is in seconds since 1970. What is of no encoder's name is left behind.
     """
-    side.executemany(
-        "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
-        " VALUES (?, ?, ?, ?)",
-        _named(
-            main.execute(
-                "SELECT CAST(fingerprint AS BLOB), hash, vector,"
-                " CASE WHEN typeof(unused_since) = 'integer' THEN unused_since END FROM vectors"
-                " ORDER BY id"
-            )
-        ),
+    found = main.execute(
+        "SELECT CAST(e.fingerprint AS BLOB), v.hash, v.vector,"
+        " CASE WHEN typeof(v.unused_since) = 'integer' THEN v.unused_since END"
+        " FROM vectors v CROSS JOIN encoders e ON e.id = v.encoder ORDER BY v.id"
     )
+    vectors.put(side, _named(found))
     side.execute(
         "UPDATE vectors SET unused_since = ?"
         " WHERE unused_since IS NULL AND hash NOT IN (SELECT hash FROM parts)",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from math import log
+from weakref import WeakSet
 
 import apsw
 
@@ -17,6 +18,7 @@ from memcli.store.sqlite.driver import rows
 
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # of what most chunks hold
+_told: WeakSet[apsw.Connection] = WeakSet()  # to which they are known
 
 
 def idf(chunks: int, holders: int) -> float:
@@ -30,6 +32,11 @@ def idf(chunks: int, holders: int) -> float:
 def sizes(connection: apsw.Connection) -> tuple[int, int]:
     """Count the chunks and their tokens."""
     register(connection)
+    return counted(connection)
+
+
+def counted(connection: apsw.Connection) -> tuple[int, int]:
+    """Count the chunks and their tokens, where `register` has been called."""
     ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1") or [("[0, 0]",)]
     chunks, tokens = json.loads(told)
     return chunks, tokens
@@ -45,7 +52,8 @@ def told(mean: float, weights: Sequence[float]) -> str:
 
 def register(connection: apsw.Connection) -> None:
     """Make `sizes` and `weighed` known to a connection."""
-    if not rows(connection, "SELECT 1 FROM pragma_function_list WHERE name = 'weighed' LIMIT 1"):
+    if connection not in _told:
+        _told.add(connection)
         connection.register_fts5_function("weighed", _weighed)
         connection.register_fts5_function("sizes", _sizes)
 
@@ -55,13 +63,17 @@ def _sizes(table: apsw.FTS5ExtensionApi, *_: object) -> str:
 
 
 def _weighed(row: apsw.FTS5ExtensionApi, *given: object) -> float:
-    if row.aux_data is None:  # the first row of a query
-        row.aux_data = json.loads(str(given[0]))
-    mean, *weights = row.aux_data
+    told = row.aux_data
+    if told is None:  # the first row of a query
+        mean, *weights = json.loads(str(given[0]))
+        told = row.aux_data = (mean, tuple(enumerate(weights)))
+    mean, weights = told
+    locations = row.phrase_locations
     length = K1 * (1 - B + B * row.column_size(-1) / mean)
     found = 0.0
-    for place, weight in enumerate(weights):
-        times = sum(map(len, row.phrase_locations(place)))
+    for place, weight in weights:
+        heading, body = locations(place)
+        times = len(heading) + len(body)
         if times:
             found += weight * (times * (K1 + 1) / (times + length))
     return found

@@ -13,13 +13,14 @@ ends the passes early: 800 codes cost what 10 cost. The bound is read off a samp
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 
 import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store.sqlite.distances import distances_of
 from memcli.store.sqlite.driver import rows
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ class Asked(Record):
     vector: bytes
     limit: int
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
+    state: str = ""  # of a large index, where the process goes on asking about it
+    # Lists the slots of the nearest codes of a table: connection, table, code, how many.
+    kept: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
 
 
 def is_coarse(table: str) -> bool:
@@ -64,12 +68,20 @@ def bits(dimension: int) -> int:
     return dimension * len(_thresholds(dimension))
 
 
-def encoded(vector: str, dimension: int) -> str:
-    """Give the SQL of the code of a vector, itself an SQL expression that may stand repeatedly."""
+def encoded(vector: str, dimension: int, *, mirrored_at: float | None = None) -> str:
+    """Give the SQL of the code of a vector, itself an SQL expression that may stand repeatedly.
+
+    Its components are taken from `mirrored_at` where that is not None.
+    """
     planes = []
     for threshold in _thresholds(dimension):
-        shift = array("f", [threshold * dimension**-0.5]) * dimension
-        moved = f"vec_sub({vector}, x'{shift.tobytes().hex()}')" if threshold else vector
+        level = threshold * dimension**-0.5
+        at = array("f", [level if mirrored_at is None else mirrored_at - level]) * dimension
+        blob = f"x'{at.tobytes().hex()}'"
+        if mirrored_at is not None:
+            moved = f"vec_sub({blob}, {vector})"
+        else:
+            moved = f"vec_sub({vector}, {blob})" if threshold else vector
         planes.append(f"vec_quantize_binary({moved})")
     return f"vec_bit(CAST({' || '.join(planes)} AS BLOB))"
 
@@ -88,17 +100,44 @@ def nearest(connection: apsw.Connection, table: str, asked: Asked) -> Sequence[t
     dimension = len(asked.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (asked.vector,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
+    slots = _kept(connection, table, asked, code=code, wanted=wanted)
+    if slots is None:
+        slots = _found(connection, table, asked, code=code, wanted=wanted)
+    return with_ties(_rescored(connection, asked, slots), asked.limit)
+
+
+def _kept(
+    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, wanted: int
+) -> list[int] | None:
+    """List the slots of the nearest codes by what the process keeps; None if it keeps nothing."""
+    if asked.within is not None:
+        return None
+    if asked.kept is not None:
+        return asked.kept(connection, table, code, wanted)
+    if not asked.state:
+        return None
+    from memcli.store.sqlite import matrix
+
+    found = matrix.nearest(connection, table, asked.state, code, wanted)
+    # vec0 gives no more, whatever ties with the last.
+    return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
+
+
+def _found(
+    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, wanted: int
+) -> list[int]:
+    """List the slots of the nearest codes, with all that tie with the last, by vec0."""
     bound, most = _bound(connection, table, code, wanted), min(2 * wanted, MOST_NEIGHBOURS)
     while True:
         found = _coded(connection, table, asked, code=code, most=most, bound=bound)
         kept = with_ties(found, wanted)
-        if len(found) < wanted and bound < bits(dimension):
-            bound = bits(dimension)
+        if len(found) < wanted and bound < 8 * len(code):
+            bound = 8 * len(code)
         elif len(kept) < most or most == MOST_NEIGHBOURS:
             break
         else:
             most = min(2 * most, MOST_NEIGHBOURS)
-    return with_ties(_rescored(connection, asked, [slot for slot, _ in kept]), asked.limit)
+    return [slot for slot, _ in kept]
 
 
 def with_ties(found: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
@@ -132,12 +171,16 @@ def _rescored(
     """List the (hash, L2 distance) of some slots, best first."""
     found = rows(
         connection,
-        "SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance FROM slots s"
-        " CROSS JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ?"
-        f" WHERE s.id IN ({','.join('?' * len(slots))}) ORDER BY distance",
-        (asked.vector, asked.fingerprint, *slots),
+        "SELECT s.hash, v.vector FROM slots s CROSS JOIN vectors v ON v.hash = s.hash"
+        " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
+        f" WHERE s.id IN ({','.join('?' * len(slots))})",
+        (asked.fingerprint, *slots),
     )
-    return [(hash_, distance) for hash_, distance in found]
+    distances = distances_of(
+        connection, asked.vector, [vector for _, vector in found], has_vec=True
+    )
+    scored = zip([hash_ for hash_, _ in found], distances, strict=True)
+    return sorted(scored, key=lambda scored: scored[1])
 
 
 def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) -> int:

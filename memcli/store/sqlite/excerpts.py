@@ -10,7 +10,9 @@ from itertools import groupby
 import apsw
 
 from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
 from memcli.store.sqlite.driver import (
+    BLOB,
     MAYBE_REAL,
     MAYBE_TEXT,
     TEXT,
@@ -71,9 +73,72 @@ def _check_object(text: str) -> None:
         raise ValueError("front matter is no object")
 
 
+# Columns of a chunk that is read to be ranked, behind those of what is told of it.
+_RANKED = {
+    "tokens": Column("c.tokens", WHOLE),
+    "text": Column("c.text", TEXT),
+    "text_hash": Column("c.text_hash", BLOB),
+    "authority": Column("d.authority", MAYBE_REAL),
+    "importance": Column("d.importance", MAYBE_REAL),
+    "ordinal": Column("c.ordinal", WHOLE),
+}
+_PARTS = (
+    Column("p.chunk_id", WHOLE),
+    Column("p.hash", BLOB),
+    Column("v.id", (int, type(None))),
+    Column("p.start_line", WHOLE),
+    Column("p.end_line", WHOLE),
+    Column("p.start", WHOLE),
+    Column('p."end"', WHOLE),
+)
 _FRONT_MATTER = Column("d.front_matter", TEXT, _check_object)
 _HEADINGS = tuple(ABOUT).index("heading_path")
 CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
+
+
+class ChunkRow(Record):
+    """A chunk as it is stored: all that a ranking needs of it but its scores."""
+
+    about: About
+    tokens: int
+    text: str
+    text_hash: bytes
+    authority: float | None
+    importance: float | None
+    ordinal: int  # of the chunk in its document, from 0
+    # Of each, the hash of its text, the number of its vector, and its lines and characters.
+    parts: Sequence[tuple[bytes, int | None, int, int, int, int]]
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """Give what chunks are ordered by."""
+        return self.about.source, self.about.path, self.ordinal
+
+
+def chunk_rows(
+    connection: apsw.Connection, chunk_ids: Sequence[int], fingerprint: str | None
+) -> dict[int, ChunkRow]:
+    """Read some chunks, with the numbers of those vectors that an encoder has made."""
+    parts: dict[int, list[Any]] = {}
+    for chunk_id, *part in typed_rows(
+        connection,
+        _PARTS,
+        "FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
+        " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
+        f" WHERE p.chunk_id IN ({marks(chunk_ids)}) ORDER BY p.id",
+        (fingerprint, *chunk_ids),
+    ):
+        parts.setdefault(chunk_id, []).append(part)
+    found = typed_rows(
+        connection,
+        (*ABOUT.values(), *_RANKED.values()),
+        f"{CHUNKS} WHERE c.id IN ({marks(chunk_ids)})",
+        chunk_ids,
+    )
+    told = len(ABOUT)
+    return {
+        row[0]: ChunkRow._make((about(row), *row[told:], parts.get(row[0], ()))) for row in found
+    }
 
 
 def about(row: Sequence[Any]) -> About:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import apsw
 
 from memcli.errors import DamagedError
+from memcli.store.fixed import BYTES
 from memcli.store.sqlite.driver import rows, understood
 
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _DIMENSION = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'dimension')"
-_FINGERPRINT = "(SELECT value FROM meta WHERE key = 'fingerprint')"
+_ENCODER = (
+    "(SELECT e.id FROM encoders e JOIN meta m ON m.value = e.fingerprint"
+    " WHERE m.key = 'fingerprint')"
+)
 # SQLite keeps any type in any column, so a row may hold what no reader expects.
 _ODD = {
     "documents": "typeof(path) <> 'text' OR typeof(size) <> 'integer'"
@@ -29,9 +33,10 @@ _ODD = {
     "properties": "typeof(key) <> 'text' OR typeof(value) NOT IN ('text', 'integer', 'real')",
     "speakers": "typeof(name) <> 'text'",
     "unread": "typeof(fingerprint) <> 'text' OR typeof(hash) <> 'blob'",
-    "vectors": "typeof(fingerprint) <> 'text'"
-    " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % 4 <> 0"
-    f" OR (fingerprint = {_FINGERPRINT} AND length(vector) <> 4 * {_DIMENSION})",
+    "encoders": "typeof(fingerprint) <> 'text'",
+    "vectors": "typeof(encoder) <> 'integer'"
+    f" OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % {BYTES} <> 0"
+    f" OR (encoder = {_ENCODER} AND length(vector) <> {BYTES} * {_DIMENSION})",
 }
 
 

@@ -168,13 +168,15 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
     try:
         return [
             tuple(
-                str(token)
-                for token in tokenizer(
-                    text.encode("utf-8", "replace"),
-                    apsw.FTS5_TOKENIZE_DOCUMENT,
-                    None,
-                    include_offsets=False,
-                    include_colocated=False,
+                map(
+                    str,
+                    tokenizer(
+                        text.encode("utf-8", "replace"),
+                        apsw.FTS5_TOKENIZE_DOCUMENT,
+                        None,
+                        include_offsets=False,
+                        include_colocated=False,
+                    ),
                 )
             )
             for text in prepared

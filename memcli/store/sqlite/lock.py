@@ -10,20 +10,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner
+from memcli.workspace.openat import try_lock
 
 RETRY_SECONDS = 0.05
 
 # Neither a link nor a FIFO in the place of a lock may lead elsewhere or hang.
 SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-
-# What flock and locking say of a lock that somebody else holds.
-_HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
 
 
 @contextmanager
@@ -115,21 +112,9 @@ def _is_at(path: str, descriptor: int) -> bool:
 
 def _try_lock(descriptor: int) -> bool:
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # past the pid, so that it can be read
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return try_lock(descriptor)
     except OSError as error:
-        if error.errno in _HELD:
-            return False
         raise StoreError(
             f"the folder of the index allows no locks: {error.strerror}",
             hint="set MEMCLI_STORE to a file on a local disk",
         ) from error
-    return True

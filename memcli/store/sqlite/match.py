@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from memcli.markdown.words import stem
 from memcli.types import Term, Wanted
@@ -22,6 +23,7 @@ _SUFFIXES = """
 _STEM_MIN = 4  # shorter stems would match unrelated words
 
 
+@lru_cache(maxsize=16)  # of one question to several indexes
 def expression(wanted: Wanted) -> str | None:
     """Write what to find by words as a MATCH expression; None for nothing.
 

@@ -12,11 +12,19 @@ from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
+from memcli.store import fixed
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
-from memcli.store.sqlite import coarse, documents, excerpts, keywords, lineage, schema, vectors
+from memcli.store.sqlite import (
+    coarse,
+    documents,
+    excerpts,
+    keywords,
+    lineage,
+    schema,
+    vectors,
+)
 from memcli.store.sqlite.driver import (
     BLOB,
-    MAYBE_REAL,
     TEXT,
     WHOLE,
     Column,
@@ -34,7 +42,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
-    from memcli.store.run_records import SourceCounts, VectorSearch
+    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
+    from memcli.store.sqlite.excerpts import ChunkRow
+    from memcli.store.sqlite.kept import KeptState
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
@@ -45,26 +55,10 @@ MANY_VECTORS = 32_768
 # a million took 285 ms of CPU time, with this 227, with twice as much no less.
 CACHE_KIB = 32_000
 MOST_DAYS = 31  # of a span
-# Columns of a candidate behind those of what is told of it.
-_CANDIDATE = {
-    "tokens": Column("c.tokens", WHOLE),
-    "text": Column("c.text", TEXT),
-    "text_hash": Column("c.text_hash", BLOB),
-    "authority": Column("d.authority", MAYBE_REAL),
-    "importance": Column("d.importance", MAYBE_REAL),
-}
 _DAYS = (
     Column("coalesce(first_day, date)", TEXT, date.fromisoformat),
     Column("date", TEXT, date.fromisoformat),
     Column("count(*)", WHOLE),
-)
-_PARTS = (
-    Column("chunk_id", WHOLE),
-    Column("hash", BLOB),
-    Column("start_line", WHOLE),
-    Column("end_line", WHOLE),
-    Column("start", WHOLE),
-    Column('"end"', WHOLE),
 )
 
 
@@ -80,7 +74,11 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = os.stat(path)
-        self._is_weighing = False
+        self._is_weighing = self._was_asked = False
+        self._kept: KeptState | None = None  # of what an earlier question has read of this state
+        self._facts: Facts | None = None  # of the state that is held
+        # The last rankings that scored more than they give, and the scores of all that they found.
+        self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
         with understood(path):
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             schema.check(self._connection, path)
@@ -106,21 +104,33 @@ class Reader:
             self._connection.execute("BEGIN")
             try:
                 rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
+                if self._was_asked:
+                    self._keep()
                 yield self
             finally:
+                self._facts = None
                 if self._connection.in_transaction:  # a fault may have ended it
                     self._connection.execute("ROLLBACK")
 
     @property
     def facts(self) -> Facts:
         """Give what the index remembers of itself."""
+        if self._facts is not None:
+            return self._facts
         with understood(self.path):
-            return documents.read_facts(self._connection)
+            found = documents.read_facts(self._connection)
+        if self._connection.in_transaction:
+            self._facts = found
+        return found
 
     def known(self) -> dict[Key, Known]:
         """Give what is remembered of every document."""
         with understood(self.path):
-            return documents.read_known(self._connection)
+            if self._kept is None:
+                return documents.read_known(self._connection)
+            if self._kept.known is None:
+                self._kept.known = documents.read_known(self._connection)
+        return dict(self._kept.known)
 
     def counts(self) -> Counts:
         """Count documents, chunks, and parts: all, embedded ones, and those left out."""
@@ -176,6 +186,12 @@ class Reader:
 
         return first_fault(self._connection, self.path)
 
+    def provenance(self) -> Provenance:
+        """Tell that this user has stored this state."""
+        from memcli.store.run_records import Provenance
+
+        return Provenance("", self.facts.revision, "")
+
     def vector_search(self) -> VectorSearch:
         """Tell how vectors are searched; a large index is searched by coarse codes first."""
         from memcli.store.run_records import VectorSearch
@@ -188,11 +204,19 @@ class Reader:
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
         """Cut prepared texts into tokens, stemmed as the index holds them."""
-        return keywords.tokens(self._connection, prepared)
+
+        def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
+            return keywords.tokens(self._connection, texts)
+
+        return self._kept.tokens(prepared, cut) if self._kept else cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Tell which of some terms any chunk holds."""
         with understood(self.path):
+            if self._kept and len(terms) <= keywords.MANY_TERMS:
+                found = {term: self._kept.holders(self._connection, term) for term in terms}
+                if None not in found.values():
+                    return frozenset(term for term, held in found.items() if held)
             return keywords.occurring(self._connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
@@ -203,8 +227,7 @@ class Reader:
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
         """Tell for each term how many chunks hold it, and which of some do."""
         with understood(self.path):
-            found = (keywords.held(self._connection, phrase(term), chunk_ids) for term in terms)
-            return [Held(count, frozenset(held)) for count, held in found]
+            return [self._held(term, chunk_ids) for term in terms]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
         """Tell which of some chunks have what is wanted."""
@@ -212,7 +235,11 @@ class Reader:
         if match is None:
             return frozenset()
         with understood(self.path):
-            return frozenset(keywords.held(self._connection, match, chunk_ids)[1])
+            kept = self._kept
+            found = kept.matching(self._connection, wanted, chunk_ids) if kept else None
+            if found is None:
+                found = frozenset(keywords.held(self._connection, match, chunk_ids)[1])
+        return found
 
     def totals(self, wanted: Wanted) -> Totals:
         """Count what BM25 weighs the words of `wanted` by."""
@@ -228,17 +255,22 @@ class Reader:
         """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
         score = self._score(match, totals) if match else ""
+        within, scores = select_chunks(reach), dict[int, float]()
         with understood(self.path):
-            if totals is None and wanted.also and (match or wanted.together):
-                from memcli.store.sqlite import maxscore
+            is_kept = self._kept is not None and self._kept.is_small and within is None
+            if totals is None and (is_kept or wanted.also) and (match or wanted.together):
+                from memcli.store.sqlite import rare_first
 
-                found = maxscore.ranked(self._connection, wanted, limit, select_chunks(reach))
+                scores = rare_first.scores(self._connection, wanted, within)
+                found = rare_first.first(self._connection, scores, limit)
             elif match:
-                within = select_chunks(reach)
                 found = keywords.ranked(self._connection, match, limit, within, score)
             else:
                 return []
-        return [Ranked(chunk_id, score) for chunk_id, score in found]
+        ranked = [Ranked(chunk_id, score) for chunk_id, score in found]
+        if scores:
+            self._weighed = [*self._weighed[-1:], (ranked, scores)]
+        return ranked
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
         """Begin to look for the nearest texts; in a large index they are sought aside."""
@@ -248,14 +280,22 @@ class Reader:
             return list
         asked = coarse.Asked(fingerprint, vector, limit, select_chunks(reach))
 
-        def ask(connection: Any) -> vectors.Nearest:  # noqa: ANN401
-            return vectors.nearest(connection, table, asked, has_vec=not self.vec_problem)
+        def ask(connection: Any, state: str = "") -> vectors.Nearest:  # noqa: ANN401
+            of_it = asked._replace(state=state)
+            return vectors.nearest(connection, table, of_it, has_vec=not self.vec_problem)
 
         aside = None
-        if table is not None and coarse.is_coarse(table) and self._has_many():
-            from memcli.store.sqlite.aside import Aside
+        if table is None or not coarse.is_coarse(table):
+            pass
+        elif not self._has_many():
+            asked = asked._replace(kept=self._kept.nearest if self._kept else None)
+        else:
+            from memcli.store.sqlite.aside import Aside, often
 
-            aside = Aside(self.path, str(facts.revision), ask)
+            revision = str(facts.revision)
+            state = f"{self._file.st_dev} {self._file.st_ino} {table} {revision}"
+            kept = state if often(self.path, state) else ""
+            aside = Aside(self.path, revision, lambda connection: ask(connection, kept))
 
         def near() -> list[Near]:
             found = aside.result() if aside else None
@@ -290,13 +330,13 @@ class Reader:
             rows_ = typed_rows(
                 self._connection,
                 (Column("p.chunk_id", WHOLE), Column("v.vector", BLOB)),
-                "FROM parts p JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ?"
+                f"FROM parts p JOIN vectors v ON v.hash = p.hash AND v.encoder = {vectors.ENCODER}"
                 f" WHERE p.chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY p.id",
                 (self.facts.fingerprint, *chunk_ids),
             )
         found: dict[int, list[bytes]] = {}
         for chunk_id, vector in rows_:
-            found.setdefault(chunk_id, []).append(vector)
+            found.setdefault(chunk_id, []).append(fixed.unpacked(vector))
         return found
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
@@ -305,29 +345,19 @@ class Reader:
             return []
         with understood(self.path):
             scores = self._scores(chunk_ids, legs)
-            parts = self._parts(chunk_ids, legs)
-            found = typed_rows(
-                self._connection,
-                (*excerpts.ABOUT.values(), *_CANDIDATE.values()),
-                f"{excerpts.CHUNKS} WHERE c.id IN ({excerpts.marks(chunk_ids)})"
-                " ORDER BY d.source, d.path, c.ordinal",
-                chunk_ids,
+            read = self._chunk_rows(chunk_ids)
+            cosines = self._cosines(read, legs)
+        made = []
+        for row in sorted(read, key=_place):
+            about, tokens, text, text_hash, authority, importance, _, parts = row
+            scored = tuple(
+                PartScore(first, last, start, end, cosines.get(number))
+                for _, number, first, last, start, end in parts
             )
-            made = []
-            for row in found:
-                about = excerpts.about(row)
-                told = dict(zip(_CANDIDATE, row[len(excerpts.ABOUT) :], strict=True))
-                made.append(
-                    Candidate(
-                        about,
-                        **told,
-                        parts=tuple(parts.get(about.chunk_id, ())),
-                        bm25=scores.get(about.chunk_id, 0.0),
-                    )
-                )
-            days = {c.about.date for c in made} | {c.about.document_date for c in made}
-            for day in filter(None, days):
-                date.fromisoformat(day)  # its age will be asked
+            bm25 = scores.get(about.chunk_id, 0.0)
+            made.append(
+                Candidate(about, tokens, text, text_hash, authority, importance, scored, bm25)
+            )
         return made
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
@@ -363,7 +393,10 @@ class Reader:
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
         """Tell of chunks whether they begin, and whether they end, within a line."""
         with understood(self.path):
-            return excerpts.broken(self._connection, chunk_ids)
+            known = self._kept.broken if self._kept else {}
+            missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
+            known |= excerpts.broken(self._connection, missing) if missing else {}
+        return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
 
     def speakers(self) -> list[str]:
         """List everybody who speaks in a conversation, each once."""
@@ -381,7 +414,12 @@ class Reader:
         from memcli.store.sqlite import speakers
 
         with understood(self.path):
-            return speakers.turns(self._connection, chunk_ids)
+            known = self._kept.turns if self._kept else {}
+            missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
+            if missing:
+                known |= dict.fromkeys(missing, ())
+                known |= speakers.turns(self._connection, missing)
+        return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if known[chunk_id]}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
         """Give the lines of chunks in which somebody says how they want things."""
@@ -435,15 +473,18 @@ class Reader:
         """Give the BM25 of chunks; what the leg has found it has scored."""
         scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
+        weighed = [found for ranked, found in self._weighed if ranked is legs.lexical]
+        if missing and legs.totals is None and (weighed or legs.wanted.also):
+            if not weighed:
+                from memcli.store.sqlite import rare_first
+
+                weighed = [rare_first.scores(self._connection, legs.wanted, None)]
+            found = weighed[0]
+            return scores | {chunk_id: found.get(chunk_id, 0.0) for chunk_id in missing}
         match = expression(legs.wanted) if missing else None
         if match:
             score = self._score(match, legs.totals)
             scores |= keywords.scores(self._connection, match, missing, score)
-        if missing and legs.wanted.also and legs.totals is None:
-            from memcli.store.sqlite import maxscore
-
-            known = {chunk_id: scores.get(chunk_id, 0.0) for chunk_id in missing}
-            scores |= maxscore.raised(self._connection, legs.wanted, known)
         return scores
 
     def _score(self, match: str, totals: Totals | None) -> str:
@@ -463,27 +504,41 @@ class Reader:
             bm25.register(self._connection)
             self._is_weighing = True
 
-    def _parts(self, chunk_ids: Sequence[int], legs: Legs) -> Mapping[int, list[PartScore]]:
-        """List the parts of chunks with their cosines, of which some are known."""
-        found = typed_rows(
-            self._connection,
-            _PARTS,
-            f"FROM parts WHERE chunk_id IN ({excerpts.marks(chunk_ids)}) ORDER BY id",
-            chunk_ids,
-        )
-        scores = {near.hash: near.cosine for near in legs.near}
+    def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
+        self._was_asked = True
         fingerprint = self.facts.fingerprint
-        if legs.vector is not None and fingerprint is not None:
-            missing = {hash_ for _, hash_, *_ in found if hash_ not in scores}
-            scores |= vectors.cosines(
-                self._connection,
-                fingerprint,
-                legs.vector,
-                sorted(missing),
-                has_vec=not self.vec_problem,
-            )
-        parts: dict[int, list[PartScore]] = {}
-        for chunk_id, hash_, first, last, start, end in found:
-            scored = PartScore(first, last, start, end, scores.get(hash_))
-            parts.setdefault(chunk_id, []).append(scored)
-        return parts
+
+        def read(missing: Sequence[int]) -> dict[int, ChunkRow]:
+            return excerpts.chunk_rows(self._connection, missing, fingerprint)
+
+        return self._kept.chunks(chunk_ids, read) if self._kept else [*read(chunk_ids).values()]
+
+    def _cosines(self, chunks: Sequence[ChunkRow], legs: Legs) -> Mapping[int | None, float]:
+        """Give the cosines of the parts of chunks, by the numbers of their vectors."""
+        if legs.vector is None:
+            return {}
+        numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
+        connection, has_vec = self._connection, not self.vec_problem
+        if self._kept is None:
+            return vectors.cosines(connection, legs.vector, numbers, has_vec=has_vec)
+        mirrored = self._kept.mirrored(connection, numbers)
+        return vectors.mirrored_cosines(connection, legs.vector, mirrored, has_vec=has_vec)
+
+    def _held(self, term: Term, chunk_ids: Sequence[int]) -> Held:
+        holders = self._kept.holders(self._connection, term) if self._kept else None
+        if holders is not None:
+            return Held(len(holders), holders.intersection(chunk_ids))
+        count, held = keywords.held(self._connection, phrase(term), chunk_ids)
+        return Held(count, frozenset(held))
+
+    def _keep(self) -> None:
+        """Keep what is read of this state from now on, as long as it is not too much."""
+        from memcli.store.sqlite.kept import MOST_BYTES, KeptState
+
+        version = self._connection.pragma("data_version")
+        if self._kept is None or self._kept.version != version or self._kept.bytes > MOST_BYTES:
+            self._kept = KeptState(version, self.counts().chunks)
+
+
+def _place(chunk: ChunkRow) -> tuple[str, str, int]:
+    return chunk.place

@@ -10,10 +10,11 @@ from math import fsum
 import apsw
 
 from memcli.errors import StoreError
+from memcli.store import fixed
 from memcli.store.sqlite import schema
 from memcli.store.sqlite.driver import connect_unchanged
 
-Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, vector
+Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, packed vector
 UNIT = 0.01  # how far the square of a length may be from 1: a 4-bit model's differ by a thousandth
 
 
@@ -26,7 +27,10 @@ def readable_vectors(path: str) -> Iterator[Row]:
         connection = connect_unchanged(path)
         try:
             if schema.shape(connection) == schema.SHAPE:
-                for row in connection.execute("SELECT fingerprint, hash, vector FROM vectors"):
+                for row in connection.execute(
+                    "SELECT e.fingerprint, v.hash, v.vector"
+                    " FROM vectors v JOIN encoders e ON e.id = v.encoder"
+                ):
                     if _is_sound(row):
                         yield row
         finally:
@@ -37,7 +41,7 @@ def _is_sound(row: tuple[object, ...]) -> bool:
     fingerprint, hash_, vector = row
     if not (isinstance(fingerprint, str) and isinstance(hash_, bytes)):
         return False
-    if not isinstance(vector, bytes) or not vector or len(vector) % 4:
+    if not isinstance(vector, bytes) or not vector or len(vector) % fixed.BYTES:
         return False
-    components = array("f", vector)
+    components = array("f", fixed.unpacked(vector))
     return abs(fsum(c * c for c in components) - 1.0) < UNIT

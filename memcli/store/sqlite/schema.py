@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.errors import DamagedError, IncompleteError, StoreError
 from memcli.store.sqlite.driver import APPLICATION_ID, rows
 from memcli.store.sqlite.match import TOKENIZE
 
+if TYPE_CHECKING:
+    from typing import Any
+
+PACKED = 13  # the version from which on vectors are packed
+PACKED_AT_ONCE = 4096  # vectors
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
 
 _V1 = f"""
@@ -131,6 +138,23 @@ ALTER TABLE chunks ADD COLUMN first_day TEXT;
 """
 
 
+# Vectors in half of the bytes, and a number for what made them, whose name took as many again as
+# the hash beside it.
+_V13 = """
+ALTER TABLE vectors RENAME TO wide_vectors;
+DROP INDEX vectors_unused;
+CREATE TABLE encoders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
+CREATE TABLE vectors (
+  id INTEGER PRIMARY KEY,
+  encoder INTEGER NOT NULL REFERENCES encoders (id), hash BLOB NOT NULL, vector BLOB NOT NULL,
+  unused_since INTEGER,
+  UNIQUE (encoder, hash)
+);
+CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL;
+INSERT INTO encoders (fingerprint) SELECT DISTINCT fingerprint FROM wide_vectors;
+"""
+
+
 def _v7(connection: apsw.Connection) -> None:
     """Fill the new table from the front matter that is kept, so that no file is read again."""
     from memcli.store.sqlite import properties
@@ -147,9 +171,30 @@ def _v10(connection: apsw.Connection) -> None:
     documents.reword(connection)
 
 
+def _v13(connection: apsw.Connection) -> None:
+    """Pack the vectors that are there, so that no text is embedded again."""
+    from memcli.store.fixed import packed
+
+    connection.execute(_V13)
+    last = 0
+    while found := rows(
+        connection,
+        "SELECT w.id, e.id, w.hash, w.vector, w.unused_since FROM wide_vectors w"
+        " CROSS JOIN encoders e ON e.fingerprint = w.fingerprint"
+        " WHERE w.id > ? ORDER BY w.id LIMIT ?",
+        (last, PACKED_AT_ONCE),
+    ):
+        last = found[-1][0]
+        connection.executemany(
+            "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)",
+            [(*key, packed(vector), since) for *key, vector, since in found],
+        )
+    connection.execute("DROP TABLE wide_vectors")
+
+
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
-SHAPE = "f1ab0c5d5bd8509fca49153693a22c0c"
+SHAPE = "388343875d3ac234e85192bcf187880a"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
 _OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
@@ -165,7 +210,7 @@ _META = {
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11, _V12,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11, _V12, _v13,
 )  # fmt: skip
 
 
@@ -199,10 +244,14 @@ def check(connection: apsw.Connection, path: str) -> None:
 
 def shape(connection: apsw.Connection) -> str:
     """Hash the definitions of all tables, indexes, triggers and views."""
+    listed = rows(connection, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2")
+    return _shape_of(tuple(listed))
+
+
+@lru_cache(maxsize=16)  # of several indexes that one memcli has made most define the same
+def _shape_of(listed: tuple[tuple[Any, ...], ...]) -> str:
     found = []
-    for kind, name, table, sql in rows(
-        connection, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2"
-    ):
+    for kind, name, table, sql in listed:
         of_vec0 = re.fullmatch(_VEC_TABLE, name) and re.fullmatch(_VEC_SQL, sql or "")
         of_others = re.fullmatch(_OWN_TABLES, table)
         if not (kind in ("table", "index") and (of_vec0 or of_others)):

@@ -1,7 +1,8 @@
 """Vectors by hash of the embedded text: the cache, the vec0 rows and nearest neighbours.
 
-`vectors` keeps every vector ever made for a fingerprint until it is pruned; `slots` lists the
-living hashes. L2 distance d over unit vectors orders like the cosine: cos = 1 - d^2 / 2.
+`vectors` keeps every vector ever made for a fingerprint, as `fixed` packs it, until it is pruned;
+`encoders` numbers the fingerprints, and `slots` lists the living hashes. L2 distance d over unit
+vectors orders like the cosine: cos = 1 - d^2 / 2.
 
 Few vectors are all compared, as they lie in the cache. Of many a vec0 table holds coarse codes,
 the row of a slot each, whose best are compared again by the vectors. vec0 knows no upsert and
@@ -10,12 +11,15 @@ never compacts after deletes, so a freed row is taken over by UPDATE before a ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store import fixed
 from memcli.store.sqlite import coarse
+from memcli.store.sqlite.distances import distances_of, mirrored_distances
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks
 
@@ -25,12 +29,15 @@ if TYPE_CHECKING:
     from memcli.store.records import Reach
     from memcli.store.sqlite.coarse import Asked
 
+ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
+Row = tuple[str, bytes, bytes, int | None]  # fingerprint, hash, packed vector, unused since
+
 Nearest = list[tuple[bytes, float]]  # hash and cosine of texts, best first
 
-MOST_BINDINGS = 10_000  # of a statement; SQLite takes 32,766
+CODED_AT_ONCE = 4096  # vectors
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
 CHURN_LIMIT = 1.5  # rebuild when vec0 holds this many times the room its rows need
-# Up to so many bytes of vectors are compared, 2,048 of 384 components. 305 take .7 ms and 757 take
+# Up to so many bytes of float32 are compared, 2,048 of 384 components. 305 take .7 ms and 757 take
 # 1.1, where a table of them in vec0 took 2.8 and codes 4.8; at 2,420 both ways take 5 to 6.
 # Such a table was more than half of a small index, since vec0 sets 1,024 rows aside at once.
 SCANNED_BYTES = 3 << 20
@@ -54,6 +61,21 @@ def create_table(connection: apsw.Connection, number: int, dimension: int) -> st
     return name
 
 
+def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
+    """Add vectors to the cache; those that it has stay as they are."""
+    known: dict[str, int] = {}
+    for fingerprint, *row in made:
+        if fingerprint not in known:
+            named = (fingerprint,)
+            connection.execute("INSERT OR IGNORE INTO encoders (fingerprint) VALUES (?)", named)
+            known[fingerprint] = rows(connection, f"SELECT {ENCODER}", named)[0][0]
+        connection.execute(
+            "INSERT OR IGNORE INTO vectors (encoder, hash, vector, unused_since)"
+            " VALUES (?, ?, ?, ?)",
+            (known[fingerprint], *row),
+        )
+
+
 def refresh_slots(
     connection: apsw.Connection,
     table: str | None,
@@ -74,29 +96,29 @@ def refresh_slots(
         connection.execute("DELETE FROM unread WHERE hash = ?", (hash_,))
         free += [r[0] for r in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,))]
         connection.execute(  # those of other encoders are unused already
-            "UPDATE vectors SET unused_since = ? WHERE fingerprint = ? AND hash = ?",
+            f"UPDATE vectors SET unused_since = ? WHERE encoder = {ENCODER} AND hash = ?",
             (now, fingerprint, hash_),
         )
     for hash_ in dict.fromkeys(living):
         found = rows(
             connection,
             "SELECT v.vector, s.id FROM vectors v LEFT JOIN slots s ON s.hash = v.hash "
-            "WHERE v.fingerprint = ? AND v.hash = ?",
+            f"WHERE v.encoder = {ENCODER} AND v.hash = ?",
             (fingerprint, hash_),
         )
         if not found or found[0][1] is not None:
             continue
-        vector = found[0][0]
+        vector = fixed.mirrored(found[0][0])
         connection.execute(
             "UPDATE vectors SET unused_since = NULL"
-            " WHERE fingerprint = ? AND hash = ? AND unused_since IS NOT NULL",
+            f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL",
             (fingerprint, hash_),
         )
         if free:
             slot = free.pop()
             connection.execute("UPDATE slots SET hash = ? WHERE id = ?", (hash_, slot))
             if table:
-                stored = coarse.encoded("?1", len(vector) // 4)
+                stored = coarse.encoded("?1", len(vector) // 4, mirrored_at=fixed.OFFSET)
                 connection.execute(
                     f"UPDATE {table} SET embedding = {stored} WHERE id = ?2", (vector, slot)
                 )
@@ -104,7 +126,7 @@ def refresh_slots(
             connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
             slot = connection.last_insert_rowid()
             if table:
-                stored = coarse.encoded("?1", len(vector) // 4)
+                stored = coarse.encoded("?1", len(vector) // 4, mirrored_at=fixed.OFFSET)
                 connection.execute(
                     f"INSERT INTO {table} (id, embedding) VALUES (?2, {stored})", (vector, slot)
                 )
@@ -117,11 +139,13 @@ def refresh_slots(
 def switch_cache(connection: apsw.Connection, fingerprint: str, now: int) -> None:
     """Count the vectors of every other encoder as unused from now on, and those of this as used."""
     connection.execute(
-        "UPDATE vectors SET unused_since = ? WHERE fingerprint <> ? AND unused_since IS NULL",
+        "UPDATE vectors SET unused_since = ?"
+        f" WHERE encoder IS NOT {ENCODER} AND unused_since IS NULL",
         (now, fingerprint),
     )
     connection.execute(
-        "UPDATE vectors SET unused_since = NULL WHERE fingerprint = ? AND unused_since IS NOT NULL"
+        "UPDATE vectors SET unused_since = NULL"
+        f" WHERE encoder = {ENCODER} AND unused_since IS NOT NULL"
         " AND hash IN (SELECT hash FROM parts)",
         (fingerprint,),
     )
@@ -137,18 +161,26 @@ def rebuild(
     connection.execute("DELETE FROM slots")
     connection.execute(
         "INSERT INTO slots (hash) SELECT DISTINCT p.hash FROM parts p "
-        "JOIN vectors v ON v.hash = p.hash AND v.fingerprint = ? ORDER BY p.id",
+        f"JOIN vectors v ON v.hash = p.hash AND v.encoder = {ENCODER} ORDER BY p.id",
         (fingerprint,),
     )
     if is_scanned(_count(connection), dimension):
         return None
     table = create_table(connection, number, dimension)
-    connection.execute(
-        f"INSERT INTO {table} (id, embedding) SELECT s.id, {coarse.encoded('v.vector', dimension)}"
-        # Not sorted but read in the order of slots: a sorter forgets that a blob is a code.
-        " FROM slots s CROSS JOIN vectors v ON v.hash = s.hash AND v.fingerprint = ?",
-        (fingerprint,),
-    )
+    code = coarse.encoded("?1", dimension, mirrored_at=fixed.OFFSET)
+    last = 0
+    while found := rows(
+        connection,
+        "SELECT s.id, v.vector FROM slots s"
+        f" CROSS JOIN vectors v ON v.hash = s.hash AND v.encoder = {ENCODER}"
+        " WHERE s.id > ? ORDER BY s.id LIMIT ?",
+        (fingerprint, last, CODED_AT_ONCE),
+    ):
+        last = found[-1][0]
+        connection.executemany(
+            f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
+            [(fixed.mirrored(vector), slot) for slot, vector in found],
+        )
     return table
 
 
@@ -182,12 +214,10 @@ def nearest(
             f"WHERE p.chunk_id IN ({select})"
         )
         asked = asked._replace(within=(slots, values))
-    if not has_vec:
-        return _by_numpy(connection, asked)
-    if table is not None and coarse.is_coarse(table):
+    if has_vec and table is not None and coarse.is_coarse(table):
         near = coarse.nearest(connection, table, asked)
     else:
-        near = _by_sql(connection, asked)
+        near = _compared(connection, asked, has_vec=has_vec)
     return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
@@ -195,43 +225,27 @@ def _among(asked: Asked) -> tuple[str, tuple[Any, ...]]:
     """Write what is compared with a query: vectors v of slots s."""
     select, values = asked.within or ("", ())
     within = f" AND s.id IN ({select})" if select else ""
-    among = "FROM vectors v CROSS JOIN slots s ON s.hash = v.hash WHERE +v.fingerprint = ?"
+    among = f"FROM vectors v CROSS JOIN slots s ON s.hash = v.hash WHERE +v.encoder = {ENCODER}"
     if select:
-        among = "FROM slots s CROSS JOIN vectors v ON v.hash = s.hash WHERE v.fingerprint = ?"
+        among = f"FROM slots s CROSS JOIN vectors v ON v.hash = s.hash WHERE v.encoder = {ENCODER}"
     return f"{among}{within}", (asked.fingerprint, *values)
 
 
-def _by_sql(connection: apsw.Connection, asked: Asked) -> Sequence[tuple[bytes, float]]:
-    """Compare with every vector, for more and more until all that tie with the last are there."""
+def _compared(
+    connection: apsw.Connection, asked: Asked, *, has_vec: bool
+) -> Sequence[tuple[bytes, float]]:
+    """Compare with every vector."""
     among, values = _among(asked)
-    most = asked.limit + 1
-    while True:
-        found = rows(
-            connection,
-            f"SELECT s.hash, vec_distance_L2(v.vector, ?) AS distance {among}"
-            " ORDER BY distance LIMIT ?",
-            (asked.vector, *values, most),
-        )
-        kept = coarse.with_ties(found, asked.limit)
-        if len(kept) < most:
-            return kept
-        most *= 2
+    found = rows(connection, f"SELECT s.hash, v.vector {among}", values)
+    distances = distances_of(
+        connection, asked.vector, [vector for _, vector in found], has_vec=has_vec
+    )
+    ranked = sorted(zip([hash_ for hash_, _ in found], distances, strict=True), key=_distance)
+    return coarse.with_ties(ranked, asked.limit)
 
 
-def _by_numpy(connection: apsw.Connection, asked: Asked) -> Nearest:
-    """Compare with every vector where vec0 cannot load."""
-    import numpy as np
-
-    among, values = _among(asked)
-    found = rows(connection, f"SELECT s.hash, v.vector {among} ORDER BY s.id", values)
-    if not found:
-        return []
-    matrix = np.frombuffer(b"".join(r[1] for r in found), "<f4").reshape(len(found), -1)
-    # Row by row: a product of matrices sums a row by its place.
-    cosines = (matrix * np.frombuffer(asked.vector, "<f4")).sum(axis=1)
-    order = np.argsort(-cosines, kind="stable")
-    ranked = [(found[i][0], -float(cosines[i])) for i in order]
-    return [(hash_, -cosine) for hash_, cosine in coarse.with_ties(ranked, asked.limit)]
+def _distance(found: tuple[bytes, float]) -> float:
+    return found[1]
 
 
 def owners(
@@ -260,28 +274,31 @@ def owners(
     return {hash_: tuple(dict.fromkeys(chunks)) for hash_, chunks in found.items()}
 
 
-def cosines(
-    connection: apsw.Connection,
-    fingerprint: str,
-    query: bytes,
-    hashes: Sequence[bytes],
-    *,
-    has_vec: bool,
-) -> dict[bytes, float]:
-    """Give the cosine of those of some texts that are embedded, by hash."""
-    found: dict[bytes, float] = {}
-    for at in range(0, len(hashes), MOST_BINDINGS):
-        batch = hashes[at : at + MOST_BINDINGS]
-        among = f"FROM vectors WHERE fingerprint = ? AND hash IN ({','.join('?' * len(batch))})"
-        bindings = (fingerprint, *batch)
-        if has_vec:
-            sql = f"SELECT hash, vec_distance_L2(vector, ?) {among}"
-            for hash_, distance in rows(connection, sql, (query, *bindings)):
-                found[hash_] = 1.0 - distance * distance / 2.0
-        else:
-            import numpy as np
+def packed_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+    """Read packed vectors by the numbers of their rows."""
+    sql = "SELECT id, vector FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(rows(connection, sql, (json.dumps(numbers),)))
 
-            asked = np.frombuffer(query, "<f4")
-            for hash_, blob in rows(connection, f"SELECT hash, vector {among}", bindings):
-                found[hash_] = float(np.frombuffer(blob, "<f4") @ asked)
-    return found
+
+def cosines(
+    connection: apsw.Connection, query: bytes, numbers: Sequence[int], *, has_vec: bool
+) -> dict[int | None, float]:
+    """Give the cosines of some vectors, by the numbers of their rows."""
+    found = packed_of(connection, numbers)
+    distances = distances_of(connection, query, [*found.values()], has_vec=has_vec)
+    return _cosines(found, distances)
+
+
+def mirrored_cosines(
+    connection: apsw.Connection, query: bytes, mirrored: Mapping[int, bytes], *, has_vec: bool
+) -> dict[int | None, float]:
+    """Give the cosines of vectors that `fixed.mirrored` has given."""
+    if {*map(len, mirrored.values())} - {len(query)}:
+        raise ValueError("a vector is not of the dimension of the query")
+    joined = b"".join(mirrored.values())
+    return _cosines(mirrored, mirrored_distances(connection, query, joined, has_vec=has_vec))
+
+
+def _cosines(numbers: Iterable[int], distances: Iterable[float]) -> dict[int | None, float]:
+    found = zip(numbers, distances, strict=True)
+    return {number: 1.0 - distance * distance / 2.0 for number, distance in found}

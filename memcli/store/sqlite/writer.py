@@ -14,6 +14,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError, StoreError
+from memcli.store.fixed import packed
 from memcli.store.sqlite import (
     beside,
     coarse,
@@ -217,13 +218,17 @@ class Writer:
         with understood(self.path):
             return pending.read_pending(self.connection, fingerprint, limit)
 
+    def borrow(self, fingerprint: str) -> int:
+        """Take nothing over: a file holds one workspace."""
+        return 0
+
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts that wait for a vector."""
         if self.is_embedded(fingerprint):
             return 0
         found = self._rows(
-            "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v"
-            " ON v.hash = p.hash AND v.fingerprint = ?1 WHERE v.id IS NULL"
+            "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
+            " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1) WHERE v.id IS NULL"
             " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)",
             (fingerprint,),
         )
@@ -249,18 +254,24 @@ class Writer:
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text.
 
-        Those of another encoder than the index's own count as unused until it is switched.
+        Those of another encoder than the index's own, and of texts that no document holds, count
+        as unused.
         """
         with self.transaction():
             is_own = self.facts.fingerprint == fingerprint
-            unused_since = None if is_own else self.now
-            self.connection.executemany(
-                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
-                " VALUES (?, ?, ?, ?)",
-                [(fingerprint, hash_, vector, unused_since) for hash_, vector in made],
+            living = {hash_ for hash_, _ in made if is_own and self._is_held(hash_)}
+            vector_rows.put(
+                self.connection,
+                [
+                    (fingerprint, hash_, packed(vector), None if hash_ in living else self.now)
+                    for hash_, vector in made
+                ],
             )
-            if is_own:
-                self.refresh((), [hash_ for hash_, _ in made])
+            if living:
+                self.refresh((), [hash_ for hash_, _ in made if hash_ in living])
+
+    def _is_held(self, hash_: bytes) -> bool:
+        return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
     def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
         """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
@@ -335,7 +346,8 @@ class Writer:
             return 0
         with self.transaction(revise=False):
             self.connection.execute(
-                "DELETE FROM vectors WHERE unused_since <= ? AND (fingerprint IS NOT ?"
+                "DELETE FROM vectors WHERE unused_since <= ?"
+                f" AND (encoder IS NOT {vector_rows.ENCODER}"
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
                 (since, self.facts.fingerprint),
             )
@@ -371,11 +383,7 @@ class Writer:
 
         aside = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
-            self.connection.executemany(
-                "INSERT OR IGNORE INTO vectors (fingerprint, hash, vector, unused_since)"
-                " VALUES (?, ?, ?, ?)",
-                ((*row, self.now) for row in readable_vectors(aside)),
-            )
+            vector_rows.put(self.connection, ((*row, self.now) for row in readable_vectors(aside)))
 
     def rebuild(self) -> AbstractContextManager[Beside]:
         """Build an index anew beside this one, or go on where that was left."""
@@ -461,7 +469,13 @@ def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
     """Open or create an index with the newest tables; DamagedError where it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with understood(path):
+        before = schema.version(opened.connection)
         schema.migrate(opened.connection, path)
+    if 0 < before < schema.PACKED:
+        with suppress(
+            apsw.Error
+        ):  # where there is no room for a copy, later rows take what is free
+            driver.shrink(opened.connection)
     return opened
 
 

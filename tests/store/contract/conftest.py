@@ -9,6 +9,7 @@ import pytest
 
 from memcli.store.open import store_at
 from memcli.store.port import Store
+from tests.postgres.server import is_available
 from tests.store.contract.makers import Clock
 from tests.store.contract.memory_store import MemoryStore
 
@@ -18,6 +19,10 @@ STORES: dict[str, MakeStore] = {
     "memory": lambda folder, clock: MemoryStore(str(folder / "index"), clock),
     "sqlite": lambda folder, clock: store_at(str(folder / "index.sqlite"), clock),
 }
+if is_available():
+    from tests.postgres.stores import make_store as make_shared_store
+
+    STORES["postgres"] = make_shared_store
 
 
 @pytest.fixture

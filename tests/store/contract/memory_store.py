@@ -21,6 +21,7 @@ from typing import NamedTuple
 from memcli.errors import BusyError, IndexMissingError
 from memcli.markdown.parts import description_of
 from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+from memcli.store.fixed import rounded
 from memcli.store.port import Sleep
 from memcli.store.records import (
     Counts,
@@ -38,6 +39,7 @@ from memcli.store.run_records import (
     Described,
     Owner,
     Pending,
+    Provenance,
     SourceCounts,
     Stamp,
     VectorSearch,
@@ -213,6 +215,9 @@ class MemorySnapshot:
 
     def integrity(self) -> str:
         return "ok"
+
+    def provenance(self) -> Provenance:
+        return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
         return VectorSearch("plain Python", is_exact=True, problem="")
@@ -517,6 +522,9 @@ class MemoryChange:
         }
         return list(texts.values())[:limit]
 
+    def borrow(self, fingerprint: str) -> int:
+        return 0
+
     def unembedded(self, fingerprint: str) -> int:
         return len({part.hash for _, part in self._state.waiting(fingerprint)})
 
@@ -528,7 +536,7 @@ class MemoryChange:
         self._become(self._state._replace(embedded_at=self.facts.revision), revise=False)
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
-        new = {(fingerprint, hash_): Vector(blob, None) for hash_, blob in made}
+        new = {(fingerprint, hash_): Vector(rounded(blob), None) for hash_, blob in made}
         self._become(self._state._replace(vectors={**new, **self._state.vectors}))
 
     def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
@@ -742,6 +750,9 @@ class MemoryStore:
             for summary, found in state.looked.items():
                 change.check(summary, found)
         copy.close()
+
+    def stand_in(self) -> None:
+        """Give nothing, as it is never away."""
 
     def close(self) -> None:
         """Hold nothing open."""

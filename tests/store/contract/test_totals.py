@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,14 @@ WANTED = [
 
 
 @pytest.fixture
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> list[Store]:
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Store]]:
     made = STORES[request.param]
     found = [made(tmp_path / name, Clock()) for name in ("one", "other", "whole")]
     for store, files in zip(found, (ONE, OTHER, {**ONE, **OTHER}), strict=True):
         fill(store, files)
-    return found
+    yield found
+    for store in found:
+        store.close()
 
 
 @pytest.mark.parametrize("stores", STORES, indirect=True)

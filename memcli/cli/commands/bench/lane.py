@@ -46,7 +46,8 @@ def command(
     """Sync, measure quality and speed, keep a receipt; speak only of what got worse.
 
     A run is held against the best one of the history since the last --accept. One line and
-    exit 1: nDCG@10 fell, a question of high importance is newly missed, or search is slower.
+    exit 1: nDCG@10 fell, search is slower, or a question of high importance misses that hit
+    before, or that is new since the last --accept.
 
     Examples: memcli bench lane -w notes      memcli bench lane questions.jsonl --accept
     """
@@ -83,7 +84,8 @@ def run(
 
     folder = history_files.folder_of(skin)
     side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)
-    before = history.reference(history_files.read(folder, skin))
+    earlier = history_files.read(folder, skin)
+    before = history.reference(earlier)
     measured = measure(queries, skin, sync=True, silent=not skin.terminal.verbose)
     figures = None
     if speed:
@@ -105,6 +107,8 @@ def run(
         regressions = history.regressions(before, receipt, max_drop)
         if figures is not None and before["speed"] is not None:
             regressions += slower(before["speed"], figures, max_slower)
+    if not accept:
+        regressions += history.unaccepted_misses(earlier, before, receipt)
     receipt["regressions"] = regressions
     history_files.add(folder, receipt)
     return receipt

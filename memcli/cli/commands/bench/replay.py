@@ -45,6 +45,7 @@ def command(
     )
     shared = Shared(workspace, quiet, verbose, color, now or before["now"])
     skin = make_skin(shared, before["flags"])
+    skin.memory.accesses_at = before.get("accesses")
     again = _context if before["schema"] == replay.CONTEXT_SCHEMA else _search
     freshness, after = again(before, skin, no_sync=no_sync)
     say_freshness(freshness, skin.terminal)
@@ -63,16 +64,19 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
     from memcli.search.question import Question
     from memcli.search.receipt import filters_of
 
+    expand = "expanded" in before
     wanted = options_of(
         skin.config,
         filters=filters_of(before),
         budget=before["budget"],
         whole=before["whole"],
         sort=before.get("sort", "score"),
+        fill=not expand,
     )
     question = Question.read(before["query"], skin.today, day_first=skin.has_day_first)
-    found = ask(skin.memory, question, wanted, sync=False if no_sync else None)
-    return found.freshness, search_receipt.make(found, skin, wanted)
+    sync = False if no_sync else None
+    found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
+    return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)
 
 
 def _context(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:

@@ -301,12 +301,12 @@ def _embedding(
     skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float], runs: int
 ) -> dict[str, list[float]]:
     """Give the seconds of the encoder and of the bare model for some texts, turn by turn."""
-    from memcli.embedding.onnx import OnnxEncoder
+    from memcli.embedding.pinned import PinnedEncoder
 
     encoder = skin.memory.open_encoder().encoder
     if encoder is None or not texts:
         return {}
-    bare = encoder.bare(texts) if isinstance(encoder, OnnxEncoder) else None
+    bare = encoder.bare(texts) if isinstance(encoder, PinnedEncoder) else None
     encoder.encode(texts[:1])
     encoded, ran = [], []
     for _ in range(runs):

@@ -1,0 +1,118 @@
+"""Put a block between marks at the end of a text of lines, and take it out again.
+
+In TOML the block is a table of its own, which may stand at the end of any file; the file is read
+before and after, and an edit that changes anything else is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memcli.agents.unfit import UnfitError
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import Any
+
+MARKED = ("memcli: begin", "memcli: end")
+
+
+class Comment(Record):
+    """How a kind of file begins and ends a remark."""
+
+    before: str
+    behind: str
+
+
+MARKDOWN, TOML = Comment("<!-- ", " -->"), Comment("# ", "")
+
+
+class MarkedBlock(Record):
+    """A block where it stands, its marks included."""
+
+    start: int
+    end: int
+    text: str  # between the marks, with line ends of one sign
+
+
+def find(text: str, comment: Comment) -> MarkedBlock | None:
+    """Find the block; UnfitError where marks are missing or more than two."""
+    begin, end = (_places(text, f"{comment.before}{mark}{comment.behind}") for mark in MARKED)
+    if not begin and not end:
+        return None
+    if len(begin) != 1 or len(end) != 1 or begin[0].end() > end[0].start():
+        raise UnfitError("has marks of memcli that make no pair")
+    inside = text[begin[0].end() : end[0].start()].replace("\r\n", "\n")
+    return MarkedBlock(begin[0].start(), end[0].end(), inside)
+
+
+def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
+    """Put a block behind a text, and give with it what was put before the block."""
+    if find(text, comment):
+        raise UnfitError("has a block of memcli already")
+    begin, end = (f"{comment.before}{mark}{comment.behind}\n" for mark in MARKED)
+    made = begin + inside + end
+    lead = "" if not text.strip("\ufeff") else "\n" if text.endswith("\n") else "\n\n"
+    if "\r\n" in text:
+        made, lead = made.replace("\n", "\r\n"), lead.replace("\n", "\r\n")
+    return text + lead + made, lead
+
+
+def take(text: str, inside: str, lead: str, comment: Comment) -> str:
+    """Take a block out; UnfitError where it is not there, or says something else."""
+    block = find(text, comment)
+    if block is None or block.text != inside:
+        raise UnfitError("has another block between the marks of memcli")
+    before, behind = text[: block.start], text[block.end :]
+    bare = before.removesuffix(lead)
+    # What somebody has put behind the block stays on a line of its own.
+    if not behind or not bare or bare.endswith("\n"):
+        before = bare
+    return before + behind
+
+
+def put_table(text: str, inside: str) -> tuple[str, str]:
+    """Put a block of TOML behind a text; UnfitError unless it adds its tables and nothing else."""
+    wanted = _merged(toml_of(text), toml_of(inside))
+    made, lead = put(text, inside, TOML)
+    if toml_of(made) != wanted:
+        raise UnfitError("cannot be edited without changing something else")
+    return made, lead
+
+
+def take_table(text: str, inside: str, lead: str) -> str:
+    """Take a block of TOML out; UnfitError where something else would go with it."""
+    before = toml_of(text)
+    made = take(text, inside, lead, TOML)
+    if _merged(toml_of(made), toml_of(inside)) != before:
+        raise UnfitError("has more in the table of memcli than memcli wrote")
+    return made
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """Read TOML; UnfitError says where it is none."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text, parse_float=str)  # "nan" equals itself
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UnfitError(f"is not TOML: {error}") from None
+
+
+def _merged(there: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
+    """Add tables to tables; UnfitError where one has a key already."""
+    made = dict(there)
+    for key, value in added.items():
+        if key not in made:
+            made[key] = value
+        elif isinstance(made[key], dict) and isinstance(value, dict):
+            made[key] = _merged(made[key], value)
+        else:
+            raise UnfitError(f"has an entry {key} already")
+    return made
+
+
+def _places(text: str, mark: str) -> list[re.Match[str]]:
+    """Find the lines that are a mark."""
+    return list(re.finditer(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\Z)", text, re.MULTILINE))

@@ -1,0 +1,158 @@
+"""Look at the files of agents, and replace them as a whole; decides nothing about what is in them.
+
+A link is followed where it stays in the user's own files: dotfiles are often kept elsewhere and
+linked. What is written takes the place of the file itself, so that the link stays.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+
+from memcli.agents.unfit import UnfitError
+from memcli.errors import BusyError
+from memcli.record import Record
+from memcli.workspace import openat
+
+MOST_BYTES = 64 * 1024 * 1024  # Claude Code keeps its history in one file with its servers
+NEW = ".memcli-new"  # behind the name of a file that is being written
+
+
+class Look(Record):
+    """A file as it was found."""
+
+    path: str  # as it is named
+    real: str  # without links
+    text: str | None  # None where there is no file
+    mode: int
+    stamp: tuple[int, ...]  # what changes when somebody writes it
+
+
+def look(path: str, within: Sequence[str]) -> Look:
+    """Read a file that is to be edited; UnfitError says why it cannot be.
+
+    It has to lie `within` one of some folders once links are followed.
+    """
+    real = os.path.realpath(path)
+    if not any(_is_below(real, os.path.realpath(folder)) for folder in within):
+        raise UnfitError(f"is a link that leads to {real}, out of {' and '.join(within)}")
+    try:
+        status = os.lstat(real)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise UnfitError(f"is a link to {real}, which is not there") from None
+        _own(_nearest(real))
+        return Look(path, real, None, 0, ())
+    except OSError as error:
+        raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise UnfitError(f"is a {openat.kind_of(status.st_mode)}, no file")
+    _own(real)
+    if not status.st_mode & stat.S_IWUSR or not os.access(os.path.dirname(real), os.W_OK):
+        raise UnfitError("is read-only")
+    if status.st_nlink > 1:
+        raise UnfitError("has other names (hard links), which would not follow")
+    return Look(path, real, peek(real) or "", stat.S_IMODE(status.st_mode), _stamp(status))
+
+
+def peek(path: str) -> str | None:
+    """Read a file, None where there is none; UnfitError where it is no text."""
+    try:
+        data = openat.read_small(*os.path.split(os.path.realpath(path)), MOST_BYTES)
+        return None if data is None else data.decode("utf-8")
+    except NotADirectoryError:
+        return None
+    except UnicodeDecodeError:
+        raise UnfitError("is not UTF-8") from None
+    except OSError as error:
+        raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(os.path.join(folder, ""))
+
+
+def _nearest(path: str) -> str:
+    """Give the nearest folder above a path that is there."""
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def _own(path: str) -> None:
+    """Refuse what belongs to somebody else, and a folder that cannot be written."""
+    if hasattr(os, "getuid") and os.stat(path).st_uid != os.getuid():
+        raise UnfitError("belongs to another user")
+    if os.path.isdir(path) and not os.access(path, os.W_OK):
+        raise UnfitError(f"cannot be made: {path} is read-only")
+    if not os.path.isdir(path) and not os.path.isfile(path):
+        raise UnfitError(f"cannot be made: {path} is no folder")
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def missing_folders(path: str) -> tuple[str, ...]:
+    """List the folders that have to be made for a file, the outermost first."""
+    found = []
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(reversed(found))
+
+
+def write(found: Look, text: str) -> None:
+    """Put a text in the place of a file; BusyError where somebody has changed it since."""
+    folder, name = os.path.split(found.real)
+    os.makedirs(folder, exist_ok=True)
+    new = name + NEW
+    with suppress(FileNotFoundError):  # of a run that was killed
+        os.remove(os.path.join(folder, new))
+    descriptor = openat.create_file(folder, new)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(descriptor)
+        if found.text is not None:
+            os.chmod(os.path.join(folder, new), found.mode)
+        _unchanged(found)
+        os.replace(os.path.join(folder, new), found.real)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(os.path.join(folder, new))
+        raise
+
+
+def remove(found: Look) -> None:
+    """Remove a file; BusyError where somebody has changed it since."""
+    _unchanged(found)
+    os.remove(found.real)
+
+
+def remove_unfinished(path: str) -> None:
+    """Remove what a run that was killed had begun to write in the place of a file."""
+    with suppress(OSError):
+        os.remove(os.path.realpath(path) + NEW)
+
+
+def remove_empty(folders: Sequence[str]) -> None:
+    """Remove those folders that nothing is in, the last first."""
+    for folder in reversed(folders):
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
+def _unchanged(found: Look) -> None:
+    try:
+        stamp = _stamp(os.lstat(found.real))
+    except FileNotFoundError:
+        stamp = ()
+    if stamp != found.stamp:
+        raise BusyError(
+            f"{found.path} was changed by somebody else just now", hint="the same command again"
+        )

@@ -1,0 +1,91 @@
+"""One entry of memcli in one file of any kind: tell whether it is there, put it in, take it out.
+
+Texts go in and come out; where they lie is for others to know.
+"""
+
+from __future__ import annotations
+
+from memcli.agents import blocks, json_edit
+from memcli.agents.json_edit import Slot, Trace
+from memcli.agents.unfit import UnfitError
+from memcli.record import Record
+
+JSON, JSON5, TOML, MARKDOWN, WHOLE = "json", "json5", "toml", "markdown", "file"
+_EMPTY = {JSON: "{}\n", JSON5: "{}\n"}  # what an entry goes into where there is no file, or nothing
+
+
+class AgentEntry(Record):
+    """What is to stand in a file."""
+
+    format: str
+    slot: Slot  # of JSON
+    text: str  # a value of JSON, the lines of a block, or all of a file
+
+
+class Put(Record):
+    """An entry that was put in, and what it brought with it."""
+
+    entry: AgentEntry
+    trace: Trace
+
+
+def standing(text: str | None, entry: AgentEntry) -> str:
+    """Tell whether an entry is there: "same", "other" or "absent"; None is no file."""
+    if text is None or (entry.format != WHOLE and not text.strip("\ufeff \t\r\n")):
+        return "absent"
+    if entry.format in _EMPTY:
+        return json_edit.standing(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
+    if entry.format == WHOLE:
+        return "same" if text == entry.text else "other"
+    comment = blocks.TOML if entry.format == TOML else blocks.MARKDOWN
+    block = blocks.find(text, comment)
+    if entry.format == TOML and block is None:
+        table = blocks.toml_of(text)
+        for key in entry.slot.path:
+            if not isinstance(table, dict) or key not in table:
+                return "absent"
+            table = table[key]
+        return "other"
+    if block is None:
+        return "absent"
+    return "same" if block.text == entry.text else "other"
+
+
+def put(text: str | None, entry: AgentEntry) -> tuple[str, Put]:
+    """Put an entry into a text; UnfitError where it does not fit."""
+    blank = text is None or not text.strip("\ufeff \t\r\n")
+    if entry.format in _EMPTY:
+        base = _EMPTY[entry.format] if text is None or blank else text
+        made, trace = json_edit.put(base, entry.slot, entry.text, is_json5=entry.format == JSON5)
+        return made, Put(entry, trace)
+    if entry.format == WHOLE:
+        if text is not None:
+            raise UnfitError("is there already")
+        return entry.text, Put(entry, Trace())
+    if entry.format == TOML:
+        made, lead = blocks.put_table(text or "", entry.text)
+    else:
+        made, lead = blocks.put(text or "", entry.text, blocks.MARKDOWN)
+    return made, Put(entry, Trace(lead))
+
+
+def take(text: str, put_in: Put) -> str | None:
+    """Take an entry out, None where it was the whole file; UnfitError where it was edited.
+
+    What is left of a file that had nothing else is "" or, of JSON, an empty object.
+    """
+    entry, trace = put_in
+    if entry.format in _EMPTY:
+        return json_edit.take(text, entry.slot, entry.text, trace, is_json5=entry.format == JSON5)
+    if entry.format == TOML:
+        return blocks.take_table(text, entry.text, trace.lead)
+    if entry.format == MARKDOWN:
+        return blocks.take(text, entry.text, trace.lead, blocks.MARKDOWN)
+    if text != entry.text:
+        raise UnfitError("has been edited")
+    return None
+
+
+def is_bare(text: str | None, entry: AgentEntry) -> bool:
+    """Tell that nothing is left but what `put` begins with where there was no file."""
+    return text is None or "".join(text.split()) == _EMPTY.get(entry.format, "").strip()

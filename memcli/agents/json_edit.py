@@ -1,0 +1,265 @@
+"""Put an entry into JSON and take it out again, and touch no other byte.
+
+What is put in goes behind the last entry, in the layout that is there: on a line of its own,
+indented as its neighbours, or on the line that holds all. Each edit is read again, and refused
+where the contents differ by anything but the entry.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from memcli.agents.json_read import Piece, content_of, read
+from memcli.agents.unfit import UnfitError
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.agents.json_read import Content
+
+USUAL_INDENT = "  "
+# The rest of a line behind an entry, as far as it is a comment on it.
+_REMARK = re.compile(r"(?:[ \t]*/\*(?>[^*\r\n]+|\*(?!/))*\*/)*(?:[ \t]*//[^\r\n]*)?")
+_SPACE = " \t\r\n"
+
+
+class Slot(Record):
+    """Where an entry belongs: the member of that path, or an item of the array there."""
+
+    path: tuple[str, ...]
+    is_item: bool = False
+
+
+class Trace(Record):
+    """What an entry has brought with it, so that it can go without a trace."""
+
+    lead: str = ""  # space before it
+    tail: str = ""  # and behind it, where it is alone
+    depth: int = 0  # how many keys of its path were there
+
+
+def standing(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
+    """Tell whether a text of JSON is in its place: "same", "other" or "absent".
+
+    Of an array it is "same" where an item says it, and else "absent".
+    """
+    node, depth = _reached(read(text, is_json5=is_json5), slot.path)
+    if depth < len(slot.path):
+        return "absent"
+    wanted = content_of(value)
+    if not slot.is_item:
+        return "same" if node.content == wanted else "other"
+    return "same" if any(each.content == wanted for each in _items(node, slot)) else "absent"
+
+
+def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tuple[str, str]]:
+    """Give the keys and the entries of an object or an array, as they are written."""
+    node, depth = _reached(read(text, is_json5=is_json5), path)
+    if depth < len(path):
+        return []
+    return [(each.key, text[each.opening : each.end]) for each in node.children]
+
+
+def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trace]:
+    """Put a text of JSON in its place; UnfitError where something else is in the way."""
+    root = read(text, is_json5=is_json5)
+    node, depth = _reached(root, slot.path)
+    missing = slot.path[depth:]
+    entry = json.loads(value)
+    if missing:
+        key, *inner = missing
+        entry = _nested(inner, [entry] if slot.is_item else entry)
+    elif slot.is_item:
+        key = ""
+        _items(node, slot)
+    else:
+        raise UnfitError(f"has an entry {'.'.join(slot.path)} already")
+    made, trace = _appended(text, root, node, key, entry)
+    wanted = _with(root.content, slot, content_of(value))
+    if read(made, is_json5=is_json5).content != wanted:
+        raise UnfitError("cannot be edited without changing something else")
+    return made, trace._replace(depth=depth)
+
+
+def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> str:
+    """Take out what `put` has put in; UnfitError where it does not stand there any longer."""
+    root = read(text, is_json5=is_json5)
+    way = [root]
+    for key in slot.path:
+        way.append(_member(way[-1], key))
+    wanted = content_of(value)
+    if slot.is_item:
+        items = [each for each in _items(way[-1], slot) if each.content == wanted]
+        if not items:
+            raise UnfitError(f"has no such entry in {'.'.join(slot.path)}")
+        way.append(items[-1])
+    elif way[-1].content != wanted:
+        raise UnfitError(f"has another entry {'.'.join(slot.path)}")
+    at = len(way) - 1
+    while at - 1 > trace.depth and len(way[at - 1].children) == 1:
+        at -= 1  # what was made around it goes with it
+    made = _cut(text, way[at - 1], way[at], trace)
+    left = read(made, is_json5=is_json5).content
+    if left != _without(root.content, slot, wanted, at):
+        raise UnfitError("cannot be edited without changing something else")
+    return made
+
+
+def _reached(root: Piece, path: tuple[str, ...]) -> tuple[Piece, int]:
+    """Follow a path as far as it goes: the last piece, and how many keys led to it."""
+    node = root
+    for depth, key in enumerate(path):
+        if node.kind != "object":
+            where = ".".join(path[:depth]) or "the whole of it"
+            raise UnfitError(f"has no object where one belongs: {where}")
+        child = node.child(key)
+        if child is None:
+            return node, depth
+        node = child
+    return node, len(path)
+
+
+def _member(node: Piece, key: str) -> Piece:
+    found = node.child(key) if node.kind == "object" else None
+    if found is None:
+        raise UnfitError(f"has no entry {key} any longer")
+    return found
+
+
+def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:
+    if node.kind != "array":
+        raise UnfitError(f"has no list where one belongs: {'.'.join(slot.path)}")
+    return node.children
+
+
+def _nested(keys: list[str], value: object) -> object:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> tuple[str, Trace]:
+    """Write an entry behind the last one of an object or an array."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    is_alone = node is not root and "\n" not in text.strip()
+    is_flat = "\n" not in text[node.opening : node.end] and (bool(node.children) or is_alone)
+    unit = _own_indent(text, root.children) or USUAL_INDENT
+    outer = _line_indent(text, node.opening)
+    inner = _own_indent(text, node.children)
+    indent = outer + unit if inner is None else inner
+    name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
+    if is_flat:
+        written = name + json.dumps(entry, ensure_ascii=False)
+        lead = " " if node.children else ""
+    else:
+        written = name + _laid_out(entry, unit).replace("\n", end + indent)
+        lead = end + indent
+    if not node.children:
+        inside = text[node.opening + 1 : node.end - 1]
+        at = node.opening + 1 + len(inside.rstrip(_SPACE))
+        has_end = is_flat or "\n" in text[at : node.end]
+        trace = Trace(lead, "" if has_end else end + outer)
+        return text[:at] + lead + written + trace.tail + text[at:], trace
+    last = node.children[-1]
+    behind = last.end if last.comma < 0 else last.comma + 1
+    remark = None if is_flat else _REMARK.match(text, behind)
+    at = remark.end() if remark else behind
+    if last.comma >= 0:
+        return text[:at] + lead + written + "," + text[at:], Trace(lead)
+    comma = text[: last.end] + "," + text[last.end : at]
+    return comma + lead + written + text[at:], Trace(lead)
+
+
+def _laid_out(value: object, unit: str) -> str:
+    """Write JSON with a line an entry, but for lists of plain values."""
+    if isinstance(value, dict) and value:
+        lines = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(each, unit)}"
+            for key, each in value.items()
+        ]
+        left, right = "{", "}"
+    elif isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value):
+        lines = [_laid_out(each, unit) for each in value]
+        left, right = "[", "]"
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    inner = ",\n".join(lines).replace("\n", f"\n{unit}")
+    return f"{left}\n{unit}{inner}\n{right}"
+
+
+def _own_indent(text: str, pieces: tuple[Piece, ...]) -> str | None:
+    """Give the space before the last piece that begins a line; None where none does."""
+    for piece in reversed(pieces):
+        before = text[text.rfind("\n", 0, piece.start) + 1 : piece.start]
+        if not before.strip(" \t") and "\n" in text[: piece.start]:
+            return before
+    return None
+
+
+def _line_indent(text: str, at: int) -> str:
+    """Give the space that a line begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _cut(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
+    """Remove an entry, one comma, and the space that came with it."""
+    spans = [(piece.start - len(_space_before(text, node, piece, trace)), piece.end)]
+    if piece.comma >= 0:
+        spans.append((piece.comma, piece.comma + 1))
+    elif piece is not node.children[0]:
+        before = node.children[node.children.index(piece) - 1].comma
+        spans.append((before, before + 1))
+    behind = max(end for _, end in spans)
+    if len(node.children) == 1 and trace.tail and text.startswith(trace.tail, behind):
+        spans.append((behind, behind + len(trace.tail)))
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + text[end:]
+    return text
+
+
+def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
+    """Give the space that goes with an entry: what came with it, else that of its line."""
+    before = text[node.opening + 1 : piece.start]
+    if piece is not node.children[-1]:
+        after = node.children[node.children.index(piece) + 1]
+        if "\n" not in text[piece.end : after.start]:  # it takes the line over
+            return ""
+    if before.endswith(trace.lead):
+        return trace.lead
+    space = before[len(before.rstrip(" \t")) :]
+    for end in ("\r\n", "\n"):
+        if before.endswith(end + space):
+            return end + space
+    return ""
+
+
+def _with(content: Content, slot: Slot, value: Content) -> Content:
+    """Give a content with an entry at the end of where it belongs."""
+    kind, inner = content
+    if not slot.path:
+        return (kind, (*inner, value)) if slot.is_item else value
+    key, rest = slot.path[0], slot._replace(path=slot.path[1:])
+    pairs = {each[0]: each[1] for each in inner}
+    if key not in pairs:
+        made = ("array", (value,)) if slot.is_item else value
+        for each in reversed(rest.path):
+            made = ("object", ((each, made),))
+        return kind, (*inner, (key, made))
+    return kind, tuple((k, _with(v, rest, value)) if k == key else (k, v) for k, v in inner)
+
+
+def _without(content: Content, slot: Slot, value: Content, depth: int) -> Content:
+    """Give a content without the piece that is `depth` levels down the way to an entry."""
+    kind, inner = content
+    if not slot.path:  # the last item that says it
+        items = list(inner)
+        del items[len(items) - 1 - items[::-1].index(value)]
+        return kind, tuple(items)
+    key, rest = slot.path[0], slot._replace(path=slot.path[1:])
+    if depth == 1:
+        return kind, tuple((k, v) for k, v in inner if k != key)
+    return kind, tuple(
+        (k, _without(v, rest, value, depth - 1)) if k == key else (k, v) for k, v in inner
+    )

@@ -1,0 +1,179 @@
+"""Read JSON as people write it into settings, and keep where each piece stands.
+
+Comments and trailing commas are read everywhere, as agents that document JSON accept them too;
+with `is_json5` also single quotes, bare keys and the numbers of JSON5. A value is compared as its
+content: objects keep the order and the repetition of their keys, numbers their spelling.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+
+from memcli.agents.unfit import UnfitError
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    # What a piece says: ("string", text), ("literal", spelling), ("array", its contents) or
+    # ("object", pairs of key and content).
+    Content = tuple[str, Any]
+
+DEEPEST = 200  # levels; Python's own stack ends at five times as many
+_SPACE = re.compile(r"(?>[ \t\r\n]+|//[^\r\n]*|/\*(?>[^*]+|\*(?!/))*\*/)*")
+_SPACE_5 = re.compile(r"(?>[\s\ufeff]+|//[^\r\n\u2028\u2029]*|/\*(?>[^*]+|\*(?!/))*\*/)*")
+_STRING = re.compile(r'"(?>[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_STRING_5 = re.compile(
+    r'"(?>[^"\\\r\n]+|\\(?:\r\n|[\s\S]))*"' "|" r"'(?>[^'\\\r\n]+|\\(?:\r\n|[\s\S]))*'"
+)
+_LITERAL = re.compile(
+    r"(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![\w$.])"
+)
+_LITERAL_5 = re.compile(
+    r"(?:true|false|null|[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+"
+    r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))(?![\w$.])"
+)
+_BARE_KEY = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$\u200c\u200d]*")
+_ESCAPE_5 = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|[\s\S])")
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+_LINE_ENDS = ("\r\n", "\n", "\r", "\u2028", "\u2029")
+
+
+class Piece(Record):
+    """A value where it stands: `start` is that of its key in an object."""
+
+    kind: str
+    start: int
+    end: int
+    key: str  # "" in an array
+    opening: int  # where the value itself begins
+    text: str  # of a string or a literal
+    children: tuple[Piece, ...]
+    comma: int  # the comma behind it, -1 where there is none
+
+    @property
+    def content(self) -> Content:
+        """Give what it says, without where."""
+        if self.kind == "object":
+            return self.kind, tuple((each.key, each.content) for each in self.children)
+        if self.kind == "array":
+            return self.kind, tuple(each.content for each in self.children)
+        return self.kind, self.text
+
+    def child(self, key: str) -> Piece | None:
+        """Find a member; UnfitError where the key stands more than once."""
+        found = [each for each in self.children if each.key == key]
+        if len(found) > 1:
+            raise UnfitError(f"has the key {json.dumps(key)} more than once")
+        return found[0] if found else None
+
+
+@lru_cache(maxsize=4)  # one file is asked several things, and may have megabytes
+def read(text: str, *, is_json5: bool) -> Piece:
+    """Read a text; UnfitError says at which line it is not JSON."""
+    reader = _Reader(text, is_json5=is_json5)
+    reader.at = 1 if text.startswith("\ufeff") else 0
+    reader.skip()
+    root = reader.value(reader.at, "", 0)
+    reader.skip()
+    if reader.at < len(text):
+        reader.fail()
+    return root
+
+
+def content_of(value: str) -> Content:
+    """Give what a text of JSON of our own says."""
+    return read(value, is_json5=False).content
+
+
+class _Reader:
+    """A place in a text."""
+
+    def __init__(self, text: str, *, is_json5: bool) -> None:
+        self.text, self.at, self.is_json5 = text, 0, is_json5
+        self.space = _SPACE_5 if is_json5 else _SPACE
+        self.string = _STRING_5 if is_json5 else _STRING
+        self.literal = _LITERAL_5 if is_json5 else _LITERAL
+
+    def skip(self) -> None:
+        """Go on behind space and comments."""
+        found = self.space.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def fail(self) -> NoReturn:
+        line = self.text.count("\n", 0, self.at) + 1
+        raise UnfitError(f"is not JSON at line {line}")
+
+    def value(self, start: int, key: str, depth: int) -> Piece:
+        """Read a value and the comma behind it; `start` is where its key began."""
+        if depth > DEEPEST:
+            raise UnfitError(f"is nested more than {DEEPEST} levels deep")
+        opening = self.at
+        sign = self.text[opening : opening + 1]
+        text = ""
+        children: tuple[Piece, ...] = ()
+        if sign and sign in "{[":
+            self.at += 1
+            children = self.children(sign, depth)
+            kind = "object" if sign == "{" else "array"
+        elif found := self.string.match(self.text, opening):
+            self.at = found.end()
+            kind, text = "string", self.unquoted(found[0])
+        elif found := self.literal.match(self.text, opening):
+            self.at = found.end()
+            kind, text = "literal", found[0]
+        else:
+            self.fail()
+        end, comma = self.at, -1
+        self.skip()
+        if depth and self.text[self.at : self.at + 1] == ",":
+            comma = self.at
+            self.at += 1
+        return Piece(kind, start, end, key, opening, text, children, comma)
+
+    def children(self, sign: str, depth: int) -> tuple[Piece, ...]:
+        """Read on behind an opening bracket, to behind the closing one."""
+        closing = "}" if sign == "{" else "]"
+        found: list[Piece] = []
+        while True:
+            self.skip()
+            if self.text[self.at : self.at + 1] == closing:
+                self.at += 1
+                return tuple(found)
+            if found and found[-1].comma < 0:
+                self.fail()
+            start = self.at
+            key = self.key() if sign == "{" else ""
+            found.append(self.value(start, key, depth + 1))
+
+    def key(self) -> str:
+        """Read a key and its colon."""
+        if found := self.string.match(self.text, self.at):
+            key = self.unquoted(found[0])
+        elif self.is_json5 and (found := _BARE_KEY.match(self.text, self.at)):
+            key = found[0]
+        else:
+            self.fail()
+        self.at = found.end()
+        self.skip()
+        if self.text[self.at : self.at + 1] != ":":
+            self.fail()
+        self.at += 1
+        self.skip()
+        return key
+
+    def unquoted(self, quoted: str) -> str:
+        if not self.is_json5:
+            return quoted[1:-1] if "\\" not in quoted else str(json.loads(quoted))
+        return _ESCAPE_5.sub(_unescaped, quoted[1:-1])
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Give what an escape of JSON5 stands for."""
+    escape = match[1]
+    if len(escape) > 1 and escape[0] in "ux":
+        return chr(int(escape[1:], 16))
+    return "" if escape in _LINE_ENDS else _ESCAPED.get(escape, escape)

@@ -1,0 +1,92 @@
+"""Where agents keep things on a machine: its system, home and variables in, paths out.
+
+Paths are written as the machine writes them, whichever system this runs on.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from collections.abc import Callable, Mapping
+
+from memcli.record import Record
+
+
+class Machine(Record):
+    """A machine as its user has it."""
+
+    system: str  # as `sys.platform` has it
+    home: str
+    environ: Mapping[str, str]
+    project: str  # the repository that somebody stands in; "" where that is none
+
+    def join(self, *parts: str) -> str:
+        """Join parts of a path."""
+        return ntpath.join(*parts) if self.system == "win32" else posixpath.join(*parts)
+
+    def below(self, folder: str, path: str) -> str:
+        """Give a path, written with slashes, below a folder."""
+        return self.join(folder, *path.split("/"))
+
+
+class Base(Record):
+    """A folder that an agent keeps its files in."""
+
+    shown: str  # as people write it, on Linux
+    folder: Callable[[Machine], str]
+
+
+def _config(machine: Machine) -> str:
+    return machine.environ.get("XDG_CONFIG_HOME") or machine.join(machine.home, ".config")
+
+
+def _app_data(machine: Machine) -> str:
+    """Give the folder of settings that Electron takes."""
+    if machine.system == "win32":
+        roaming = machine.environ.get("APPDATA")
+        return roaming or machine.join(machine.home, "AppData", "Roaming")
+    if machine.system == "darwin":
+        return machine.join(machine.home, "Library", "Application Support")
+    return _config(machine)
+
+
+def _zed(machine: Machine) -> str:
+    """Give the folder of Zed's settings, which is the same on macOS and Linux."""
+    if machine.system == "win32":
+        return machine.join(_app_data(machine), "Zed")
+    config = machine.join(machine.home, ".config")
+    return machine.join(config if machine.system == "darwin" else _config(machine), "zed")
+
+
+def _named(variable: str, *otherwise: str) -> Callable[[Machine], str]:
+    """Give the folder that a variable names, else one below the home folder."""
+
+    def folder(machine: Machine) -> str:
+        return machine.environ.get(variable) or machine.join(machine.home, *otherwise)
+
+    return folder
+
+
+def _gemini(machine: Machine) -> str:
+    return machine.join(machine.environ.get("GEMINI_CLI_HOME") or machine.home, ".gemini")
+
+
+def _openclaw_workspace(machine: Machine) -> str:
+    return machine.join(OPENCLAW.folder(machine), "workspace")
+
+
+HOME = Base("~", lambda machine: machine.home)
+PROJECT = Base("", lambda machine: machine.project)
+CLAUDE = Base("~/.claude", _named("CLAUDE_CONFIG_DIR", ".claude"))
+CLAUDE_ABOVE = Base("~", _named("CLAUDE_CONFIG_DIR"))  # beside the folder, else in it
+CODEX = Base("~/.codex", _named("CODEX_HOME", ".codex"))
+GEMINI = Base("~/.gemini", _gemini)
+OPENCLAW = Base("~/.openclaw", _named("OPENCLAW_STATE_DIR", ".openclaw"))
+OPENCLAW_WORKSPACE = Base("~/.openclaw/workspace", _openclaw_workspace)
+CURSOR = Base("~/.cursor", lambda machine: machine.join(machine.home, ".cursor"))
+VSCODE = Base(
+    "~/.config/Code/User", lambda machine: machine.join(_app_data(machine), "Code", "User")
+)
+COPILOT = Base("~/.copilot", _named("COPILOT_HOME", ".copilot"))
+OPENCODE = Base("~/.config/opencode", lambda machine: machine.join(_config(machine), "opencode"))
+ZED = Base("~/.config/zed", _zed)

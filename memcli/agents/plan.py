@@ -1,0 +1,236 @@
+"""Decide what an installation or its end changes, file by file; writes nothing.
+
+An entry of memcli is known by the state; one that is not in it was put there by hand, and is left
+to whoever did. What cannot be edited is refused, with the text to paste.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from memcli.agents import edits
+from memcli.agents.disk import Look, missing_folders
+from memcli.agents.edits import AgentEntry, Put
+from memcli.agents.hand import by_hand, is_edited
+from memcli.agents.json_edit import Trace
+from memcli.agents.places import Machine
+from memcli.agents.state import Began, State, Written
+from memcli.agents.table import USER, Agent, PartPlace
+from memcli.agents.texts import Launcher, entries, started_by
+from memcli.agents.unfit import UnfitError
+from memcli.record import Record
+
+EDITED = "was edited since memcli wrote it"
+
+
+class FileChange(Record):
+    """A file that becomes another one."""
+
+    found: Look
+    after: str | None  # None where the file goes
+    parts: tuple[str, ...]
+
+
+class Refusal(Record):
+    """A file that is left as it is, though it should change."""
+
+    path: str
+    part: str
+    why: str  # goes behind the path
+    text: str  # what belongs there, or what was to go
+
+
+class WiringPlan(Record):
+    """What is to be done, and what is known of it then."""
+
+    changes: tuple[FileChange, ...]
+    refusals: tuple[Refusal, ...]
+    notes: tuple[str, ...]  # what is left as it is, and should be
+    folders: tuple[str, ...]  # that were made for files, and go with them where they are empty
+    state: State
+
+
+class _File:
+    """A file on its way from what it is to what it will be."""
+
+    def __init__(self, found: Look) -> None:
+        self.found, self.text = found, found.text
+        self.parts: list[str] = []
+
+
+class Planner:
+    """A plan in the making."""
+
+    def __init__(
+        self, machine: Machine, state: State, see: Callable[[str, Sequence[str]], Look]
+    ) -> None:
+        """Begin with what is written already; `see` looks at a file within some folders."""
+        self._machine, self._see = machine, see
+        self._kept, self._began = list(state.kept), list(state.began)
+        self._files: dict[str, _File] = {}
+        self._refusals: list[Refusal] = []
+        self._notes: list[str] = []
+        self._folders: list[str] = []
+
+    def install(self, agent: Agent, wanted: Sequence[PartPlace], launcher: Launcher) -> WiringPlan:
+        """Plan to write the parts that belong in some places."""
+        launcher = started_by(agent, launcher, self._machine)
+        for place in wanted:
+            path = place.file(self._machine, os.path.exists)
+            project = "" if place.scope == USER else self._machine.project
+            listed = entries(agent, place, launcher)
+            try:
+                file = self._file(path, project)
+            except UnfitError as error:
+                self._refuse(path, place, str(error), listed)
+                continue
+            before = file.text
+            try:
+                for entry in listed:
+                    owners, program = (agent.name,), launcher.argv[0]
+                    put = Put(entry, Trace())
+                    kept = Written(path, place.part, place.scope, project, program, owners, put)
+                    self._write(file, kept)
+            except UnfitError as error:
+                file.text = before
+                self._refuse(path, place, str(error), listed)
+            if file.text != before:
+                file.parts.append(place.part)
+        return self._plan()
+
+    def uninstall(self, agent: Agent, scopes: Sequence[str]) -> WiringPlan:
+        """Plan to take back what was written for an agent, the last entry first."""
+        for kept in reversed(tuple(self._kept)):
+            if agent.name not in kept.agents or kept.scope not in scopes:
+                continue
+            others = tuple(name for name in kept.agents if name != agent.name)
+            if others:
+                self._kept[self._kept.index(kept)] = kept._replace(agents=others)
+                self._notes.append(f"{kept.path} keeps its {kept.part} for {', '.join(others)}")
+                continue
+            try:
+                self._take(kept)
+            except UnfitError as error:
+                refusal = Refusal(kept.path, kept.part, str(error), kept.put.entry.text)
+                self._refusals.append(refusal)
+        return self._plan()
+
+    def _plan(self) -> WiringPlan:
+        changes = tuple(
+            FileChange(file.found, file.text, tuple(dict.fromkeys(file.parts)))
+            for file in self._files.values()
+            if file.text != file.found.text
+        )
+        state = State(tuple(self._kept), tuple(self._began))
+        notes = tuple(dict.fromkeys(self._notes))
+        return WiringPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
+
+    def _refuse(self, path: str, place: PartPlace, why: str, listed: Sequence[AgentEntry]) -> None:
+        text = None
+        for entry in listed:
+            text, _ = edits.put(text, entry)
+        self._refusals.append(Refusal(path, place.part, why, text or ""))
+
+    def _file(self, path: str, project: str) -> _File:
+        """Look at a file, once; a link may lead anywhere in the home folder, or in the project."""
+        real = os.path.realpath(path)
+        if real not in self._files:
+            within = (project,) if project else (self._machine.home, os.path.dirname(path))
+            self._files[real] = _File(self._see(path, within))
+        return self._files[real]
+
+    def _write(self, file: _File, wanted: Written) -> None:
+        """Put an entry in where it is not there, or not as it should be."""
+        entry = wanted.put.entry
+        known = [each for each in self._kept if _is_same_place(each, file, entry)]
+        there = next((k for k in known if edits.standing(file.text, k.put.entry) == "same"), None)
+        if there is None and known and is_edited(file.text, entry):
+            raise UnfitError(EDITED)
+        if there is None and (hand := by_hand(file.text, entry)):
+            self._notes.append(f"{wanted.path} has {hand} already, by hand; it is left as it is")
+            return
+        if there is None and edits.standing(file.text, entry) != "absent":
+            raise UnfitError("has something else in its place")
+        names = dict.fromkeys(name for each in (*known, wanted) for name in each.agents)
+        ours = wanted._replace(agents=tuple(names))
+        for each in known:
+            if each is not there:
+                self._kept.remove(each)
+        if there is None:
+            self._kept.append(ours._replace(put=self._put(file, entry)))
+        elif there.put.entry == entry:
+            self._kept[self._kept.index(there)] = ours._replace(put=there.put)
+        else:
+            self._renew(file, there, ours)
+
+    def _renew(self, file: _File, there: Written, ours: Written) -> None:
+        """Put an entry in the place of an older one of ours.
+
+        What was put in behind it is taken out first and put in again, so that each finds what it
+        found then, and leaves no trace in its turn.
+        """
+        listed = [each for each in self._kept if _is_at(each.path, file)]
+        later = listed[listed.index(there) :]
+        if any(edits.standing(file.text, each.put.entry) != "same" for each in later):
+            later = [there]
+        text = file.text
+        for each in reversed(later):
+            text = edits.take(text or "", each.put)
+        for each in later:
+            wanted = ours if each is there else each
+            text, put = edits.put(text, wanted.put.entry)
+            self._kept[self._kept.index(each)] = wanted._replace(put=put)
+        file.text = text
+
+    def _put(self, file: _File, entry: AgentEntry) -> Put:
+        """Put an entry in, and remember what there was before the first one."""
+        found = file.found
+        is_blank = found.text is None or not found.text.strip("\ufeff \t\r\n")
+        if is_blank and not any(_is_at(each.path, file) for each in self._began):
+            self._began.append(Began(found.path, found.text, missing_folders(found.real)))
+        file.text, put = edits.put(file.text, entry)
+        return put
+
+    def _take(self, kept: Written) -> None:
+        """Take an entry out; UnfitError where it was edited."""
+        file = self._file(kept.path, kept.project)
+        entry = kept.put.entry
+        stands = edits.standing(file.text, entry)
+        if stands != "same" and self._is_known_better(file, kept):
+            self._kept.remove(kept)
+            return
+        if is_edited(file.text, entry):
+            raise UnfitError(EDITED)
+        if stands == "same" and file.text is not None:
+            file.text = edits.take(file.text, kept.put)
+            file.parts.append(kept.part)
+        self._kept.remove(kept)
+        if any(_is_at(each.path, file) for each in self._kept):
+            return
+        for began in [each for each in self._began if _is_at(each.path, file)]:
+            self._began.remove(began)
+            if stands == "same" and edits.is_bare(file.text, entry):
+                file.text = began.before
+            if file.text is None:
+                self._folders += began.folders
+
+    def _is_known_better(self, file: _File, kept: Written) -> bool:
+        """Tell that the state has another entry for the same place, and that one is there.
+
+        A run that was killed between two writes leaves both that it took out and that it put in.
+        """
+        return any(
+            _is_same_place(other, file, kept.put.entry)
+            and edits.standing(file.text, other.put.entry) == "same"
+            for other in self._kept
+        )
+
+
+def _is_at(path: str, file: _File) -> bool:
+    return os.path.realpath(path) == file.found.real
+
+
+def _is_same_place(kept: Written, file: _File, entry: AgentEntry) -> bool:
+    """Tell that the state knows an entry at the place of another one."""
+    return kept.put.entry._replace(text="") == entry._replace(text="") and _is_at(kept.path, file)

@@ -1,0 +1,33 @@
+"""Carry out a plan: what is to be known is written first, then the files, one as a whole each.
+
+Killed anywhere between, it leaves each file as it was or as it is to be, and a state that tells of
+all that may have been written; the same command then goes on.
+"""
+
+from __future__ import annotations
+
+from memcli.agents import disk, state
+from memcli.agents.plan import WiringPlan
+from memcli.agents.state import State
+from memcli.errors import UsageError
+
+
+def carry_out(plan: WiringPlan, before: State, path: str) -> None:
+    """Write what a plan says; `path` is that of the state, which the caller has locked."""
+    known = before.and_also(plan.state)
+    state.save(path, known)
+    for named in {*(kept.path for kept in known.kept), *(began.path for began in known.began)}:
+        disk.remove_unfinished(named)
+    for change in plan.changes:
+        try:
+            if change.after is None:
+                disk.remove(change.found)
+            else:
+                disk.write(change.found, change.after)
+        except OSError as error:
+            raise UsageError(
+                f"{change.found.path} cannot be written: {error.strerror}",
+                hint="the same command again, once it can be",
+            ) from None
+    disk.remove_empty(plan.folders)
+    state.save(path, plan.state)

@@ -1,0 +1,185 @@
+"""What memcli has written for agents, kept in a file beside the user's configuration.
+
+It is written before the files it tells of: an entry of it may not have been put in yet, or be gone
+already, and each is looked for before it is believed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memcli.agents import disk
+from memcli.agents.edits import AgentEntry, Put
+from memcli.agents.json_edit import Slot, Trace
+from memcli.agents.unfit import UnfitError
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, ConfigError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = 1  # of the file
+FILE = "agents.json"
+
+
+class Written(Record):
+    """An entry that was put into a file, and the agents that it is for."""
+
+    path: str  # as the agent names the file
+    part: str
+    scope: str
+    project: str  # that the file belongs to; "" in the scope of the user
+    program: str  # that it starts
+    agents: tuple[str, ...]
+    put: Put
+
+
+class Began(Record):
+    """A file as it was before the first entry, where that was no file, or nothing."""
+
+    path: str
+    before: str | None
+    folders: tuple[str, ...]  # that were made for it
+
+
+class State(Record):
+    """All that was written."""
+
+    kept: tuple[Written, ...] = ()
+    began: tuple[Began, ...] = ()
+
+    def and_also(self, other: State) -> State:
+        """Give what is in either."""
+        return State(
+            tuple(dict.fromkeys((*self.kept, *other.kept))),
+            tuple(dict.fromkeys((*self.began, *other.began))),
+        )
+
+
+def load(path: str) -> State:
+    """Read the state; ConfigError where it cannot be read."""
+    try:
+        text = disk.peek(path)
+        if text is None:
+            return State()
+        told = json.loads(text)
+        if told["version"] != VERSION:
+            raise ValueError(f"its version is {told['version']}")
+        return State(
+            tuple(_kept(each) for each in told["entries"]),
+            tuple(
+                Began(each["path"], each["before"], tuple(each["folders"]))
+                for each in told["files"]
+            ),
+        )
+    except UnfitError as error:
+        raise _unusable(path, str(error)) from None
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise _unusable(path, f"cannot be read: {error}") from None
+
+
+def save(path: str, state: State) -> None:
+    """Write the state, or remove it where nothing is left."""
+    found = _look(path)
+    try:
+        if state == State():
+            disk.remove_unfinished(path)
+            if found.text is not None:
+                disk.remove(found)
+            return
+        record = {
+            "version": VERSION,
+            "entries": [_entry(each) for each in state.kept],
+            "files": [each._asdict() for each in state.began],
+        }
+        disk.write(found, json.dumps(record, indent=1) + "\n")
+    except OSError as error:
+        raise _unusable(path, f"cannot be written: {error.strerror}") from None
+
+
+def _look(path: str) -> disk.Look:
+    try:
+        return disk.look(path, (os.path.dirname(os.path.realpath(path)),))
+    except UnfitError as error:
+        raise _unusable(path, str(error)) from None
+
+
+def _unusable(path: str, why: str) -> ConfigError:
+    return ConfigError(
+        f"{path}, which says what was written for agents, {why}",
+        hint="mend it or move it away, then memcli agents",
+    )
+
+
+def _kept(told: dict[str, Any]) -> Written:
+    entry = AgentEntry(
+        told["format"], Slot(tuple(told["key"]), is_item=bool(told["is_item"])), told["text"]
+    )
+    put = Put(entry, Trace(told["lead"], told["tail"], told["depth"]))
+    return Written(
+        path=told["path"],
+        part=told["part"],
+        scope=told["scope"],
+        project=told["project"],
+        program=told["program"],
+        agents=tuple(told["agents"]),
+        put=put,
+    )
+
+
+def _entry(kept: Written) -> dict[str, Any]:
+    entry, trace = kept.put
+    return {
+        "path": kept.path,
+        "part": kept.part,
+        "scope": kept.scope,
+        "project": kept.project,
+        "program": kept.program,
+        "agents": list(kept.agents),
+        "format": entry.format,
+        "key": list(entry.slot.path),
+        "is_item": entry.slot.is_item,
+        "text": entry.text,
+        **trace._asdict(),
+    }
+
+
+@contextmanager
+def locked(path: str) -> Iterator[None]:
+    """Let nobody else write meanwhile; BusyError where another memcli does."""
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if sys.platform == "win32":  # where a folder cannot be opened
+            descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        else:
+            descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise _unusable(path, f"cannot be written: {error.strerror}") from None
+    try:
+        if not _is_ours(descriptor):
+            raise BusyError("another memcli agents is at work", hint="memcli agents, later")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _is_ours(descriptor: int) -> bool:
+    """Lock an open file, until it is closed."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

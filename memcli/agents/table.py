@@ -1,0 +1,257 @@
+"""The agents that memcli can be wired into: which of the four parts each has, and where.
+
+    mcp           the server `memcli mcp`, in the list of servers
+    hooks         `memcli hook`, at the events of a session
+    skill         a folder with a SKILL.md
+    instructions  a block in the file that the agent reads at every start
+
+Each row says where its facts are from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memcli.agents import places
+from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, WHOLE
+from memcli.agents.places import Base, Machine
+from memcli.record import Record
+
+MCP, HOOKS, SKILL, INSTRUCTIONS = PARTS = ("mcp", "hooks", "skill", "instructions")
+USER, PROJECT = SCOPES = ("user", "project")
+NAME = "memcli"  # of the server, and of the skill: agents put it before the names of tools
+
+
+class PartPlace(Record):
+    """A file that a part is written into."""
+
+    part: str
+    scope: str
+    base: Base
+    path: str  # below the base, with slashes
+    format: str
+    key: tuple[str, ...] = ()  # what holds the servers, or the hooks
+    also: str = ""  # another name of the file, which goes before where it exists
+    variable: str = ""  # names another file, where it is set
+
+    @property
+    def shown(self) -> str:
+        """Give the path as people write it; of a skill its folder."""
+        path = self.path.removesuffix("SKILL.md")
+        return f"{self.base.shown}/{path}" if self.base.shown else path
+
+    def file(self, machine: Machine, exists: Callable[[str], bool]) -> str:
+        """Name the file on a machine."""
+        if named := machine.environ.get(self.variable):
+            return named
+        folder = self.base.folder(machine)
+        other = machine.below(folder, self.also) if self.also else ""
+        return other if other and exists(other) else machine.below(folder, self.path)
+
+
+class HookEvents(Record):
+    """How an agent runs a command at an event."""
+
+    names: tuple[tuple[str, str], ...]  # (event, what `memcli hook` calls it)
+    has_arguments: bool  # a list of them, and no shell
+    timeout: int  # in the agent's unit; memcli ends by itself after 2 s
+
+
+class Agent(Record):
+    """An agent, and what it has."""
+
+    name: str
+    title: str
+    about: str  # whose words these are
+    programs: tuple[str, ...]  # one of them on the PATH tells that it is here
+    home: Base  # as does this folder
+    preset: str  # its own memory; "" where none is known
+    server: str  # the shape of an entry: see `texts.server`
+    places: tuple[PartPlace, ...]
+    events: HookEvents | None = None
+    memory: Base | None = None  # of an agent that starts servers somewhere else
+
+    def place(self, part: str, scope: str) -> PartPlace | None:
+        """Find where a part goes."""
+        found = (each for each in self.places if (each.part, each.scope) == (part, scope))
+        return next(found, None)
+
+
+def _both(
+    part: str, base: Base, mine: str, ours: str, format: str, *, key: tuple[str, ...] = ()
+) -> tuple[PartPlace, PartPlace]:
+    """Give the places of a part that is alike in the user's folder and in a project."""
+    return (
+        PartPlace(part, USER, base, mine, format, key),
+        PartPlace(part, PROJECT, places.PROJECT, ours, format, key),
+    )
+
+
+def _skill(base: Base, mine: str, ours: str) -> tuple[PartPlace, PartPlace]:
+    file = f"{NAME}/SKILL.md"
+    return _both(SKILL, base, f"{mine}/{file}", f"{ours}/{file}", WHOLE)
+
+
+_AGENTS_MD = PartPlace(INSTRUCTIONS, PROJECT, places.PROJECT, "AGENTS.md", MARKDOWN)
+_SERVERS, _HOOKS = ("mcpServers",), ("hooks",)
+_SECONDS, _MILLISECONDS = 5, 5000
+_STARTS = (("SessionStart", "session-start"), ("UserPromptSubmit", "prompt"))
+_OPENCODE = ("opencode.json", JSON, ("mcp",), "opencode.jsonc")
+
+AGENTS = (
+    Agent(
+        "claude-code",
+        "Claude Code",
+        "code.claude.com/docs: mcp, hooks (exec form), skills, memory; CHANGELOG 2.1.139",
+        ("claude",),
+        places.CLAUDE,
+        "claude-code",
+        "stdio",
+        (
+            *_both(MCP, places.CLAUDE_ABOVE, ".claude.json", ".mcp.json", JSON, key=_SERVERS),
+            *_both(HOOKS, places.CLAUDE, "settings.json", ".claude/settings.json", JSON,
+                   key=_HOOKS),
+            *_skill(places.CLAUDE, "skills", ".claude/skills"),
+            *_both(INSTRUCTIONS, places.CLAUDE, "CLAUDE.md", "CLAUDE.md", MARKDOWN),
+        ),
+        HookEvents((*_STARTS, ("PreCompact", "pre-compact"), ("Stop", "stop")), True, _SECONDS),
+    ),
+    Agent(
+        "codex",
+        "Codex",
+        "developers.openai.com/codex: mcp, hooks, skills, guides/agents-md",
+        ("codex",),
+        places.CODEX,
+        "codex",
+        "plain",
+        (
+            *_both(MCP, places.CODEX, "config.toml", ".codex/config.toml", TOML,
+                   key=("mcp_servers",)),
+            *_both(HOOKS, places.CODEX, "hooks.json", ".codex/hooks.json", JSON, key=_HOOKS),
+            *_skill(places.HOME, ".agents/skills", ".agents/skills"),
+            PartPlace(INSTRUCTIONS, USER, places.CODEX, "AGENTS.md", MARKDOWN),
+            _AGENTS_MD,
+        ),
+        HookEvents((*_STARTS, ("PreCompact", "pre-compact"), ("Stop", "stop")), False, _SECONDS),
+    ),
+    Agent(
+        "gemini",
+        "Gemini CLI",
+        "google-gemini/gemini-cli docs/hooks/reference.md, docs/tools/mcp-server.md, "
+        "docs/cli/skills.md, docs/cli/gemini-md.md",
+        ("gemini",),
+        places.GEMINI,
+        "gemini",
+        "plain",
+        (
+            *_both(MCP, places.GEMINI, "settings.json", ".gemini/settings.json", JSON,
+                   key=_SERVERS),
+            *_both(HOOKS, places.GEMINI, "settings.json", ".gemini/settings.json", JSON,
+                   key=_HOOKS),
+            *_skill(places.GEMINI, "skills", ".gemini/skills"),
+            *_both(INSTRUCTIONS, places.GEMINI, "GEMINI.md", "GEMINI.md", MARKDOWN),
+        ),
+        HookEvents(
+            (("SessionStart", "session-start"), ("BeforeAgent", "prompt"),
+             ("PreCompress", "pre-compact"), ("AfterAgent", "stop")),
+            False, _MILLISECONDS,
+        ),
+    ),
+    Agent(
+        "openclaw",
+        "OpenClaw",
+        "openclaw/openclaw docs/cli/mcp.md, docs/tools/skills.md, docs/concepts/agent-workspace.md",
+        ("openclaw",),
+        places.OPENCLAW,
+        "openclaw",
+        "plain",
+        (
+            PartPlace(MCP, USER, places.OPENCLAW, "openclaw.json", JSON5, ("mcp", "servers"),
+                  variable="OPENCLAW_CONFIG_PATH"),
+            PartPlace(SKILL, USER, places.OPENCLAW, f"skills/{NAME}/SKILL.md", WHOLE),
+            PartPlace(INSTRUCTIONS, USER, places.OPENCLAW_WORKSPACE, "AGENTS.md", MARKDOWN),
+        ),
+        memory=places.OPENCLAW_WORKSPACE,
+    ),
+    Agent(
+        "cursor",
+        "Cursor",
+        "cursor.com/docs: context/mcp, context/skills, context/rules (AGENTS.md)",
+        ("cursor", "cursor-agent"),
+        places.CURSOR,
+        "cursor",
+        "stdio",
+        (
+            *_both(MCP, places.CURSOR, "mcp.json", ".cursor/mcp.json", JSON, key=_SERVERS),
+            *_skill(places.CURSOR, "skills", ".cursor/skills"),
+            _AGENTS_MD,
+        ),
+    ),
+    Agent(
+        "vscode",
+        "VS Code",
+        "code.visualstudio.com/docs: mcp-configuration, agent-skills, custom-instructions",
+        ("code",),
+        places.VSCODE,
+        "",
+        "stdio",
+        (
+            *_both(MCP, places.VSCODE, "mcp.json", ".vscode/mcp.json", JSON, key=("servers",)),
+            *_skill(places.COPILOT, "skills", ".github/skills"),
+            _AGENTS_MD,
+        ),
+    ),
+    Agent(
+        "opencode",
+        "OpenCode",
+        "opencode.ai/docs: config, mcp-servers, skills, rules",
+        ("opencode",),
+        places.OPENCODE,
+        "",
+        "list",
+        (
+            PartPlace(MCP, USER, places.OPENCODE, *_OPENCODE),
+            PartPlace(MCP, PROJECT, places.PROJECT, *_OPENCODE),
+            *_skill(places.OPENCODE, "skills", ".opencode/skills"),
+            PartPlace(INSTRUCTIONS, USER, places.OPENCODE, "AGENTS.md", MARKDOWN),
+            _AGENTS_MD,
+        ),
+    ),
+    Agent(
+        "zed",
+        "Zed",
+        "zed.dev/docs/ai: mcp, skills, instructions; zed.dev/docs/configuring-zed",
+        ("zed", "zeditor"),
+        places.ZED,
+        "",
+        "plain",
+        (
+            *_both(MCP, places.ZED, "settings.json", ".zed/settings.json", JSON,
+                   key=("context_servers",)),
+            *_skill(places.HOME, ".agents/skills", ".agents/skills"),
+            PartPlace(INSTRUCTIONS, USER, places.ZED, "AGENTS.md", MARKDOWN),
+            _AGENTS_MD,
+        ),
+    ),
+)  # fmt: skip
+BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
+NAMES = tuple(BY_NAME)
+
+
+def table() -> str:
+    """List the files that an installation touches, a line a part of an agent."""
+    rows = []
+    for agent in AGENTS:
+        for part in PARTS:
+            found = [agent.place(part, scope) for scope in SCOPES]
+            if any(found):
+                rows.append((agent.name, part, *(each.shown if each else "-" for each in found)))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines, before = [], ""
+    for name, part, user, project in rows:
+        shown = "" if name == before else name
+        before = name
+        lines.append(
+            f"    {shown:<{widths[0]}}  {part:<{widths[1]}}  {user:<{widths[2]}}  {project}\n"
+        )
+    return "".join(lines)

@@ -1,0 +1,7 @@
+"""The one refusal of this room: a file or a text that is left as it is."""
+
+from __future__ import annotations
+
+
+class UnfitError(Exception):
+    """A file cannot be edited; the message goes behind its name: "is not UTF-8"."""

@@ -1,0 +1,84 @@
+"""Tell which agents are on a machine, and what memcli is to each of them."""
+
+from __future__ import annotations
+
+import os
+from shutil import which
+
+from memcli.agents import disk, edits
+from memcli.agents.hand import by_hand, is_edited
+from memcli.agents.places import Machine
+from memcli.agents.state import State, Written
+from memcli.agents.table import SCOPES, Agent, PartPlace
+from memcli.agents.texts import Launcher, entries
+from memcli.agents.unfit import UnfitError
+from memcli.record import Record
+
+# What a part of an agent can be: written by memcli; put there by somebody else; written by memcli
+# and edited, or gone, since; written with a memcli that is no longer there; in a file that cannot
+# be read; and none of these.
+WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT = (
+    "wired", "by hand", "edited", "gone", "stale", "unreadable", "no",
+)  # fmt: skip
+STATES = (WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT)
+# Where the entries of a part differ, the first of these is said of all.
+_WORST = (EDITED, STALE, GONE, BY_HAND, WIRED, ABSENT)
+
+
+class PartState(Record):
+    """A part of an agent in a scope, and what it is."""
+
+    part: str
+    scope: str
+    file: str
+    state: str
+    why: str  # of a file that cannot be read
+
+
+def is_here(agent: Agent, machine: Machine) -> bool:
+    """Tell whether an agent has a folder here, or a program on the PATH."""
+    path = machine.environ.get("PATH")
+    return os.path.isdir(agent.home.folder(machine)) or any(
+        which(program, path=path) for program in agent.programs
+    )
+
+
+def wires(agent: Agent, machine: Machine, state: State, launcher: Launcher) -> list[PartState]:
+    """Tell of each part of an agent what it is, in the scopes that there are."""
+    scopes = SCOPES if machine.project else SCOPES[:1]
+    found = []
+    for place in agent.places:
+        if place.scope in scopes:
+            file = place.file(machine, os.path.exists)
+            try:
+                what, why = _state(file, agent, place, state, launcher), ""
+            except UnfitError as error:
+                what, why = UNREADABLE, str(error)
+            found.append(PartState(place.part, place.scope, file, what, why))
+    return found
+
+
+def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: Launcher) -> str:
+    real = os.path.realpath(file)
+    known = [
+        kept
+        for kept in state.kept
+        if agent.name in kept.agents
+        and kept.part == place.part
+        and os.path.realpath(kept.path) == real
+    ]
+    text = disk.peek(file)
+    if known:
+        return min((_of_ours(text, kept) for kept in known), key=_WORST.index)
+    listed = entries(agent, place, launcher)
+    if any(by_hand(text, entry) for entry in listed):
+        return BY_HAND
+    return ABSENT
+
+
+def _of_ours(text: str | None, kept: Written) -> str:
+    """Tell what has become of an entry that memcli has written."""
+    entry = kept.put.entry
+    if edits.standing(text, entry) == "same":
+        return WIRED if os.path.exists(kept.program) else STALE
+    return EDITED if is_edited(text, entry) else GONE

@@ -1,0 +1,67 @@
+"""Count what is read and used, where the user wants it (`access.count`), for the authority of it.
+
+A use is a line of `<index>.access`: JSON, [source, path]. Lines are only ever added, each by one
+write, so the number of lines is the revision of the counts, and an earlier one can be counted
+again. A document is counted, not its lines, which move. Delete the file to begin anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+
+ENDING = ".access"
+MOST_BYTES = 64 * 1024 * 1024
+
+
+class Uses(Record):
+    """How often each document was used, by (source, path), and of how many uses that tells."""
+
+    counts: Mapping[tuple[str, str], int]
+    revision: int
+
+
+def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
+    """Count one use of each document; where it cannot be written, nothing is counted."""
+    if not memory.config("access.count"):
+        return
+    # A line that was cut off by a kill ends where the next one begins.
+    lines = "".join(f"\n{json.dumps(document)}" for document in documents)
+    path = memory.store.local + ENDING
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            os.write(file, lines.encode())
+        finally:
+            os.close(file)
+
+
+def uses(memory: OpenedWorkspace) -> Uses:
+    """Count the uses so far, or up to `memory.accesses_at`; none where nothing is counted.
+
+    Of several workspaces that are asked as one there are none.
+    """
+    if not memory.config("access.count") or memory.asked:
+        return Uses({}, 0)
+    try:
+        with open(memory.store.local + ENDING, "rb") as file:
+            data = file.read(MOST_BYTES)
+    except OSError:
+        return Uses({}, 0)
+    counts: dict[tuple[str, str], int] = {}
+    lines = [line for line in data.split(b"\n") if line][: memory.accesses_at]
+    for line in lines:
+        with suppress(ValueError, TypeError, RecursionError):
+            source, path = json.loads(line)
+            if isinstance(source, str) and isinstance(path, str):
+                counts[source, path] = counts.get((source, path), 0) + 1
+    return Uses(counts, len(lines))

@@ -1,0 +1,302 @@
+"""A workspace as a commit of its repository has it: searched and read, and never written.
+
+Its documents are read from the repository, and its settings from the `memcli.toml` of that commit.
+What is searched is a side index beside that of the workspace: it begins as a copy of it, so that
+nothing is embedded that ever was, and what had to be embedded is given to the other in turn. One
+belongs to a tree and the settings it was cut by, so it is never out of step; four are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, time
+
+from memcli import __version__
+from memcli.api.ask import SYNC_WAIT_SECONDS, bring_in_step
+from memcli.api.memory import Memory
+from memcli.api.opened import SYSTEM_CLOCK, Clock, OpenedWorkspace, local
+from memcli.api.sync import Job, Vectors, sync
+from memcli.checking import TYPE_CHECKING
+from memcli.config import settings as configured
+from memcli.config.bounds import MOST_BYTES
+from memcli.digests import sha256
+from memcli.errors import (
+    ConfigError,
+    DamagedError,
+    IncompleteError,
+    IndexMissingError,
+    MemcliError,
+    NotFoundError,
+    Reason,
+)
+from memcli.history.commits import commit_at, commit_named
+from memcli.history.git import BrokenObjectError, Git, repository_of
+from memcli.history.side_indexes import SideIndex, SideState
+from memcli.history.tree import CommitFiles
+from memcli.indexing.freshness import NOTICES, Freshness
+from memcli.record import Record
+from memcli.search.dates import parse_date
+from memcli.types import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from memcli.config.settings import Config
+    from memcli.history.commits import Commit
+    from memcli.indexing.indexer import Report
+    from memcli.indexing.planning import Settings
+
+STATE = "as_of"
+
+
+class Past(Record):
+    """The state that is asked for."""
+
+    commit: Commit
+    moment: datetime  # of a question that names none
+    git: Git
+    files: CommitFiles
+    side: SideIndex
+    now: Memory  # the workspace as it is today
+    left_out: tuple[Reason, ...]  # sources that are not of the repository
+
+    @property
+    def reason(self) -> Reason:
+        """Say which state it is."""
+        return Reason(STATE, f"as of {self.commit.short} ({self.commit.day})")
+
+
+class AsOfMemory(Memory):
+    """A workspace as it was."""
+
+    past: Past
+    is_past = True
+
+    def moment(self) -> datetime:
+        """Give the moment of the state."""
+        return self.past.moment
+
+    def provenance(self) -> Reason:
+        """Say which state is read."""
+        return self.past.reason
+
+    def index_settings(self) -> Settings:
+        """Gather what the indexer needs, with the files of the commit in the place of the disk."""
+        return super().index_settings()._replace(files=self.past.files, follow_symlinks=False)
+
+    def close(self) -> None:
+        """Let go of index, model and repository."""
+        super().close()
+        self.past.git.close()
+        self.past.now.close()
+
+    def without_files(self, *, sync: bool | None) -> Freshness:
+        """Make the side index if it is not there yet; `sync` False leaves that to another run."""
+        past, wants_vectors = self.past, self._wants_vectors()
+        made = past.side.made()
+        if sync is False and made is None:
+            raise IndexMissingError(
+                f"the memory {past.reason.text} is not indexed, and --no-sync indexes nothing",
+                hint=f"memcli search QUERY --as-of {past.commit.short}",
+            )
+        # What could not be read may be there again: objects are fetched, and mended.
+        is_whole = made and not made.notices and (made.is_embedded or not wants_vectors)
+        if made is None or not (is_whole or sync is False):
+            made = self._make(wants_vectors=wants_vectors)
+        past.side.touch()
+        try:
+            state = self._state()
+        except (DamagedError, IncompleteError):
+            made = self._make(wants_vectors=wants_vectors)
+            state = self._state()
+        notices = (*past.left_out, *(Reason(*each) for each in made.notices))
+        return Freshness(state, 0, past.reason, notices)
+
+    def _state(self) -> str:
+        with self.store.snapshot() as snapshot:
+            return STATE if snapshot.counts().documents else "empty"
+
+    def _wants_vectors(self) -> bool:
+        setting = self.config
+        return bool(setting("search.mode") != "lexical" and setting("embedding.encoder") != "none")
+
+    def _make(self, *, wants_vectors: bool) -> SideState:
+        """Build the side index, or go on where that was left."""
+        past = self.past
+        if not past.now.store.exists():  # what it embeds, it embeds for this one too
+            bring_in_step(past.now, None, self.config("search.mode"), sync=None)
+        past.side.begin(past.now.store, SYNC_WAIT_SECONDS, self.clock.sleep)
+        fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
+        vectors = Vectors(
+            self, self.on_progress, on_made=lambda model, batch: fresh.append((model, batch))
+        )
+        job = Job(texts=None if wants_vectors else 0, wait_seconds=SYNC_WAIT_SECONDS)
+        try:
+            done = sync(self, job, vectors, on_progress=self.on_progress)
+        finally:
+            self._share(fresh)
+        self._drop_unread(done.report)
+        notices = _notices(done.report)
+        made = SideState(is_embedded=wants_vectors and not done.pending, notices=notices)
+        past.side.finish(made)
+        return made
+
+    def _drop_unread(self, report: Report) -> None:
+        """Remove what the copy knows of files that cannot be read here: it is of another day."""
+        unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
+        if not unread:
+            return
+        with self.store.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=self.clock.sleep) as change:
+            known = change.known()
+            for key in unread:
+                if key in known:
+                    change.remove(key)
+
+    def _share(self, fresh: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]]) -> None:
+        """Keep new vectors where the next side index begins; what cannot be is made again."""
+        if not fresh:
+            return
+        main = self.past.now.store
+        with (
+            suppress(MemcliError),
+            main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=self.clock.sleep) as change,
+        ):
+            for model, batch in fresh:
+                change.put_vectors(model, batch)
+
+
+def _notices(report: Report) -> tuple[tuple[str, str], ...]:
+    """Say what of the commit is in no answer."""
+    unread = [skip for skip in report.skips if skip.reason == "unreadable"]
+    told = [(f"{shown(s.source, s.path or '.')}", s.detail) for s in (*report.unlisted, *unread)]
+    lines = [("unread", f"{name} is left out: {why}") for name, why in told]
+    if len(lines) > NOTICES:
+        return (*lines[:NOTICES], ("unread", f"{len(lines) - NOTICES} more are left out"))
+    return tuple(lines)
+
+
+def open_as_of(
+    when: str,
+    workspace: str | os.PathLike[str] | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    now: datetime | None = None,
+    here: str | None = None,
+) -> AsOfMemory:
+    """Open a workspace as it was at the end of a day, or at a commit.
+
+    A day is told as for `--until`, from `now` on where that is given; a commit by any name that
+    git knows. UsageError without git or a repository, NotFoundError for no such commit.
+    """
+    environ = os.environ if environ is None else environ
+    today = Memory.open(workspace, settings=settings, environ=environ, clock=clock, here=here)
+    root = today.config.workspace
+    named, top = repository_of(root)
+    git = Git(named, environ)
+    try:
+        commit, moment = commit_meant(git, when, today, now)
+        files = files_of(git, commit, root, top, environ)
+        config, left_out = _settled(today.config, files, commit, environ, settings or {})
+    except BaseException:
+        git.close()
+        raise
+    side = SideIndex(today.store.local, _key(config, files.tree), clock.now_ns)
+    made = AsOfMemory(config, side.store, environ=environ, clock=clock)
+    made.past = Past(commit, moment, git, files, side, today, left_out)
+    return made
+
+
+def commit_meant(
+    git: Git, when: str, today: OpenedWorkspace, now: datetime | None
+) -> tuple[Commit, datetime]:
+    """Find the commit, and the moment that it stands for."""
+    day = last_day(when, today, now)
+    if day is None:
+        commit = commit_named(git, when)
+        return commit, commit.moment
+    end = datetime.combine(day, time(23, 59, 59), tzinfo=now.tzinfo if now else None)
+    end = end if end.tzinfo else local(end)
+    end = end if end.tzinfo else end.replace(tzinfo=UTC)  # the ends of the calendar
+    return commit_at(git, end), end
+
+
+def last_day(when: str, today: OpenedWorkspace, now: datetime | None) -> date | None:
+    """Read a date as the last day of it; None for what is no date."""
+    day_first = today.config("search.date_order") == "dmy"
+    try:
+        span = parse_date(when, (now or today.moment()).date(), day_first=day_first)
+    except ValueError:
+        return None
+    return date.fromisoformat(span.end) if span.end else None
+
+
+def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
+    """Find the tree of the workspace in a commit; NotFoundError where it was not there."""
+    below = os.path.relpath(root, top).replace(os.sep, "/")
+    if below == ".":
+        return commit.tree
+    with suppress(BrokenObjectError):
+        found = git.info(f"{commit.oid}:{below}")
+        if found is not None and found.kind == "tree":
+            return found.oid
+    raise NotFoundError(
+        f"{below} is no folder of the repository as of {commit.short} ({commit.day})",
+        hint="git log --oneline -- .",
+    )
+
+
+def files_of(
+    git: Git, commit: Commit, root: str, top: str, environ: Mapping[str, str]
+) -> CommitFiles:
+    """Give the files of a workspace at `root` in a repository at `top`, as a commit has them."""
+    return CommitFiles(git, _tree_of(git, commit, root, top), root, _opener(root, environ))
+
+
+def _opener(root: str, environ: Mapping[str, str]) -> Callable[[str], Git | None]:
+    """Give what opens the repository of a submodule by its path below the workspace."""
+
+    def opened(path: str) -> Git | None:
+        named = os.path.join(root, path, ".git")
+        return Git(named, environ) if os.path.lexists(named) else None
+
+    return opened
+
+
+def _settled(
+    today: Config,
+    files: CommitFiles,
+    commit: Commit,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any],
+) -> tuple[Config, tuple[Reason, ...]]:
+    """Settle the configuration as the commit has it; sources from elsewhere have no commit."""
+    name, root = configured.WORKSPACE_FILE, today.workspace
+    try:
+        own = files.file(name, MOST_BYTES) or b""
+        config = configured.load(root, environ, flags, by=today.by, own=own)
+    except ConfigError as error:
+        told = f"as of {commit.short} ({commit.day}): {error.message}"
+        raise ConfigError(told, hint="git log --oneline -- memcli.toml") from None
+    except (OSError, BrokenObjectError) as error:
+        raise ConfigError(
+            f"{name} as of {commit.short} cannot be read: {error}", hint="git fsck"
+        ) from None
+    config = config.having({"terminal.hyperlink": "none"})
+    inside = tuple(s for s in config.sources if f"{s.root}/".startswith(os.path.join(root, "")))
+    outside = [source.name for source in config.sources if source not in inside]
+    told = f"{', '.join(outside)}: not of this repository, and left out"
+    left_out = (Reason("outside", told),) if outside else ()
+    return config._replace(sources=inside), left_out
+
+
+def _key(config: Config, tree: str) -> str:
+    """Name a state by all that its index is made of."""
+    made_by = ("embedding.", "onnx.", "openai.", "chunk.", "files.", "secrets")
+    values = sorted((n, repr(v.value)) for n, v in config.values.items() if n.startswith(made_by))
+    told = repr((__version__, tree, config.sources, values))
+    return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:20]

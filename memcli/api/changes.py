@@ -1,0 +1,287 @@
+"""Tell what a memory has learned: by the commits of its repository, else by dates of logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+from memcli.api.as_of import commit_meant, files_of
+from memcli.checking import TYPE_CHECKING
+from memcli.compaction.similarity import content, idf
+from memcli.errors import NotFoundError, Reason, UsageError
+from memcli.history.commits import Commit, commit_named, head_of
+from memcli.history.differences import (
+    ADDED,
+    Learned,
+    MemoryChange,
+    MemoryPassage,
+    compare,
+    passages,
+)
+from memcli.history.git import Git, repository_of
+from memcli.history.states import DayOfCommits, days_of
+from memcli.history.tree import NO_FILE
+from memcli.indexing.planning import listing_of, read
+from memcli.markdown.parse import parse
+from memcli.record import Record
+from memcli.search.dates import parse_date
+from memcli.types import Skip, shown
+from memcli.workspace.dating import document_days
+from memcli.workspace.ignore import Rules, load_rules
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.history.differences import Name
+    from memcli.history.tree import CommitFiles
+    from memcli.indexing.planning import Settings
+
+DAYS = 7  # that are told of where nobody says since when
+LEAST_STEM = 4  # letters that words have in common, one being the beginning of the other
+NAMED = 5  # files that cannot be compared
+
+
+class LearnedThatDay(Record):
+    """What is otherwise at the end of a day than at the end of the one before."""
+
+    day: str
+    commits: tuple[str, ...]  # shortened hashes, the newest first; none where logs tell it
+    before: str | None  # shortened hash of the commit whose old lines are told
+    learned: Learned
+
+
+class RankedChange(Record):
+    """A change, and how much of the question it holds."""
+
+    day: str
+    change: MemoryChange
+    score: float  # 0 to 1
+
+
+class ChangesFound(Record):
+    """What was learned in a span of days."""
+
+    since: str
+    until: str
+    days: tuple[LearnedThatDay, ...]  # the newest first
+    ranked: tuple[RankedChange, ...]  # of a question, the best first
+    by: str  # git | logs
+    notices: tuple[Reason, ...]
+
+
+def changes(
+    memory: OpenedWorkspace,
+    text: str = "",
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    now: datetime,
+    environ: Mapping[str, str] | None = None,
+) -> ChangesFound:
+    """Tell what was learned from a day or commit to another; with a text, ranked by it.
+
+    A day is told as for `search --since`, and includes its commits; a commit that the span begins
+    with does not belong to it. Without a repository what logs of those days hold counts as new.
+    """
+    environ = os.environ if environ is None else environ
+    try:
+        named, top = repository_of(memory.config.workspace)
+    except UsageError:
+        found = _by_logs(memory, since, until, now)
+    else:
+        git = Git(named, environ)
+        try:
+            found = _by_commits(memory, _Repository(git, top, environ), since, until, now)
+        finally:
+            git.close()
+    return found._replace(ranked=_ranked(found, text)) if text.strip() else found
+
+
+class _Repository(Record):
+    git: Git
+    top: str
+    environ: Mapping[str, str]
+
+
+def _by_commits(
+    memory: OpenedWorkspace,
+    repository: _Repository,
+    since: str | None,
+    until: str | None,
+    now: datetime,
+) -> ChangesFound:
+    git = repository.git
+    newest = commit_meant(git, until, memory, now)[0] if until is not None else head_of(git)
+    start = _first_day(since, memory, now)
+    behind = ""
+    if start is None and since is not None:
+        behind, start = commit_named(git, since).oid, date.min
+    start = start or _a_week_before(now.date())
+    found, cut = days_of(git, newest, start, behind=behind)
+    if behind and found and found[-1].before is None and not cut:
+        raise UsageError(
+            f"--since {since} is not on the line of first parents that ends in {newest.short}",
+            hint=f"memcli changes --since {found[-1].day}",
+        )
+    notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
+    days = []
+    for each in found:
+        learned, told = _of_day(memory, repository, each)
+        notices += told
+        if learned.moves or learned.changes:
+            commits = tuple(commit.short for commit in each.commits)
+            before = each.before.short if each.before else None
+            days.append(LearnedThatDay(each.day, commits, before, learned))
+    if not found:
+        text = f"nothing was committed since {since if behind else start.isoformat()}"
+        text += f"; the newest commit is of {newest.day}"
+        notices.append(Reason("nothing", text, f"memcli changes --since {newest.day}"))
+    first = start.isoformat()
+    if behind:
+        first = found[-1].day if found else newest.day
+    return ChangesFound(first, newest.day, tuple(days), (), "git", tuple(notices))
+
+
+def _a_week_before(day: date) -> date:
+    """Go back by DAYS, as far as there is a calendar."""
+    return day - timedelta(days=min(DAYS, day.toordinal() - 1))
+
+
+def _first_day(since: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:
+    """Read a date as the first day of it; None for what is no date."""
+    if since is None:
+        return None
+    day_first = memory.config("search.date_order") == "dmy"
+    try:
+        span = parse_date(since, now.date(), day_first=day_first)
+    except ValueError:
+        return None
+    return date.fromisoformat(span.start) if span.start else None
+
+
+def _of_day(
+    memory: OpenedWorkspace, repository: _Repository, day: DayOfCommits
+) -> tuple[Learned, list[Reason]]:
+    settings = memory.index_settings()
+    after = _state(memory, repository, day.commits[0])
+    before = _state(memory, repository, day.before) if day.before else None
+    if after is None and before is None:
+        return Learned((), ()), []
+    notices: list[Reason] = []
+    try:
+        names = list(after.differing(before)) if after else list(before.differing(None))  # type: ignore[union-attr]
+    except OSError as error:
+        return Learned((), ()), [_unread(f"the state of {day.day}", str(error.strerror))]
+    sides = []
+    for files in (before, after):
+        told: dict[Name, Sequence[MemoryPassage]] = {}
+        if files is not None:
+            of_state = settings._replace(files=files)
+            for name in _documents(files, of_state, names):
+                file = read(of_state, *name)
+                if not isinstance(file, Skip):
+                    told[name] = passages(name, file.text)
+                elif file.detail != NO_FILE and len(notices) < NAMED:
+                    notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
+        sides.append(told)
+    return compare(*sides), notices
+
+
+def _unread(what: str, why: str) -> Reason:
+    return Reason("unread", f"{what} is left out: {why}")
+
+
+def _state(memory: OpenedWorkspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
+    """Give the files of a commit; None where the workspace was not there."""
+    git, top, environ = repository
+    try:
+        return files_of(git, commit, memory.config.workspace, top, environ)
+    except NotFoundError:
+        return None
+
+
+def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> Iterator[Name]:
+    """Name those of some files that are documents, each of the innermost source that it is in."""
+    root = settings.sources[0].root
+    rules: list[tuple[str, str, Rules]] = []
+    for source in sorted(settings.sources, key=lambda each: -len(each.root)):
+        below = os.path.relpath(source.root, root).replace(os.sep, "/")
+        if below.startswith(".."):
+            continue
+        prefix = "" if below == "." else f"{below}/"
+        try:
+            rules.append((source.name, prefix, load_rules(source, at=files)))
+        except OSError:  # without its ignore file nothing of it is given away
+            rules.append((source.name, prefix, Rules(source._replace(include=()))))
+    for path in paths:
+        for name, prefix, rule in rules:
+            if path.startswith(prefix) and rule.accepts(path.removeprefix(prefix)):
+                yield name, path.removeprefix(prefix)
+                break
+
+
+def _by_logs(
+    memory: OpenedWorkspace, since: str | None, until: str | None, now: datetime
+) -> ChangesFound:
+    """Take what stands in the logs of a span of days for what was learned on them."""
+    settings = memory.index_settings()
+    first = _first_day(since, memory, now) or _a_week_before(now.date())
+    last = _last_day(until, memory, now) or now.date()
+    if (since is not None and _first_day(since, memory, now) is None) or (
+        until is not None and _last_day(until, memory, now) is None
+    ):
+        raise UsageError(
+            f"{memory.config.workspace} is in no git repository, so only days can be told",
+            hint="memcli changes --since 2026-02-01",
+        )
+    by_day: dict[str, list[MemoryChange]] = {}
+    for stat in listing_of(settings).files:
+        file = read(settings, stat.source, stat.path)
+        if isinstance(file, Skip):
+            continue
+        keys = settings.source(stat.source).date_keys
+        days, stamped = document_days(parse(file.text).front_matter, stat.path, keys)
+        if days and not stamped and first.isoformat() <= days[1] <= last.isoformat():
+            new = passages((stat.source, stat.path), file.text)
+            by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
+    told = tuple(
+        LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
+        for day in sorted(by_day, reverse=True)
+    )
+    text = f"{memory.config.workspace} is in no git repository: told by the dates of its logs"
+    why = Reason("logs", text, "git init")
+    return ChangesFound(first.isoformat(), last.isoformat(), told, (), "logs", (why,))
+
+
+def _last_day(until: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:
+    from memcli.api.as_of import last_day
+
+    return None if until is None else last_day(until, memory, now)
+
+
+def _ranked(found: ChangesFound, text: str) -> tuple[RankedChange, ...]:
+    """Order the changes by the share of what is asked, in IDF, that they hold."""
+    asked = content(text)
+    each = [(day.day, change) for day in found.days for change in day.learned.changes]
+    weights = idf(change.text for _, change in each)
+    most = max(weights.values(), default=1.0)
+    by_word = {word: weights.get(word, most) for word in asked}
+    whole = sum(by_word.values()) or 1.0
+    ranked = []
+    for day, change in each:
+        told = content(f"{' '.join(change.place.headings)} {change.text}")
+        held = sum(weight for word, weight in by_word.items() if _holds(told, word))
+        if held:
+            ranked.append(RankedChange(day, change, held / whole))
+    ranked.sort(key=lambda r: (r.change.place.name, r.change.place.start_line))
+    ranked.sort(key=lambda r: (r.score, r.day), reverse=True)
+    return tuple(ranked)
+
+
+def _holds(told: set[str], word: str) -> bool:
+    if word in told:
+        return True
+    return any(
+        min(len(word), len(each)) >= LEAST_STEM and (each.startswith(word) or word.startswith(each))
+        for each in told
+    )

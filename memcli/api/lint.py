@@ -1,0 +1,102 @@
+"""Look a memory through for what is rotten, one document after the other; changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from memcli.checking import TYPE_CHECKING
+from memcli.indexing.document import made_or_skip
+from memcli.indexing.notices import unlisted, unmatched, unread
+from memcli.indexing.planning import plan, read
+from memcli.lint.alone import alone
+from memcli.lint.contradicted import Contradicted
+from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, FoundAt, order
+from memcli.lint.inspected import Inspected, inspect
+from memcli.lint.links import Links
+from memcli.lint.repeated import Repeated
+from memcli.lint.tasks import Tasks
+from memcli.markdown.lineage import is_place
+from memcli.types import MEMORY_SOURCE, Skip
+from memcli.workspace.globs import matcher
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.errors import Reason
+    from memcli.indexing.planning import Settings
+    from memcli.types import FileStat
+
+
+class Inspection:
+    """One look at the files as they are on disk; the index is not asked."""
+
+    def __init__(self, memory: OpenedWorkspace, today: date) -> None:
+        """Take the memory and the day on which tasks are old."""
+        self._memory, self._today = memory, today.isoformat()
+        self.documents = 0
+        self.passed: list[Reason] = []  # what nobody could look at
+
+    def findings(self) -> Iterator[Finding]:
+        """Give what is wrong: of each document as it is read, then what takes all of them."""
+        memory = self._memory
+        # Rules see where a secret stands; each document puts its own out of sight.
+        settings = memory.index_settings()._replace(redacts=False)
+        listing = plan(settings, {}).listing
+        self.passed += map(unlisted, listing.unlisted)
+        names = [(file.source, file.path) for file in listing.files]
+        roots = {source.name: source.root for source in settings.sources}
+        links = Links(roots, names, lambda source, path: _is_there(roots[source], path))
+        across = (Repeated(), Contradicted(), Tasks(self._today), links)
+        for file in listing.files:
+            document = self._inspected(file, settings)
+            if document is None:
+                continue
+            self.documents += 1
+            yield from alone(document)
+            for rule in across:
+                rule.take(document)
+        yield from sorted((each for rule in across for each in rule.findings()), key=order)
+        yield from _summaries(memory.index_settings(), names)
+        for reason in unmatched(settings.sources, lambda: names):
+            yield Finding(UNMATCHED_GLOB, None, reason.text)
+
+    def _inspected(self, file: FileStat, settings: Settings) -> Inspected | None:
+        found = read(settings, file.source, file.path)
+        if isinstance(found, Skip):
+            self.passed.append(unread(found))
+            return None
+        source, text = settings.source(file.source), found.text
+        is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
+        made = made_or_skip(
+            file.source,
+            file.path,
+            lambda: inspect(
+                file.source,
+                file.path,
+                text,
+                date_keys=source.date_keys,
+                is_evergreen=is_evergreen,
+            ),
+        )
+        if isinstance(made, Skip):
+            self.passed.append(unread(made))
+            return None
+        return made
+
+
+def _is_there(root: str, path: str) -> bool:
+    return os.path.lexists(os.path.join(root, path))
+
+
+def _summaries(settings: Settings, names: list[tuple[str, str]]) -> Iterator[Finding]:
+    paths = [path for source, path in names if source == MEMORY_SOURCE]
+    if not any(map(is_place, paths)):
+        return
+    from memcli.compaction.folder import summaries_among
+    from memcli.compaction.summaries import problems
+
+    for problem in problems(summaries_among(settings, paths)):
+        spot = FoundAt(MEMORY_SOURCE, problem.path)
+        yield Finding(INVALID_SUMMARY, spot, f"{problem.kind}: {problem.detail}")

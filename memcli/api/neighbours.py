@@ -1,0 +1,154 @@
+"""Find the lines of the memory that a note may say again: what the gate compares it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
+from memcli.remember.gate import Neighbour
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.embedding.choice import Remembered
+    from memcli.errors import Reason
+    from memcli.markdown.units import Unit
+    from memcli.types import Candidate
+
+LOOKED_AT = 20  # chunks that each leg brings
+COMPARED = 8  # lines that are compared by meaning: some 5 ms each
+
+
+class Nearby:
+    """Finds the lines of the memory most like a text; the index is brought in step once."""
+
+    def __init__(self, memory: OpenedWorkspace) -> None:
+        """Bring the index in step as for a search; `notices` say what cannot be compared."""
+        from memcli.api.ask import bring_in_step, remembered
+
+        self._memory = memory
+        self.notices: tuple[Reason, ...] = ()
+        self._index: Remembered | None = None
+        try:
+            mode = memory.config("search.mode")
+            freshness = bring_in_step(memory, remembered(memory), mode, sync=None)
+            if freshness.state not in ("empty", "not_indexed"):
+                self._index = remembered(memory)
+            elif freshness.reason is not None:
+                self.notices = (freshness.reason,)
+        except MemcliError as error:
+            self.notices = (error.reason,)
+
+    def of(self, text: str) -> tuple[Neighbour, ...]:
+        """Give the lines, those with the most words of the text first."""
+        if self._index is None:
+            return ()
+        found = _recalled(self._memory, text, self._index)
+        near = [each for candidate in found for each in _lines_of(candidate, length(text))]
+        return _compared(self._memory, text, near, self._index)
+
+
+def _recalled(memory: OpenedWorkspace, text: str, index: Remembered) -> Sequence[Candidate]:
+    from memcli.search.recall import RecallBounds, reach_within, recall
+    from memcli.search.related import words_of
+    from memcli.types import Filters
+
+    query, vector = words_of(text), None
+    if _reads(memory, text, index):
+        vector = memory.query_encoder.encode_query(text, index).vector
+    if query.is_empty:
+        return ()
+    with memory.store.snapshot() as snapshot:
+        return recall(
+            snapshot,
+            query,
+            total=snapshot.counts().chunks,
+            lexical=True,
+            vector=vector,
+            bounds=RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(view="raw"))),
+        ).candidates
+
+
+def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
+    """Tell whether a model has made the vectors of the index, and reads the text."""
+    from memcli.embedding.known import is_readable
+
+    if index.fingerprint is None or memory.config("search.mode") == "lexical":
+        return False
+    return is_readable(text, index.fingerprint)
+
+
+def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
+    """Give the items and paragraphs of a chunk, and every run of as many lines as the note has."""
+    from memcli.markdown.parse import parse
+    from memcli.markdown.units import units
+
+    about, lines = candidate.about, candidate.text.split("\n")
+    for block in parse(candidate.text).blocks:
+        for unit in units(block, lines):
+            first, last = (about.start_line + unit.numbers[at] - 1 for at in (0, -1))
+            yield Neighbour(about.source, about.path, first, last, said(unit))
+    if count > 1:
+        for first, last, text in windows(lines, count):
+            at = about.start_line - 1
+            yield Neighbour(about.source, about.path, at + first, at + last, text)
+
+
+def said(unit: Unit) -> str:
+    """Give what a line says and who says it, or which thing it is about."""
+    return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
+
+
+def _compared(
+    memory: OpenedWorkspace, text: str, near: Sequence[Neighbour], index: Remembered
+) -> tuple[Neighbour, ...]:
+    """Order lines by the words they share with a text, the first compared by meaning too."""
+    from memcli.remember.facets import containment, facets_of, jaccard
+
+    own = facets_of(text)
+    facets = {each.text: facets_of(each.text) for each in near}
+
+    def alike(each: Neighbour) -> tuple[float, float, str, int]:
+        other = facets[each.text]
+        return -jaccard(own, other), -containment(own, other), each.path, each.start_line
+
+    ordered = sorted(dict.fromkeys(near), key=alike)
+    if not _reads(memory, text, index):
+        return tuple(ordered)
+    vectors = [
+        _vector(memory, each, index) for each in (text, *(n.text for n in ordered[:COMPARED]))
+    ]
+    cosines = [_cosine(vectors[0], vector) for vector in vectors[1:]]
+    first = [
+        each._replace(cosine=cosine)
+        for each, cosine in zip(ordered[:COMPARED], cosines, strict=True)
+    ]
+    return (*first, *ordered[COMPARED:])
+
+
+def _vector(memory: OpenedWorkspace, text: str, index: Remembered) -> bytes | None:
+    return memory.query_encoder.encode_query(text, index).vector
+
+
+def _cosine(a: bytes | None, b: bytes | None) -> float | None:
+    if a is None or b is None:
+        return None
+    from operator import mul
+    from struct import unpack
+
+    one, other = (unpack(f"<{len(each) // 4}f", each) for each in (a, b))
+    cosine: float = sum(map(mul, one, other))
+    return min(1.0, max(0.0, cosine))
+
+
+def length(text: str) -> int:
+    """Count the lines of a note that are not blank."""
+    return sum(bool(line.strip()) for line in text.split("\n"))
+
+
+def windows(lines: Sequence[str], count: int) -> Iterator[tuple[int, int, str]]:
+    """Give every run of `count` lines that are not blank: first and last number from 1, text."""
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    for at in range(len(filled) - count + 1):
+        run = filled[at : at + count]
+        yield run[0][0], run[-1][0], "\n".join(line for _, line in run)

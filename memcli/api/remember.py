@@ -1,0 +1,292 @@
+"""Add a note to the memory if it is worth keeping, and take the last one back."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+
+from memcli.api.neighbours import Nearby, length, said, windows
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import ConfigError, NotFoundError, UsageError
+from memcli.record import Record
+from memcli.remember.append import Appended
+from memcli.remember.block import TYPES, Note, Placed, cleaned, place
+from memcli.remember.gate import Check, GateSettings, Judged, is_same, judge
+from memcli.remember.worth import GateWeights
+from memcli.secrets.finding import redacted
+from memcli.types import MEMORY_SOURCE, cite
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.errors import Reason
+    from memcli.remember.append import Make
+    from memcli.remember.gate import WasGiven
+
+TODAY = "today"
+_SAYING = ("paragraph", "item", "quote")  # blocks that say something
+HINT_TO = "memcli remember TEXT --to MEMORY.md"
+
+
+class Wish(Record):
+    """How a note is to be kept."""
+
+    to: str = TODAY  # today's log, or the path of a file in the workspace
+    heading: str = ""  # of the section that it belongs to
+    type: str = ""  # user | feedback | project | reference
+    dry_run: bool = False  # say what would be written
+    force: bool = False  # whatever the gate says; it is said all the same
+    gate: bool = False  # refuse what is worth little, even where gate.least is 0
+    was_given: WasGiven | None = None  # whether a line was given to this session
+
+
+class Noted(Record):
+    """What became of a note: the record of `memcli.remember/1`."""
+
+    stored: bool
+    path: str  # of the file
+    start_line: int | None  # of the note in it; None of a note that was refused
+    end_line: int | None
+    text: str  # the note as it stands there, or would
+    made: bool  # the file was made for it
+    refusal: Check | None  # the rule that refused it, also where it was kept all the same
+    checks: tuple[Check, ...]  # every rule that was asked, in its order
+    worth: float  # 0 to 1
+    older: str | None  # citation of an older note that says otherwise
+    notices: tuple[Reason, ...]  # what the gate could not rest on
+
+    @property
+    def citation(self) -> str | None:
+        """Name its lines as `get` takes them; None of a note that was refused."""
+        if self.start_line is None or self.end_line is None:
+            return None
+        return cite(MEMORY_SOURCE, self.path, self.start_line, self.end_line)
+
+
+def record_of(noted: Noted) -> dict[str, Any]:
+    """Describe what became of a note as `memcli.remember/1` does."""
+    return {
+        "schema": "memcli.remember/1",
+        **noted._asdict(),
+        "citation": noted.citation,
+        "refusal": noted.refusal._asdict() if noted.refusal else None,
+        "checks": [check._asdict() for check in noted.checks],
+        "notices": [reason._asdict() for reason in noted.notices],
+    }
+
+
+class TakenBack(Record):
+    """What became of the wish to take the last note back."""
+
+    path: str | None  # of the file; None where there is nothing to take back
+    start_line: int = 0
+    end_line: int = 0
+    kept_because: str = ""  # why it was left as it is; empty where it is gone
+
+
+class Weighed(Record):
+    """A paragraph or item of a text, and what the gate says of it."""
+
+    start_line: int  # from 1; both ends are included
+    end_line: int
+    text: str
+    judged: Judged
+
+
+class _TwiceError(Exception):
+    """The file has these words already; another process may have written them just now."""
+
+    def __init__(self, first: int, last: int) -> None:
+        super().__init__(first, last)
+        self.lines = first, last
+
+
+def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> Noted:
+    """Ask the gate, and append a note to a file of the workspace.
+
+    UsageError where the note cannot be written there, BusyError where another process does not let
+    go of the file; nothing is written then. What the gate refuses is no error.
+    """
+    from memcli.remember import append
+
+    text = cleaned(text)
+    path = _path_of(memory, wish.to, now)
+    note = _note(text, wish, now)
+    nearby = Nearby(memory)
+    judged = judge(text, nearby.of(text), _settings(memory, wish))
+    title = os.path.basename(path).rpartition(".")[0]
+    root = _root(memory)
+
+    def told(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
+        return Noted(
+            stored=stored,
+            path=path,
+            start_line=made.first_line if made else None,
+            end_line=made.last_line if made else None,
+            text=_shown(memory, placed[-1].text if placed else text),
+            made=bool(made and made.is_new),
+            refusal=judged.refusal,
+            checks=judged.checks,
+            worth=judged.worth.value,
+            older=judged.older,
+            notices=nearby.notices,
+        )
+
+    placed: list[Placed] = []
+
+    def make(data: bytes | None) -> Placed:
+        fitted = place(data, note, name=path, title=title)
+        if not wish.force:
+            _refuse_twice(data, text)
+        placed.append(fitted)
+        return fitted
+
+    # Empty and too long are no matter of taste.
+    refusal = judged.refusal
+    if refusal is not None and (not wish.force or refusal.rule in ("empty", "too-long")):
+        return told(False, None)
+    try:
+        if wish.dry_run:
+            data = append.read(root, path)
+            fit = make(data)
+            lines = fit.first_line, fit.last_line
+            return told(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
+        return told(True, _append(memory, root, path, make))
+    except _TwiceError as twice:
+        here = cite(MEMORY_SOURCE, path, *twice.lines)
+        check = Check("duplicate", False, "the memory says just this", here)
+        return told(False, None, judged._replace(checks=(*judged.checks[:2], check)))
+
+
+def take_back(memory: OpenedWorkspace) -> TakenBack:
+    """Take the last note back, if its lines stand as they were written and nothing behind them."""
+    from memcli.remember import append, last
+
+    folder = memory.cache_folder
+    made = last.kept(folder)
+    if made is None:
+        return TakenBack(None)
+    why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
+    if not why:
+        last.forget(folder)
+    return TakenBack(made.path, made.first_line, made.last_line, why)
+
+
+def weigh(
+    memory: OpenedWorkspace, text: str, wish: Wish, *, place: tuple[str, str] | None = None
+) -> tuple[list[Weighed], tuple[Reason, ...]]:
+    """Say of each paragraph and item of a text what the gate would say; nothing is written.
+
+    `place` is its (source, path) where it is a document of the memory: it is not compared with
+    itself. Beside that, what the gate could not rest on.
+    """
+    from memcli.markdown.parse import parse
+    from memcli.markdown.units import units
+
+    settings, nearby = _settings(memory, wish), Nearby(memory)
+    parsed = parse(text)
+    found = []
+    for block in parsed.blocks:
+        if block.kind not in _SAYING:
+            continue
+        for unit in units(block, parsed.lines):
+            line = said(unit)
+            others = [n for n in nearby.of(line) if (n.source, n.path) != place]
+            judged = judge(line, others, settings)
+            first, last = unit.numbers[0], unit.numbers[-1]
+            found.append(Weighed(first, last, _shown(memory, line), judged))
+    return found, nearby.notices
+
+
+def _shown(memory: OpenedWorkspace, text: str) -> str:
+    """Give a text as it may be told."""
+    return redacted(text) if memory.config("secrets") == "redact" else text
+
+
+def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:
+    """Append, and keep what was appended so that it can be taken back."""
+    from memcli.remember import append, last
+
+    folder = memory.cache_folder
+    before = last.kept(folder)
+    if before is not None:
+        append.finish(root, before, sleep=memory.clock.sleep)
+
+    def announce(made: Appended) -> None:
+        with suppress(OSError):  # without a place for it the note is kept, and cannot be undone
+            last.keep(folder, made)
+
+    return append.append(root, path, make, announce=announce, sleep=memory.clock.sleep)
+
+
+def _refuse_twice(data: bytes | None, text: str) -> None:
+    from memcli.workspace.reading import decode
+
+    found = decode(data) if data else ""
+    if isinstance(found, str):
+        return
+    longest = max(re.findall(r"\w+", text), key=len, default="").casefold()
+    for first, last, lines in windows(found[0].split("\n"), length(text)):
+        if longest in lines.casefold() and is_same(lines, text):
+            raise _TwiceError(first, last)
+
+
+def _note(text: str, wish: Wish, now: datetime) -> Note:
+    if wish.type and wish.type not in TYPES:
+        raise UsageError(
+            f"--type must be one of {', '.join(TYPES)}, not {wish.type!r}", hint="--type feedback"
+        )
+    heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
+    time = now.strftime("%H:%M") if wish.to == TODAY else ""
+    return Note(text, heading, wish.type, time)
+
+
+def _settings(memory: OpenedWorkspace, wish: Wish) -> GateSettings:
+    from memcli.remember.gate import LEAST_WORTH
+
+    config = memory.config
+    weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
+    if abs(sum(weights) - 1.0) > 1e-6:
+        raise ConfigError(
+            f"gating.novelty, gating.specificity and gating.kind must sum to 1, not"
+            f" {sum(weights):g}",
+            hint="memcli config gating",
+        )
+    least = config("gate.least") or (LEAST_WORTH if wish.gate else 0.0)
+    return GateSettings(weights, least, wish.was_given)
+
+
+def _root(memory: OpenedWorkspace) -> str:
+    return memory.index_settings().source(MEMORY_SOURCE).root
+
+
+def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
+    """Name the file that a note goes to; UsageError for one that no search would read."""
+    from memcli.markdown.lineage import is_place
+    from memcli.workspace.ignore import is_markdown, load_rules
+    from memcli.workspace.locate import MEMORY_FOLDER
+
+    if memory.asked:
+        raise UsageError("a note goes to one workspace, and several are named", hint="-w FOLDER")
+    if not memory.config.is_marked:
+        raise NotFoundError(
+            f"{memory.config.workspace} is not marked as a workspace, and remember does not guess",
+            hint="memcli init",
+        )
+    path = f"{MEMORY_FOLDER}/{now.date().isoformat()}.md" if to == TODAY else to
+    path = path.removeprefix("./")
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or "\0" in path or os.path.isabs(path):
+        raise UsageError(f"{to!r} is not a path inside the workspace", hint=HINT_TO)
+    if not is_markdown(parts[-1]):
+        raise UsageError(f"{to} is no Markdown file, and no search would read it", hint=HINT_TO)
+    if is_place(path):
+        raise UsageError(f"{to} lies where summaries do, which memcli writes whole", hint=HINT_TO)
+    if not load_rules(memory.index_settings().source(MEMORY_SOURCE)).accepts(path):
+        raise UsageError(
+            f"{path} is left out of the memory, and no search would find the note", hint=HINT_TO
+        )
+    return path

@@ -1,0 +1,87 @@
+"""What a person does with a shared store; the folder is that of an opened workspace.
+
+The files of a workspace are the truth: to detach one, or to lose the server, loses nothing.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memcli.checking import TYPE_CHECKING
+from memcli.config import attached
+from memcli.errors import NotFoundError, UsageError
+from memcli.store.postgres import admin, schema
+from memcli.store.postgres.admin import SharedStatus as SharedStatus
+from memcli.store.postgres.origin import origin_of
+from memcli.store.postgres.session import Name
+from memcli.store.shared import address_of
+
+if TYPE_CHECKING:
+    from memcli.config.settings import Config
+
+
+def script(partitions: int) -> str:
+    """Write what sets a shared store up, for whoever lets nobody else run such statements."""
+    made = [
+        "begin",
+        *schema.statements(_checked(partitions)),
+        *schema.grants(),
+        "-- each login that may read a tenant; writes = true where it may write too:\n"
+        "-- grant memcli_agents to agent7;\n"
+        "-- insert into memcli.members values ('agent7', 'default', true)",
+        "commit",
+    ]
+    return "".join(f"{statement};\n" for statement in made)
+
+
+def initialise(config: Config, partitions: int) -> tuple[str, bool]:
+    """Make the tables; give the store's address, and whether there were none."""
+    address = address_of(config)
+    return address.masked, admin.initialise(address, partitions=_checked(partitions))
+
+
+def upgrade(config: Config) -> tuple[str, int]:
+    """Bring the tables to the newest version; give the store's address, and the one they had."""
+    address = address_of(config)
+    return address.masked, admin.upgrade(address)
+
+
+def attach(config: Config, name: str, *, take_over: bool) -> str:
+    """Attach the folder of a workspace; give the store's address."""
+    address, told = address_of(config), attached.named(name)
+    before = attached.attached(os.environ).get(config.workspace)
+    if before is not None and attached.named(before) != told:
+        raise UsageError(
+            f"{config.workspace} is attached as {before} already", hint="memcli store detach"
+        )
+    admin.attach(address, Name(*told), origin_of(config.workspace), take_over=take_over)
+    attached.remember(os.environ, config.workspace, attached.written(told))
+    return address.masked
+
+
+def detach(config: Config) -> tuple[str, str, bool]:
+    """Detach the folder; give the store's address, the name, and whether this folder wrote it."""
+    name = attached.attached(os.environ).get(config.workspace)
+    if name is None:
+        raise NotFoundError(
+            f"{config.workspace} is not attached to a shared store", hint="memcli store status"
+        )
+    origin = origin_of(config.workspace)
+    address = address_of(config)
+    was_ours = admin.detach(address, Name(*attached.named(name)), origin)
+    attached.remember(os.environ, config.workspace, None)
+    return address.masked, name, was_ours
+
+
+def look(config: Config) -> tuple[SharedStatus, str | None]:
+    """Look at the shared store; give the name of the folder there too, None where it has none."""
+    return admin.look(address_of(config)), attached.attached(os.environ).get(config.workspace)
+
+
+def _checked(partitions: int) -> int:
+    if not 0 <= partitions <= schema.MOST_PARTITIONS:
+        raise UsageError(
+            f"--partitions must be between 0 and {schema.MOST_PARTITIONS}, not {partitions}",
+            hint="memcli help fleets",
+        )
+    return partitions

@@ -1,0 +1,97 @@
+"""Find the older lines that the lines of a passage correct.
+
+The lines are compared as the gate of `remember` compares them (`remember/correction.py`), with
+those of earlier days that hold most of their words. Only what is dated is earlier than anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+
+from memcli.checking import TYPE_CHECKING
+from memcli.markdown.parse import parse
+from memcli.markdown.units import units
+from memcli.record import Record
+from memcli.remember.correction import correction
+from memcli.search.recall import RecallBounds, reach_within, recall
+from memcli.search.related import words_of
+from memcli.types import Filters, cite
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.search.hits import Hit
+    from memcli.store.port import Snapshot
+
+LOOKED_AT = 12  # chunks for each line
+MOST_LINES = 12  # of a passage
+MOST_OLDER = 3  # lines told of a passage
+
+
+class Superseded(Record):
+    """A line that a later one says otherwise."""
+
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    date: str
+    text: str
+    by: int  # the line of the passage that corrects it
+
+    @property
+    def citation(self) -> str:
+        """Name its lines."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+def superseded_by(
+    memory: OpenedWorkspace, hits: Sequence[Hit]
+) -> Mapping[str, tuple[Superseded, ...]]:
+    """Find for each hit, by its citation, the older lines that it corrects; the surest first."""
+    with memory.store.snapshot() as snapshot:
+        found = {hit.citation: tuple(_of(snapshot, hit)[:MOST_OLDER]) for hit in hits}
+    return {citation: older for citation, older in found.items() if older}
+
+
+def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
+    day = hit.about.first_day or hit.about.date
+    if day is None:
+        return []
+    filters = Filters(until=(date.fromisoformat(day) - timedelta(days=1)).isoformat(), view="raw")
+    bounds = RecallBounds(LOOKED_AT, reach_within(snapshot, filters))
+    told: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
+    for line, text in _lines(hit.text, hit.start_line):
+        query = words_of(text)
+        if query.is_empty:
+            continue
+        total = snapshot.counts().chunks
+        for candidate in recall(
+            snapshot, query, total=total, lexical=True, vector=None, bounds=bounds
+        ).candidates:
+            about = candidate.about
+            for number, other in _lines(candidate.text, about.start_line):
+                held = correction(text, other)
+                key = about.source, about.path, number
+                if held and held > told.get(key, (0.0, None))[0]:
+                    told[key] = (
+                        held,
+                        Superseded(
+                            about.source, about.path, number, number, about.date or "", other, line
+                        ),
+                    )
+    ordered = sorted(told.values(), key=lambda pair: (-pair[0], pair[1].citation))
+    return [older for _, older in ordered]
+
+
+def _lines(text: str, first: int) -> Iterator[tuple[int, str]]:
+    """Give the items and paragraphs of a passage, each with the line that it begins in."""
+    lines = text.split("\n")
+    count = 0
+    for block in parse(text).blocks:
+        if block.kind not in ("paragraph", "item", "quote"):
+            continue
+        for unit in units(block, lines):
+            if count < MOST_LINES:
+                yield first + unit.numbers[0] - 1, unit.text
+            count += 1

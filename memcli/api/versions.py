@@ -1,0 +1,195 @@
+"""Tell how lines of a document came to be what they are, version by version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from memcli.api import targets
+from memcli.api.as_of import files_of
+from memcli.api.read import Lines, get
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import NotFoundError, Reason, UsageError
+from memcli.history.commits import Commit, commit_of, head_of
+from memcli.history.git import Git, repository_of
+from memcli.history.lines import ALIKE, likeness, lines_before
+from memcli.history.states import MOST_COMMITS
+from memcli.indexing.planning import read
+from memcli.record import Record
+from memcli.types import Skip, cite
+from memcli.workspace.ignore import load_rules
+
+if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
+    from memcli.history.tree import CommitFiles
+    from memcli.indexing.planning import Settings
+
+
+class Version(Record):
+    """Lines as they stood from a commit on."""
+
+    commit: str | None  # shortened hash; None: as they are on disk, and in no commit
+    day: str | None
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+
+    @property
+    def citation(self) -> str:
+        """Name the lines."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+class Versions(Record):
+    """Lines, the newest version first."""
+
+    lines: Lines
+    versions: tuple[Version, ...]
+    notices: tuple[Reason, ...]
+
+
+class _State(Record):
+    """A file as a commit has it, and where the lines stand in it."""
+
+    path: str
+    number: int  # of its bytes
+    lines: tuple[str, ...]
+    place: tuple[int, int]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines[self.place[0] - 1 : self.place[1]])
+
+
+def versions(
+    memory: OpenedWorkspace,
+    target: str,
+    *,
+    first: int | None = None,
+    count: int | None = None,
+    here: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Versions:
+    """Follow what `get` gives back along the line of first parents, through renames of its file.
+
+    UsageError without a repository, NotFoundError for no such document.
+    """
+    environ = os.environ if environ is None else environ
+    if not memory.has_files or memory.asked:
+        raise UsageError("--history is about the files of one workspace", hint="-w FOLDER")
+    found = get(memory, target, first=first, count=count, here=here)
+    settings = memory.index_settings()
+    file = targets.read(targets.Target(found.source, found.path), settings)
+    now = _State(found.path, file.stat.inode, _lines(file.text), (found.start_line, found.end_line))
+    named, top = repository_of(memory.config.workspace)
+    git = Git(named, environ)
+    try:
+        past = _Past(git, top, environ, settings, found.source, memory.config.workspace)
+        told, notices = _followed(past, now, head_of(git))
+    finally:
+        git.close()
+    return Versions(found, tuple(told), tuple(notices))
+
+
+class _Past(Record):
+    """Where earlier states of a document are read."""
+
+    git: Git
+    top: str
+    environ: Mapping[str, str]
+    settings: Settings
+    source: str
+    workspace: str
+
+    def files(self, commit: Commit) -> CommitFiles | None:
+        try:
+            return files_of(self.git, commit, self.workspace, self.top, self.environ)
+        except NotFoundError:
+            return None
+
+    def state(self, files: CommitFiles, path: str) -> tuple[tuple[str, ...], int] | None:
+        """Read a file: its lines, and the number of its bytes."""
+        file = read(self.settings._replace(files=files), self.source, path)
+        return None if isinstance(file, Skip) else (_lines(file.text), file.stat.inode)
+
+
+def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], list[Reason]]:
+    """Walk back from the newest commit until the lines were not there."""
+    told: list[Version] = []
+    newest: Commit | None = None  # None: what is on disk
+    state, at = now, head
+    newer: CommitFiles | None = None
+    for _ in range(MOST_COMMITS):
+        files = past.files(at)
+        earlier = _before(past, files, state, newer) if files else None
+        if earlier is None:
+            break
+        if earlier.text != state.text:
+            told.append(_version(past, state, newest))
+        state, newest, newer = earlier, at, files
+        if not at.parents:
+            break
+        parent = _parent(past.git, at)
+        if parent is None:
+            cut = Reason("history", f"history is here back to {at.short} ({at.day}) alone",
+                         "git fetch --unshallow")  # fmt: skip
+            return [*told, _version(past, state, newest)], [cut]
+        at = parent
+    return [*told, _version(past, state, newest)], []
+
+
+def _before(
+    past: _Past, files: CommitFiles, state: _State, newer: CommitFiles | None
+) -> _State | None:
+    """Find the lines in an earlier state; None where they were not there."""
+    if newer is not None and files.tree == newer.tree:
+        return state
+    found, path = past.state(files, state.path), state.path
+    if found is None and newer is not None:
+        path = _earlier_name(past, files, newer, state)
+        found = past.state(files, path) if path else None
+    if found is None:
+        return None
+    lines, number = found
+    if number == state.number or lines == state.lines:
+        return state._replace(path=path, number=number)
+    place = lines_before(lines, state.lines, state.place)
+    return _State(path, number, lines, place) if place else None
+
+
+def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _State) -> str:
+    """Find the file that was renamed into one, by its lines; "" for none."""
+    root = os.path.relpath(past.settings.source(past.source).root, past.workspace)
+    prefix = "" if root == "." else f"{root}/".replace(os.sep, "/")
+    try:
+        rules = load_rules(past.settings.source(past.source), at=files)
+        paths = [path for path in newer.differing(files) if path.startswith(prefix)]
+    except OSError:  # a folder that is missing holds no earlier name
+        return ""
+    best, name = ALIKE, ""
+    for below in (path.removeprefix(prefix) for path in paths):
+        found = past.state(files, below) if rules.accepts(below) else None
+        if found is None or past.state(newer, below) is not None:
+            continue
+        share = likeness(found[0], state.lines)
+        if share >= best:
+            best, name = share, below
+    return name
+
+
+def _parent(git: Git, commit: Commit) -> Commit | None:
+    try:
+        return commit_of(git, commit.parents[0])
+    except NotFoundError:
+        return None
+
+
+def _version(past: _Past, state: _State, commit: Commit | None) -> Version:
+    short, day = (commit.short, commit.day) if commit else (None, None)
+    return Version(short, day, past.source, state.path, *state.place, state.text)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.removesuffix("\n").split("\n"))

@@ -1,0 +1,106 @@
+"""`memcli help agents --for NAME`: print the very files that wire an agent, or write its plugin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from shlex import quote
+
+from memcli.agents import edits, plugin
+from memcli.agents.table import NAME, PARTS, SCOPES, Agent, PartPlace
+from memcli.agents.texts import Launcher, entries, started_by
+from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
+from memcli.cli.program import terminal
+from memcli.errors import ExitCode, UsageError
+
+TOPIC = "agents"
+_FENCE = "````"  # longer than those that a file may hold
+
+
+def show(topic: str | None, name: str | None, folder: str | None) -> int:
+    """Print the files, or write them to a folder; UsageError where that cannot be meant."""
+    if topic != TOPIC:
+        option = "--for" if name is not None else "--to"
+        raise UsageError(f"{option} goes with the topic {TOPIC}", hint=f"memcli help {TOPIC}")
+    if name is None:
+        name = plugin.FOR[0]
+    agent = named_agent(name)
+    started = started_by(agent, launcher(), this_machine())
+    if folder is not None:
+        return _write(agent, started, folder)
+    for part in PARTS:
+        found = [place for scope in SCOPES if (place := agent.place(part, scope))]
+        if found:
+            _print(_named(found), _text(agent, found[0], started))
+    if agent.name in plugin.FOR:
+        sys.stdout.write(f"Or all but the last as a plugin ({_line(agent, 'FOLDER')}):\n\n")
+        for path, text in _plugin(agent, started).items():
+            _print(path, text)
+    return ExitCode.OK
+
+
+def _named(places: list[PartPlace]) -> str:
+    return ", of a project ".join(place.shown for place in places)
+
+
+def _text(agent: Agent, place: PartPlace, started: Launcher) -> str:
+    """Give a file that has nothing but a part of memcli."""
+    text = None
+    for entry in entries(agent, place, started):
+        text, _ = edits.put(text, entry)
+    return text or ""
+
+
+def _print(name: str, text: str) -> None:
+    sys.stdout.write(f"{name}\n{_FENCE}\n{text}{_FENCE}\n\n")
+
+
+def _plugin(agent: Agent, started: Launcher) -> dict[str, str]:
+    from memcli import __version__
+
+    return plugin.plugin(agent, started, __version__)
+
+
+def _line(agent: Agent, folder: str) -> str:
+    return f"memcli help {TOPIC} --for {agent.name} --to {folder}"
+
+
+def _write(agent: Agent, started: Launcher, folder: str) -> int:
+    """Write the plugin; a file that is there and says something else is never touched."""
+    if agent.name not in plugin.FOR:
+        raise UsageError(
+            f"memcli has no plugin for {agent.title}",
+            hint=f"memcli agents install --for {agent.name}",
+        )
+    files = _plugin(agent, started)
+    root = os.path.abspath(os.path.expanduser(folder))
+    try:
+        there = {path: _read(os.path.join(root, path)) for path in files}
+        other = [path for path, text in there.items() if text not in (None, files[path])]
+        if other:
+            raise UsageError(
+                f"{os.path.join(root, other[0])} exists and says something else",
+                hint=_line(agent, f"{quote(folder)}-2"),
+            )
+        for path, text in files.items():
+            if there[path] is None:
+                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+                with open(os.path.join(root, path), "x", encoding="utf-8") as file:
+                    file.write(text)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or root} cannot be written: {error.strerror}",
+            hint=_line(agent, "FOLDER"),
+        ) from None
+    terminal().say(f"Wrote the plugin to {root}. To install it:")
+    terminal().say(f"  claude plugin marketplace add {quote(root)}")
+    terminal().say(f"  claude plugin install {NAME}@{NAME}")
+    return ExitCode.OK
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,170 @@
+"""What `memcli agents` shows: the table of agents, and what becomes of their files."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES
+from memcli.agents.wired import ABSENT, BY_HAND, UNREADABLE, WIRED
+from memcli.checking import TYPE_CHECKING
+from memcli.render.text import PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from memcli.agents.plan import FileChange, WiringPlan
+    from memcli.agents.table import Agent
+    from memcli.cli.terminal import Terminal
+
+AROUND = 1  # lines shown beside a change: settings hold keys of others
+_RED, _GREEN = "\x1b[31m", "\x1b[32m"
+_MOST, _FIRST = 400, 40  # signs of a line that are shown, and how many of them from its beginning
+_HEAD = 2  # lines of a difference that name its files
+_HUNK = re.compile(r"@@ -(\d+)(\S*) \+(\d+)(\S*) @@")
+
+
+def table(record: dict[str, Any], terminal: Terminal) -> str:
+    """Set the agents in columns; those that are not here stand back."""
+    rows = [["agent", "here", "memory", *PARTS]]
+    for agent in record["agents"]:
+        names = dict.fromkeys(each["name"].partition(".")[0] for each in agent["memory"])
+        rows.append([
+            agent["name"], "yes" if agent["here"] else "no", "yes" if names else "no",
+            *(_cell(agent["wired"], part) for part in PARTS),
+        ])  # fmt: skip
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    style = terminal.style
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        line = "  ".join(f"{cell:<{width}}" for cell, width in cells).rstrip()
+        is_dim = row[1] == "no" and set(row[3:]) <= {ABSENT, "-"}
+        lines.append(f"{style.dim}{line}{style.end}" if is_dim else line)
+    return "\n".join(lines) + "\n"
+
+
+def _cell(wired: Sequence[dict[str, Any]], part: str) -> str:
+    """Say what a part is, in the scopes that it has."""
+    found = [each for each in wired if each["part"] == part]
+    if not found:
+        return "-"
+    told = [
+        each["scope"] if each["state"] == WIRED else f"{each['state']} ({each['scope']})"
+        for scope in SCOPES
+        for each in found
+        if each["scope"] == scope and each["state"] != ABSENT
+    ]
+    return ", ".join(told) or ABSENT
+
+
+def remarks(record: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong with what is wired, and what to do first where nothing is."""
+    for agent in record["agents"]:
+        again = f"memcli agents install --for {agent['name']} --apply"
+        for wire in agent["wired"]:
+            told = f"{wire['file']} ({wire['part']} of {agent['title']})"
+            if wire["state"] == UNREADABLE:
+                yield f"{wire['file']} {wire['why']}"
+            elif wire["state"] == "edited":
+                yield f"{told} was edited since memcli wrote it"
+            elif wire["state"] == "gone":
+                yield f"{told} is gone since memcli wrote it. To write it again: {again}"
+            elif wire["state"] == "stale":
+                yield f"{told} starts a memcli that is no longer there. To mend it: {again}"
+    here = [agent for agent in record["agents"] if agent["here"]]
+    states = {wire["state"] for agent in here for wire in agent["wired"]}
+    if here and not states & {WIRED, BY_HAND}:
+        yield f"To wire one: memcli agents install --for {here[0]['name']}"
+
+
+def plan_record(plan: WiringPlan) -> dict[str, Any]:
+    """Describe a plan for programs."""
+    return {
+        "changes": [
+            {
+                "file": change.found.path,
+                "change": _what(change),
+                "parts": list(change.parts),
+                "diff": "".join(difference(change)),
+            }
+            for change in plan.changes
+        ],
+        "refused": [
+            {"file": each.path, "part": each.part, "why": each.why, "text": each.text}
+            for each in plan.refusals
+        ],
+        "notes": list(plan.notes),
+    }
+
+
+def plan_text(plan: WiringPlan, terminal: Terminal) -> str:
+    """Show what changes as a difference, and what cannot be written as a text to paste."""
+    coloured = terminal.style is not PLAIN
+    lines = []
+    for change in plan.changes:
+        for number, line in enumerate(difference(change)):
+            shown = terminal.safe_line(_shortened(line.removesuffix("\n")))
+            is_change = coloured and number >= _HEAD
+            colour = {"+": _GREEN, "-": _RED}.get(line[0], "") if is_change else ""
+            lines.append(f"{colour}{shown}{terminal.style.end if colour else ''}\n")
+    for refusal in plan.refusals:
+        lines.append(f"{terminal.safe_line(refusal.path)} ({refusal.part}) {refusal.why}:\n")
+        lines += [f"    {terminal.safe_line(line)}\n" for line in refusal.text.splitlines()]
+    return "".join(lines)
+
+
+def _shortened(line: str) -> str:
+    """Cut a line down that holds a whole file; what is put in stands near its end."""
+    return line if len(line) <= _MOST else f"{line[:_FIRST]} … {line[_FIRST - _MOST :]}"
+
+
+def difference(change: FileChange) -> Iterator[str]:
+    """Give the lines of a unified difference."""
+    path = change.found.path
+    before = (change.found.text or "").splitlines(keepends=True)
+    after = (change.after or "").splitlines(keepends=True)
+    # Files of 100,000 lines change at one place: comparing the rest takes seconds.
+    same = next(
+        (at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]),
+        min(len(before), len(after)),
+    )
+    skipped = max(0, same - AROUND)
+    tail = 0
+    most = min(len(before), len(after)) - same
+    while tail < most and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    end = max(0, tail - AROUND)
+    lines = difflib.unified_diff(
+        before[skipped : len(before) - end],
+        after[skipped : len(after) - end],
+        "/dev/null" if change.found.text is None else path,
+        "/dev/null" if change.after is None else path,
+        n=AROUND,
+    )
+    for line in lines:
+        if found := _HUNK.match(line):
+            old, new = int(found[1]) + skipped, int(found[3]) + skipped
+            line = f"@@ -{old}{found[2]} +{new}{found[4]} @@\n"
+        yield line if line.endswith("\n") else f"{line}\n"
+
+
+def _what(change: FileChange) -> str:
+    if change.found.text is None:
+        return "create"
+    return "remove" if change.after is None else "edit"
+
+
+def done(change: FileChange) -> str:
+    """Say what became of a file."""
+    verb = {"create": "Wrote", "remove": "Removed", "edit": "Edited"}[_what(change)]
+    return f"{verb} {change.found.path} ({', '.join(change.parts)})."
+
+
+def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:
+    """Say what an agent needs before it uses what was written."""
+    if HOOKS in parts and agent.name == "codex":
+        yield "Codex runs the hooks once you have trusted them: /hooks"
+    if MCP in parts or HOOKS in parts:
+        yield f"Start {agent.title} anew, so that it reads its settings."

@@ -1,0 +1,198 @@
+"""Write what a memory has learned as text, Markdown or JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from memcli.checking import TYPE_CHECKING
+from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
+from memcli.record import Record
+from memcli.render.markdown import fence_for
+from memcli.types import shown
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.changes import ChangesFound, LearnedThatDay, RankedChange
+    from memcli.cli.skin import Skin
+    from memcli.history.differences import MemoryChange, MemoryPassage
+
+SHOWN, RANKED = 6, 10  # changes of a section, and of a question
+_MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)]) +")
+LONGEST, LEAD = 240, 40  # characters of a passage, and before the place where two differ
+
+
+class Section(Record):
+    """What changed in one section of a document on a day."""
+
+    where: str
+    headings: str
+    lines: tuple[str, ...]  # each with its sign
+
+
+def write(found: ChangesFound, skin: Skin, *, form: str, question: str, limit: int | None) -> None:
+    """Write the changes to stdout, then what they rest on to stderr."""
+    WRITERS[form](found, skin, question, limit)
+    terminal = skin.terminal
+    terminal.flush()
+    for notice in found.notices:
+        terminal.advise(notice)
+    if question and not found.ranked and found.days:
+        terminal.say(f"Nothing of {found.since} to {found.until} holds a word of the question.")
+
+
+def _write_text(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
+    terminal, style = skin.terminal, skin.terminal.style
+    for number, (head, moves, sections) in enumerate(_parts(found, question, limit)):
+        gap = "\n" if number else ""
+        terminal.write(f"{gap}{style.path}{terminal.safe_line(head)}{style.end}\n")
+        for move in moves:
+            terminal.write(f"  {terminal.safe_line(move)}\n")
+        for section in sections:
+            heading = f"  {style.heading}{terminal.safe_line(section.headings)}{style.end}"
+            where = terminal.safe_line(section.where)
+            terminal.write(f"  {where}{heading if section.headings else ''}\n")
+            for line in section.lines:
+                terminal.write(f"    {terminal.safe_line(line)}\n")
+
+
+def _write_markdown(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
+    terminal = skin.terminal
+    if found.days:
+        terminal.write(f"# What the memory learned, {found.since} to {found.until}\n")
+    for head, moves, sections in _parts(found, question, limit):
+        terminal.write(f"\n## {terminal.safe_line(head)}\n")
+        if moves:
+            terminal.write("\n" + "".join(f"- {terminal.safe_line(each)}\n" for each in moves))
+        for section in sections:
+            title = ", ".join(filter(None, (section.where, section.headings)))
+            text = "\n".join(section.lines)
+            fence = fence_for(text)
+            block = f"{fence}diff\n{terminal.safe(text)}\n{fence}\n"
+            terminal.write(f"\n### {terminal.safe_line(title)}\n\n{block}")
+
+
+def _parts(
+    found: ChangesFound, question: str, limit: int | None
+) -> Iterator[tuple[str, Sequence[str], Sequence[Section]]]:
+    """Give what stands below each headline: moved files, and sections."""
+    if question:
+        for ranked in found.ranked[: limit or RANKED]:
+            yield ranked.day, (), _sections([ranked.change], 1)
+        return
+    for day in found.days:
+        commits = f" ({', '.join(reversed(day.commits))})" if day.commits else ""
+        moves = [f"{shown(*each.old)} is now {shown(*each.new)}" for each in day.learned.moves]
+        yield day.day + commits, moves, _sections(day.learned.changes, limit or SHOWN)
+
+
+def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
+    found = []
+    for (name, headings), group in groupby(
+        changes, key=lambda change: (change.place.name, change.place.headings)
+    ):
+        told = list(group)
+        now = [change.new for change in told if change.new]
+        where = shown(*name)
+        if now:
+            first, last = now[0].start_line, max(each.end_line for each in now)
+            where += f":{first}" if first == last else f":{first}-{last}"
+        lines = [line for change in told[:most] for line in _lines(change)]
+        if len(told) > most:
+            lines.append(f"… and {len(told) - most} more")
+        found.append(Section(where, " > ".join(headings), tuple(lines)))
+    return found
+
+
+def _lines(change: MemoryChange) -> Iterator[str]:
+    old, new = (each and _MARK.sub("", each.key) for each in (change.old, change.new))
+    if change.kind == MOVED and change.old and new:
+        more = f" (and {change.more} more)" if change.more else ""
+        names = shown(*change.old.name), " > ".join(change.old.headings)
+        place = ", ".join(filter(None, names))
+        yield f"> {_shortened(new, 0)}{more}, moved here from {place}"
+        return
+    at = max(0, _first_difference(old, new) - LEAD) if old and new else 0
+    if max(len(old or ""), len(new or "")) <= LONGEST:
+        at = 0
+    for sign, text in (("-", old), ("+", new)):
+        if text:
+            yield f"{sign} {_shortened(text, at)}"
+
+
+def _first_difference(old: str, new: str) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+def _shortened(text: str, start: int) -> str:
+    """Show what a passage says from a place on, as far as there is room."""
+    begin, end = ("…" if start else ""), ("…" if start + LONGEST < len(text) else "")
+    return f"{begin}{text[start : start + LONGEST]}{end}"
+
+
+def _write_json(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
+    from memcli.render.jsonio import dumps, reason
+
+    record: dict[str, Any] = {
+        "schema": "memcli.changes/1",
+        "by": found.by,
+        "since": found.since,
+        "until": found.until,
+    }
+    if question:
+        record |= {"query": question, "ranked": [_ranked(r) for r in found.ranked[:limit]]}
+    else:
+        record["days"] = [_day(each) for each in found.days]
+    record["notices"] = [reason(each) for each in found.notices]
+    skin.terminal.write(dumps(record) + "\n")
+
+
+def _day(day: LearnedThatDay) -> dict[str, Any]:
+    moves = [{"from": shown(*m.old), "to": shown(*m.new)} for m in day.learned.moves]
+    changes = [_change(each) for each in day.learned.changes]
+    counts = {
+        kind: sum(each["kind"] == kind for each in changes)
+        for kind in (ADDED, CHANGED, REMOVED, MOVED)
+    }
+    return {
+        "day": day.day,
+        "commits": list(day.commits),
+        "before": day.before,
+        "counts": counts,
+        "moves": moves,
+        "changes": changes,
+    }
+
+
+def _ranked(ranked: RankedChange) -> dict[str, Any]:
+    return {"day": ranked.day, "score": ranked.score, **_change(ranked.change)}
+
+
+def _change(change: MemoryChange) -> dict[str, Any]:
+    record: dict[str, Any] = {"kind": change.kind}
+    for side, told in (("old", change.old), ("new", change.new)):
+        if told is not None:
+            record[side] = _told(told)
+    return {**record, **({"more": change.more} if change.more else {})}
+
+
+def _told(told: MemoryPassage) -> dict[str, Any]:
+    return {
+        "source": told.name[0],
+        "path": told.name[1],
+        "start_line": told.start_line,
+        "end_line": told.end_line,
+        "heading_path": list(told.headings),
+        "citation": told.citation,
+        "text": told.text,
+    }
+
+
+WRITERS: Mapping[str, Callable[[ChangesFound, Skin, str, int | None], None]] = {
+    "text": _write_text,
+    "json": _write_json,
+    "markdown": _write_markdown,
+}

@@ -1,0 +1,1 @@
+"""The commands of `memcli agents`, one module each; `agents_command` joins them."""

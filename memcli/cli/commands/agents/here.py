@@ -1,0 +1,99 @@
+"""What surrounds a command of `memcli agents`: the machine, the state, how memcli is started."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memcli.agents import state
+from memcli.agents.places import Machine
+from memcli.agents.table import BY_NAME, NAMES, Agent
+from memcli.agents.texts import Launcher, quoted
+from memcli.api.opened import current_folder
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.choices import check
+from memcli.config.settings import user_file
+from memcli.errors import UsageError
+from memcli.workspace.locate import is_everything, is_repository, locate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MODULE = "__main__.py"  # what `python -m memcli` runs
+
+
+def this_machine() -> Machine:
+    """Describe the machine, and the project that somebody stands in."""
+    home = os.path.expanduser("~")
+    return Machine(sys.platform, home, os.environ, _project(home))
+
+
+def _project(home: str) -> str:
+    """Find the repository around the current folder, else that folder; "" for all of home."""
+    here = current_folder()
+    if here is None:
+        return ""
+    folder = here = os.path.realpath(here)
+    while not is_repository(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            folder = here
+            break
+        folder = parent
+    return "" if is_everything(folder, home) else folder
+
+
+def state_path() -> str:
+    """Name the file that tells what was written."""
+    return os.path.join(os.path.dirname(user_file(os.environ)), state.FILE)
+
+
+def launcher(workspace: Sequence[str] | None = None) -> Launcher:
+    """Tell how this memcli is started from anywhere, for a workspace that is always meant."""
+    from shutil import which
+
+    program = _whole(which(sys.argv[0]) or sys.argv[0])
+    argv: tuple[str, ...] = (program,)
+    if os.path.basename(program) == MODULE or not os.access(program, os.X_OK):
+        argv = (sys.executable, "-m", "memcli")
+    is_on_path = _whole(which("memcli") or "") == program
+    folder = _workspace(workspace)
+    for word in (*argv, folder):
+        if not word.isprintable():
+            raise UsageError(
+                f"the path {word!r} has signs that settings cannot hold", hint="memcli agents"
+            )
+    return Launcher(argv, "memcli" if is_on_path else quoted(argv), folder)
+
+
+def _whole(path: str) -> str:
+    """Name a file from the root; "" where the current folder, which it is named from, is gone."""
+    here = "" if os.path.isabs(path) else current_folder()
+    return "" if here is None else os.path.normpath(os.path.join(here, path))
+
+
+def _workspace(given: Sequence[str] | None) -> str:
+    """Name the workspace that was given; "" for the one of each project."""
+    if not given:
+        return ""
+    if len(given) > 1:
+        raise UsageError(
+            f"an agent is given one workspace, and -w names {len(given)}", hint=f"-w {given[0]}"
+        )
+    [folder] = given
+    if folder.startswith("@"):
+        from memcli.config.workspaces import folder_of_name
+
+        folder = folder_of_name(folder, os.environ)
+    return locate(folder, None, current_folder()).root
+
+
+def named_agent(name: str | None) -> Agent:
+    """Find an agent; UsageError where none, or an unknown one, is named."""
+    if name is None:
+        raise UsageError(
+            f"--for names the agent: {', '.join(NAMES)}",
+            hint="memcli agents",
+        )
+    check("--for", [name], NAMES)
+    return BY_NAME[name]

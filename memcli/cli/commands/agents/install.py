@@ -1,0 +1,126 @@
+"""`memcli agents install`: wire memcli into an agent, or show what that would change."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.choices import check
+from memcli.cli.terminal import Terminal
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
+
+    from memcli.agents.table import Agent, PartPlace
+    from memcli.cli import options
+
+# What is wired where nothing is said: tools to ask with, and the line without which agents do not
+# ask. Hooks run at each prompt and a skill repeats the line: they are for who wants them.
+USUAL = ("mcp", "instructions")
+_PACKAGE = "mcp"  # what the server is built on
+
+
+def command(
+    agent_name: Annotated[
+        str | None,
+        typer.Option("--for", metavar="AGENT", help="The agent, as memcli agents names it."),
+    ] = None,
+    scope: Annotated[
+        str,
+        typer.Option(
+            metavar="SCOPE",
+            help="user: in all projects; project: the repository of the current folder.",
+        ),
+    ] = "user",
+    parts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="PARTS",
+            help="Of mcp, hooks, skill and instructions, with commas between.",
+            show_default="mcp,instructions",
+        ),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Write it; without, only what would change is shown.")
+    ] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:  # fmt: skip
+    """Wire memcli into an agent: show what would change, and write it with --apply.
+
+    With -w the agent is given that workspace everywhere, else that of each project.
+
+    Examples: memcli agents install --for claude-code      memcli agents install --for codex --apply
+    """
+    from memcli.agents.table import SCOPES
+    from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
+    from memcli.cli.commands.agents.running import AgentJob, run
+
+    agent = named_agent(agent_name)
+    check("--scope", [scope], SCOPES)
+    terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
+    machine = this_machine()
+    if scope == "project" and not machine.project:
+        raise UsageError(
+            "the current folder is in no project: it is all of your home folder",
+            hint="go to a repository, or leave --scope out",
+        )
+    places = _places(agent, scope, _parts(agent, scope, parts, terminal))
+    started = launcher(workspace)
+    job = AgentJob(
+        agent, "install", scope, tuple(place.part for place in places), is_applied=apply,
+        as_json=as_json, workspace=tuple(workspace or ()),
+    )  # fmt: skip
+    run(job, terminal, lambda planner: planner.install(agent, places, started), machine)
+    return ExitCode.OK
+
+
+def _parts(
+    agent: Agent, scope: str, given: Sequence[str] | None, terminal: Terminal
+) -> tuple[str, ...]:
+    """Read the parts that are wanted; without a word the usual ones that can be had."""
+    from importlib.util import find_spec
+
+    from memcli.agents.table import MCP, PARTS
+
+    has_server = find_spec(_PACKAGE) is not None
+    install = "pip install 'memcli[mcp]'"
+    if given is None:
+        usual = [part for part in USUAL if agent.place(part, scope)]
+        if not has_server and MCP in usual:
+            terminal.say(f"Without the tools, for the package mcp is not installed: {install}")
+            usual.remove(MCP)
+        return tuple(usual)
+    words = [word.strip() for each in given for word in each.split(",") if word.strip()]
+    check("--with", words or [""], PARTS)
+    if MCP in words and not has_server:
+        raise UsageError(
+            "the server speaks through the package mcp, which is not installed", hint=install
+        )
+    return tuple(part for part in PARTS if part in words)
+
+
+def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
+    """Find where the parts go; UsageError for one that the agent does not have."""
+    from memcli.agents.table import PARTS, SCOPES
+
+    has = [part for part in PARTS if agent.place(part, scope)]
+    missing = [part for part in parts if part not in has]
+    if not missing and parts:
+        return [place for part in parts if (place := agent.place(part, scope))]
+    other = next(each for each in SCOPES if each != scope)
+    elsewhere = [part for part in missing or PARTS if agent.place(part, other)]
+    named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can wire"
+    line = f"memcli agents install --for {agent.name}"
+    if elsewhere:
+        hint = f"{line} --scope {other} --with {','.join(elsewhere)}"
+        raise UsageError(f"{named} in the scope {scope}", hint=hint)
+    raise UsageError(f"{named}: it has {', '.join(has)}", hint=f"{line} --with {','.join(has)}")

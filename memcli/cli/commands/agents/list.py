@@ -1,0 +1,77 @@
+"""`memcli agents`: which agents are here, what they remember, and what is wired."""
+
+from __future__ import annotations
+
+import os
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.terminal import Terminal
+from memcli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.agents.places import Machine
+    from memcli.agents.table import Agent
+    from memcli.cli import options
+
+
+def command(
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """List the agents found here, what memcli finds of their memory, and what is wired.
+
+    Examples: memcli agents      memcli agents list --json
+    """
+    from memcli.agents.state import load
+    from memcli.agents.table import AGENTS
+    from memcli.agents.wired import is_here, wires
+    from memcli.cli.commands.agents.here import launcher, state_path, this_machine
+
+    terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
+    machine, path, started = this_machine(), state_path(), launcher(workspace)
+    state = load(path)
+    record = {
+        "schema": "memcli.agents/1",
+        "project": machine.project,
+        "state": path,
+        "agents": [
+            {
+                "name": agent.name,
+                "title": agent.title,
+                "here": is_here(agent, machine),
+                "memory": _memory(agent, machine),
+                "wired": [wire._asdict() for wire in wires(agent, machine, state, started)],
+            }
+            for agent in AGENTS
+        ],
+    }
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        terminal.write(dumps(record) + "\n")
+        return ExitCode.OK
+    from memcli.cli.agents_output import remarks, table
+
+    terminal.write(table(record, terminal))
+    for line in remarks(record):
+        terminal.say(line)
+    return ExitCode.OK
+
+
+def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
+    """List the memories of an agent that exist here."""
+    from memcli.workspace.locate import Surroundings
+    from memcli.workspace.presets import find
+
+    if not agent.preset:
+        return []
+    root = os.path.realpath(machine.project or machine.home)
+    found = find((agent.preset,), Surroundings(root, machine.home, machine.environ))
+    return [{"name": source.name, "path": source.root} for source in found.sources]

@@ -1,0 +1,143 @@
+"""`memcli bench calibrate`: fit how sure a hit of this model is, on the user's own questions."""
+
+from __future__ import annotations
+
+import os
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.commands.bench import running
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
+
+    from memcli.bench.calibration import Sample
+    from memcli.bench.metrics import Range
+    from memcli.bench.queries import Query
+    from memcli.cli import options
+    from memcli.search.hits import Hit
+
+ANSWERS = 100  # passages an answer; the lead is told by the tenth
+
+
+def command(
+    queries: Annotated[
+        str | None,
+        typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be kept and keep nothing.")
+    ] = False,
+    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Fit confidence and verdict to the model of this index, on your own questions.
+
+    Each question is asked as it is, and without the lines that answer it. The constants are kept
+    beside your configuration, for every workspace of the same model; delete the file to go back.
+
+    Examples: memcli bench calibrate questions.jsonl      memcli bench calibrate --dry-run
+    """
+    from memcli.bench import calibration
+    from memcli.render.jsonio import dumps
+
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    name, asked = running.questions(queries, skin, silent=False)
+    judged = [query for query in asked if query.relevant]
+    if not no_sync:
+        running.bring_in_step(skin, silent=False)
+    fingerprint, samples = _samples(skin, judged)
+    fitted = calibration.fit(samples)
+    if fitted is None:
+        right = sum(each.is_right for each in samples)
+        raise UsageError(
+            f"{name} is too little to fit: of {len(judged)} judged questions {right} are answered,"
+            f" and {calibration.LEAST} are needed",
+            hint="memcli bench quality --help" if judged else "memcli bench init",
+        )
+    path = skin.memory.calibration_file
+    if not dry_run:
+        from memcli.config.calibration import write
+
+        write(path, {fingerprint: fitted.constants})
+    record = {
+        "schema": "memcli.bench-calibrate/1",
+        "file": path,
+        "written": not dry_run,
+        "fingerprint": fingerprint,
+        "questions": os.path.basename(name),
+        "judged": len(judged),
+        "answers": len(samples),
+        "right": sum(each.is_right for each in samples),
+        "area": fitted.area,
+        "by_words": fitted.by_words,
+        "constants": fitted.constants._asdict(),
+    }
+    terminal = skin.terminal
+    if as_json:
+        terminal.write(dumps(record) + "\n")
+    else:
+        terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
+    model = fingerprint.partition(";")[0] or "words alone"
+    kept = "Nothing is kept" if dry_run else f"Kept in {path}"
+    terminal.say(terminal.safe_line(f"{kept}, for {model}."))
+    return ExitCode.OK
+
+
+def _samples(skin: Skin, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
+    """Ask all questions in both ways; beside the answers the fingerprint of their vectors.
+
+    Without vectors it is "", that of words alone.
+    """
+    search = running.Searcher(skin, limit=ANSWERS)
+    usual = search.options._replace(min_score=0.0)
+    chunks = _chunks(skin)
+    told: list[tuple[str, Sample]] = []
+    for query in judged:
+        held = {chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)}
+        for outside in (frozenset[int](), frozenset(held)):
+            search.options = usual._replace(inner=usual.inner._replace(outside=outside))
+            told.append(_answered(search, query, is_whole=not outside))
+    by = [fingerprint for fingerprint, _ in told]
+    most = max(by, key=by.count, default="")
+    return most, [sample for fingerprint, sample in told if fingerprint == most]
+
+
+def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tuple[str, Sample]:
+    """Ask one question; an answer without its lines holds none of them, so it is not right."""
+    from memcli.bench.calibration import FIRST, sample_of
+    from memcli.bench.quality import passages
+
+    left: dict[str, Sequence[Hit]] = {}
+    answer = search(query.text, query.date, left.__setitem__)
+    first = passages(answer)[:FIRST]
+    is_right = any(shown.touches(wanted) for shown in first for wanted in query.relevant)
+    sample = sample_of(
+        left.get("floor", ()),
+        answer.fused,
+        rarity=answer.rarity,
+        is_right=is_right,
+        is_whole=is_whole,
+    )
+    return answer.fingerprint, sample
+
+
+def _chunks(skin: Skin) -> list[tuple[Range, int]]:
+    """Give the lines of every chunk, with its number."""
+    from memcli.bench.metrics import Range
+    from memcli.store.records import Reach
+
+    with skin.memory.store.snapshot() as snapshot:
+        excerpts = snapshot.excerpts_of(list(snapshot.known()), Reach())
+        abouts = [excerpt.about for excerpt in excerpts]
+    return [(Range(a.path, a.start_line, a.end_line, a.source), a.chunk_id) for a in abouts]

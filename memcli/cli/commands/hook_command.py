@@ -1,0 +1,246 @@
+"""`memcli hook`: what an agent runs at the start of a session, at each prompt, and at its ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.choices import check
+from memcli.cli.hook_reply import LIMIT_SECONDS, REPLY
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.config.settings import cache_folder
+from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
+from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, reply
+from memcli.hook.incoming import read_object
+from memcli.hook.session import SUGGESTED, WISHED, SessionFile, prune, session_path
+from memcli.record import Record
+from memcli.render.sanitize import visible_line
+
+if TYPE_CHECKING:
+    from typing import Annotated, Any
+
+    import typer
+
+    from memcli.cli import options
+    from memcli.hook.agents import Happening
+
+# What a hook does for the index on its way, at most: a search does more.
+BOUNDS = {"sync.files": 20, "sync.parts": 16, "sync.first": 50}
+SHOWN_NAME = 40  # characters of an event that is not ours
+HOOKS = "hooks"  # the folder of sessions, in the cache
+_AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
+_CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
+_KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
+_BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
+_AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
+
+
+def command(
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help="session-start, prompt, pre-compact or stop.")
+    ],
+    agent: Annotated[
+        str, typer.Option("--for", metavar="AGENT", help="claude-code, codex or gemini.")
+    ] = "claude-code",
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TOKENS",
+            min=1,
+            help="Most that is added to the conversation.",
+            show_default="context.budget, or 600 for a prompt",
+        ),
+    ] = None,
+    workspace: options.Workspace = None,
+    everywhere: options.Everywhere = False,
+    presets: options.Presets = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Answer a hook of an agent: one JSON object from stdin, one to stdout, always exit 0.
+
+    The agent runs it; what to put into its settings: memcli help hooks
+
+    Examples: memcli hook prompt      memcli hook session-start --for codex
+    """
+    REPLY.take()
+    REPLY.limit(LIMIT_SECONDS, "" if quiet else _CUT_OFF)
+    if event not in EVENTS:
+        raise _no_hook(event)
+    check("--for", [agent], tuple(AGENTS))
+    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
+    line = HookLine(agent, shared, presets, budget)
+    try:
+        REPLY.write(_answer(event, line))
+    except MemcliError as error:
+        from memcli.render.reasons import sentence
+
+        line.say(sentence(error.reason))
+    return REPLY.settle()
+
+
+def _no_hook(event: str) -> UsageError:
+    from memcli.config.nearest import nearest
+
+    return UsageError(
+        f"a hook is one of {', '.join(EVENTS)}, not {event!r}",
+        hint=f"memcli hook {nearest(event, EVENTS)}",
+    )
+
+
+class HookLine(Record):
+    """What the command line of a hook says."""
+
+    agent: str
+    shared: Shared
+    presets: list[str] | None
+    budget: int | None
+
+    def open(self, given: Happening) -> Skin:
+        """Open the workspace of a conversation, which does little for its index here.
+
+        It is the one named, else that of the agent's folder, else of its project.
+        """
+        here = given.folder if os.path.isabs(given.folder) and os.path.isdir(given.folder) else None
+        here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
+        skin = make_skin(self.shared, {"files.presets": self.presets}, here=here)
+        memory = skin.memory
+        others = [each for _, _, each in memory.asked if not isinstance(each, Reason)]
+        for each in (memory, *others):
+            bounds = {name: min(each.config(name), most) for name, most in BOUNDS.items()}
+            each.config = each.config.having(bounds)
+        if not (skin.config.is_marked or memory.asked or memory.store.exists()):
+            raise NotFoundError(
+                f"{skin.config.workspace} is not marked as a workspace, and nothing is indexed",
+                hint="memcli init",
+            )
+        return skin
+
+    def session(self, given: Happening, skin: Skin) -> SessionFile | None:
+        """Give the file of a conversation; None of one without a name."""
+        if not given.session:
+            return None
+        folder = os.path.join(cache_folder(os.environ), HOOKS)
+        path = session_path(folder, self.agent, skin.config.workspace, given.session)
+        return SessionFile(path, os.urandom(8).hex())
+
+    def say(self, text: str) -> None:
+        """Tell the reason of a silence."""
+        if not self.shared.quiet:
+            sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
+
+
+def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
+    """Read what has happened, and answer it."""
+    given = _read(event, line)
+    if given is None:
+        return SILENCE
+    return reply(line.agent, given, ANSWERS[event](given, line))
+
+
+def _read(event: str, line: HookLine) -> Happening | None:
+    try:
+        if os.isatty(0):
+            line.say(_AT_A_TERMINAL)
+            return None
+        told = read_object(lambda size: os.read(0, size))
+    except OSError:  # stdin is closed
+        told = {}
+    given = happening(line.agent, event, told)
+    if given is None:
+        name = told["hook_event_name"][:SHOWN_NAME]
+        line.say(f"{name!r} is not what {line.agent} runs {event} at")
+    return given
+
+
+def _session_start(given: Happening, line: HookLine) -> str:
+    """Give the context of a session, once: a resumed one has had it."""
+    from memcli.api.assemble import context_of, wanted_of
+    from memcli.context.assemble import check_shares
+    from memcli.context.parts import markdown
+    from memcli.hook.notes import part_keys
+
+    skin = line.open(given)
+    prune(os.path.join(cache_folder(os.environ), HOOKS), skin.memory.clock.now_ns())
+    session = line.session(given, skin)
+    if session and given.source in ("clear", "compact"):
+        session.forget()
+    if session and given.source == "resume" and session.has_given():
+        return ""
+    config = skin.config
+    if line.budget is not None:
+        config = config.having({"context.budget": line.budget})
+    made = context_of(skin.memory, "", skin.today, check_shares(wanted_of(config))).assembled
+    if session and made.parts:
+        session.claim(part_keys(made.parts))
+    return markdown(made.parts, notice=made.notice)
+
+
+def _prompt(given: Happening, line: HookLine) -> str:
+    """Give the notes for a prompt that the memory has a sure answer to."""
+    from memcli.hook.prompts import has_subject, is_wish, query_of
+
+    text = query_of(given.prompt)
+    if not text:
+        return ""
+    from memcli.api.ask import ask
+    from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of
+    from memcli.search.options import options_of
+    from memcli.search.question import Question
+    from memcli.types import Filters
+
+    skin = line.open(given)
+    session = line.session(given, skin)
+    if session and is_wish(given.prompt):
+        session.claim([WISHED])
+    question = Question.read(text, skin.today, day_first=skin.has_day_first)
+    if not has_subject(question):
+        return ""
+    options = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
+    found = deserved(question, ask(skin.memory, question, options).answer)
+    claimed = session.claimed() if session else {}
+    if not found or claimed is None:
+        return ""
+    hits = fitting(found, claimed, budget=line.budget or BUDGET)
+    if session:
+        wanted = {key for hit in hits for key in keys_of(hit)}
+        lost = wanted - session.claim(wanted - set(claimed))
+        hits = [hit for hit in hits if not is_known(hit, lost)]
+    return block(hits)
+
+
+def _pre_compact(given: Happening, line: HookLine) -> str:
+    """Suggest to keep what matters before a conversation is shortened, once a session."""
+    skin = line.open(given)
+    session = line.session(given, skin)
+    if session is None:
+        return ""
+    session.forget()
+    return _suggested(_BEFORE_COMPACTING, session, skin)
+
+
+def _stop(given: Happening, line: HookLine) -> str:
+    """Suggest to keep how the person wants things, where they were told; once a session."""
+    skin = line.open(given)
+    session = line.session(given, skin)
+    if session is None or WISHED not in (session.claimed() or ()):
+        return ""
+    return _suggested(_AFTER_A_WISH, session, skin)
+
+
+def _suggested(text: str, session: SessionFile, skin: Skin) -> str:
+    is_first = skin.config.is_marked and bool(session.claim([SUGGESTED]))
+    return text if is_first else ""
+
+
+ANSWERS: Mapping[str, Callable[[Happening, HookLine], str]] = {
+    "session-start": _session_start,
+    "prompt": _prompt,
+    "pre-compact": _pre_compact,
+    "stop": _stop,
+}

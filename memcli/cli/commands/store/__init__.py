@@ -1,0 +1,1 @@
+"""The commands of `memcli store`, a module each."""

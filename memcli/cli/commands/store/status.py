@@ -1,0 +1,86 @@
+"""`memcli store status`: the shared store, its server and the workspaces in it."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.api.shared import SharedStatus
+    from memcli.cli import options
+
+INDENT = 10  # columns of the word in front
+
+
+def command(
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Show the shared store: its server, and the workspaces that this user may see.
+
+    Examples: memcli store status      memcli store status --json
+    """
+    from memcli.api import shared
+
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {}, anywhere=True)
+    found = _record(*shared.look(skin.config))
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        skin.terminal.write(dumps(found) + "\n")
+    else:
+        lines = (skin.terminal.safe_line(line) for line in _lines(found, skin))
+        skin.terminal.write("".join(f"{line}\n" for line in lines))
+    return ExitCode.OK
+
+
+def _record(look: SharedStatus, attached: str | None) -> dict[str, Any]:
+    """Describe the store as `memcli.store-status/1` does."""
+    return {
+        "schema": "memcli.store-status/1",
+        "store": look.store,
+        "server": look.server,
+        "version": look.version,
+        "pgvector": look.vector,
+        "role": look.role,
+        "standby": look.is_standby,
+        "lag_seconds": look.lag_seconds,
+        "tables": look.tables,
+        "bytes": look.bytes,
+        "attached": attached,
+        "workspaces": [{**each._asdict(), "name": str(each.name)} for each in look.workspaces],
+    }
+
+
+def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
+    kind = "standby" if found["standby"] else "primary"
+    lag = found["lag_seconds"]
+    behind = "" if lag is None else f", replication {lag:.1f} s behind"
+    size = "" if found["bytes"] is None else f", {found['bytes'] / 1e6:.1f} MB"
+    pairs = [
+        ("store", f"{found['store']} (tables {found['tables']}{size})"),
+        ("server", f"{found['server']}, version {found['version']} with pgvector"
+         f" {found['pgvector']}, {kind}{behind}"),
+        ("role", found["role"]),
+        ("here", _here(found["attached"], skin)),
+    ]  # fmt: skip
+    for each in found["workspaces"]:
+        changed = f", changed {each['changed_at']}" if each["changed_at"] else ", empty"
+        origin = f", written by {each['origin']}" if each["origin"] else ", written by nobody"
+        writer = f", writing now: {each['writer']}" if each["writer"] else ""
+        counted = f"{each['documents']} documents, {each['chunks']} chunks"
+        pairs.append(("workspace", f"{each['name']}: {counted}{changed}{origin}{writer}"))
+    return [f"{word:<{INDENT}} {text}" for word, text in pairs]
+
+
+def _here(attached: str | None, skin: Skin) -> str:
+    folder = skin.config.workspace
+    return f"{folder} is attached as {attached}" if attached else f"{folder} is not attached"

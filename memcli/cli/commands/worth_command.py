@@ -1,0 +1,119 @@
+"""`memcli worth`: say of each paragraph of a file what the gate would say; writes nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.errors import ExitCode, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Annotated, Any
+
+    import typer
+
+    from memcli.api.remember import Weighed
+    from memcli.cli import options
+
+SHOWN = 60  # characters of a paragraph
+_HINT = "memcli worth MEMORY.md"
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Any text; - reads stdin.")],
+    as_json: options.Json = False,
+    workspace: options.Workspace = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    color: options.Color = "auto",
+    now: options.Now = None,
+    debug: options.Debug = False,
+) -> int:
+    """Say of each paragraph what it would be worth to remember it, from 0 to 1; writes nothing.
+
+    Examples: memcli worth notes.md      memcli worth - < notes.md
+    """
+    from memcli.api.remember import Wish, weigh
+
+    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    text = _read(file, skin)
+    found, notices = weigh(skin.memory, text, Wish(gate=True), place=_place(file, skin))
+    for reason in notices:
+        skin.terminal.advise(reason)
+    if as_json:
+        from memcli.render.jsonio import dumps
+
+        record = {
+            "schema": "memcli.worth/1",
+            "file": None if file == "-" else file,
+            "results": [_record(each) for each in found],
+        }
+        skin.terminal.write(dumps(record) + "\n")
+    else:
+        _write(file, found, skin)
+    return ExitCode.OK
+
+
+def _read(file: str, skin: Skin) -> str:
+    from memcli.workspace.reading import decode
+
+    most = skin.config("files.max_bytes")
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(most + 1) if sys.stdin else b""
+        else:
+            with open(file, "rb") as stream:
+                data = stream.read(most + 1)
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no file {file}", hint=_HINT) from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}", hint=_HINT) from error
+    decoded = decode(data) if len(data) <= most else f"more than {most} bytes"
+    if isinstance(decoded, str):
+        raise UsageError(f"{file} cannot be weighed: {decoded}", hint=_HINT)
+    return decoded[0]
+
+
+def _place(file: str, skin: Skin) -> tuple[str, str] | None:
+    """Name the document of the memory that a file is, so that it is not its own duplicate."""
+    if file == "-":
+        return None
+    real = os.path.realpath(file)
+    for source in skin.config.sources:
+        below = os.path.realpath(source.root) + os.sep
+        if real.startswith(below):
+            return source.name, real[len(below) :].replace(os.sep, "/")
+    return None
+
+
+def _write(file: str, found: Sequence[Weighed], skin: Skin) -> None:
+    """Write a line each: where it stands, what it is worth, keep or the rule that refuses it."""
+    terminal = skin.terminal
+    for each in found:
+        refusal = each.judged.refusal
+        where = f"{file}:{each.start_line}-{each.end_line}"
+        rule = refusal.rule if refusal else "keep"
+        at = f" {refusal.citation}" if refusal and refusal.citation else ""
+        text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"
+        line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}"
+        terminal.write_line(terminal.safe_line(line))
+    if not found:
+        terminal.say(f"{file} holds no paragraph.")
+
+
+def _record(each: Weighed) -> dict[str, Any]:
+    judged = each.judged
+    return {
+        "start_line": each.start_line,
+        "end_line": each.end_line,
+        "text": each.text,
+        "worth": judged.worth.value,
+        "novelty": judged.worth.novelty,
+        "specificity": judged.worth.specificity,
+        "kind": judged.worth.kind,
+        "refusal": judged.refusal._asdict() if judged.refusal else None,
+        "older": judged.older,
+    }

@@ -1,0 +1,80 @@
+"""The one object that a hook writes, whoever writes it: the command, its time limit, or its end.
+
+An agent takes a hook that fails for a wish: Claude Code lets no prompt through where exit code 2
+is returned. So whatever happens there is one object on stdout, and the exit code is 0.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import allocate_lock, start_new_thread
+from contextlib import suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+# What an agent waits for a hook, less the start of Python on a busy machine.
+LIMIT_SECONDS = 1.5
+_NOTHING = "{}\n"
+
+
+class HookReply:
+    """Writes once, to where stdout was when it was made."""
+
+    def __init__(self) -> None:
+        """Take nothing yet."""
+        self._sink: int | None = None
+        self._unwritten, self._forever = allocate_lock(), allocate_lock()
+        self._forever.acquire()
+
+    def take(self) -> None:
+        """Take stdout away from everybody else: what a library writes there goes to stderr."""
+        with suppress(OSError):  # closed by the caller: there is nobody to write for
+            sink = os.dup(sys.stdout.fileno())
+            self._sink = sink
+            with suppress(OSError):  # of a closed stderr
+                os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+                sys.stdout = sys.stderr  # it may believe that it can seek
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Write an object, unless one is written."""
+        import json
+
+        self._write(json.dumps(record) + "\n" if record else _NOTHING)
+
+    def limit(self, seconds: float, told: str, end: Callable[[int], object] = os._exit) -> None:
+        """Let the process `end` after so many seconds, whatever it is doing then.
+
+        What is `told` goes to stderr.
+        """
+
+        def watch() -> None:
+            self._forever.acquire(True, seconds)
+            self._write(_NOTHING)
+            with suppress(OSError):
+                os.write(sys.stderr.fileno(), told.encode("ascii"))
+            end(ExitCode.OK)
+
+        start_new_thread(watch, ())
+
+    def settle(self) -> int:
+        """Write nothing where the command could write no object; give the exit code."""
+        self._write(_NOTHING)
+        return ExitCode.OK
+
+    def _write(self, text: str) -> None:
+        if not self._unwritten.acquire(False):
+            return
+        sink = self._sink
+        with suppress(OSError):  # nobody reads
+            data = text.encode("ascii")
+            while data:
+                data = data[os.write(sys.stdout.fileno() if sink is None else sink, data) :]
+
+
+REPLY = HookReply()  # of this process

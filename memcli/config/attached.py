@@ -1,0 +1,87 @@
+"""The folders that are attached to a shared store, each with what it is called there.
+
+They stand in a file of their own beside the user's configuration, which `memcli store attach`
+writes: a workspace's own file may come with a clone, and would name somebody else's memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+
+from memcli.config.settings import user_file
+from memcli.config.sources import quoted
+from memcli.errors import ConfigError, UsageError
+
+FILE = "attached.json"
+TENANT = "default"  # of a name that says none
+SLASH = "/"
+MOST_BYTES = 1 << 20
+# Letters and digits first, so that no name looks like an option or a path.
+_PART = re.compile(r"[^\W_][\w.-]{0,63}")
+
+
+def named(text: str) -> tuple[str, str]:
+    """Read the name of a workspace: (tenant, workspace); UsageError where it cannot be one.
+
+    Example: `team/ops` -> (`team`, `ops`); `ops` -> (`default`, `ops`).
+    """
+    tenant, slash, workspace = text.rpartition(SLASH)
+    found = (tenant if slash else TENANT, workspace)
+    if all(map(_PART.fullmatch, found)):
+        return found
+    raise UsageError(
+        "a workspace of a shared store is called by letters, digits, dots, dashes and underscores,"
+        f" as in team/ops, and not {quoted(text)}",
+        hint="memcli store status",
+    )
+
+
+def written(name: tuple[str, str]) -> str:
+    """Write the name of a workspace as `named` reads it."""
+    tenant, workspace = name
+    return workspace if tenant == TENANT else f"{tenant}{SLASH}{workspace}"
+
+
+def attached(environ: Mapping[str, str]) -> dict[str, str]:
+    """Give the name of each folder that is attached; ConfigError for what memcli did not write."""
+    path = _path(environ)
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.loads(file.read(MOST_BYTES))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint=f"look at {path}") from (
+            error
+        )
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict) and all(isinstance(name, str) for name in found.values()):
+        return found
+    raise ConfigError(f"{path} is not as memcli writes it", hint=f"delete {path}, and attach again")
+
+
+def remember(environ: Mapping[str, str], folder: str, name: str | None) -> None:
+    """Note what a folder is called, or with None that it is attached no more."""
+    path = _path(environ)
+    known = attached(environ)
+    known.pop(folder, None)
+    if name is not None:
+        known[folder] = name
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        with open(os.open(f"{path}.new", flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(json.dumps(known, ensure_ascii=False, indent=1) + "\n")
+        os.replace(f"{path}.new", path)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint=f"make {path} writable"
+        ) from error
+
+
+def _path(environ: Mapping[str, str]) -> str:
+    return os.path.join(os.path.dirname(user_file(environ)), FILE)

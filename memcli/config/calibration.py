@@ -1,0 +1,69 @@
+"""The constants by which hits of a model are judged, as `memcli bench calibrate` has fitted them.
+
+One JSON file beside the user's configuration, never one of a workspace, which may come with a
+clone: {"schema": "memcli.calibrations/1", "models": {FINGERPRINT: {"bias": ..., ...}}}. It is no
+part of an index, so an index that is made anew gives the same answers. Without the file, or a
+model's entry in it, the constants are those that memcli brings along.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from math import isfinite
+
+from memcli.embedding.known import Calibration
+from memcli.errors import ConfigError
+
+SCHEMA = "memcli.calibrations/1"
+MOST_CHARS = 1_000_000
+
+
+def read(path: str) -> dict[str, Calibration]:
+    """Read all constants, by fingerprint; ConfigError for a file that holds something else."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(MOST_CHARS + 1)
+        record = json.loads(text) if len(text) <= MOST_CHARS else {}
+        if record["schema"] != SCHEMA:
+            raise ValueError(record["schema"])
+        return {fingerprint: _constants(each) for fingerprint, each in record["models"].items()}
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}", hint=f"chmod u+r {path}"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ConfigError(
+            f"{path} does not hold what memcli bench calibrate writes",
+            hint="delete it, then run memcli bench calibrate",
+        ) from None
+
+
+def write(path: str, fitted: Mapping[str, Calibration]) -> None:
+    """Add constants to those of the file, whole or not at all; ConfigError where it cannot be."""
+    models = {**(read(path) if os.path.exists(path) else {}), **fitted}
+    record = {
+        "schema": SCHEMA,
+        "models": {name: each._asdict() for name, each in sorted(models.items())},
+    }
+    made = f"{path}.{os.getpid()}.new"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(made, "w", encoding="utf-8") as file:
+            file.write(json.dumps(record, indent=1) + "\n")
+        os.replace(made, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(made)
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint=f"chmod u+w {os.path.dirname(path)}"
+        ) from None
+
+
+def _constants(record: Mapping[str, object]) -> Calibration:
+    numbers = {name: float(str(record[name])) for name in Calibration._fields}
+    if not all(map(isfinite, numbers.values())):
+        raise ValueError("no finite number")
+    return Calibration(**numbers)

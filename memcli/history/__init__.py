@@ -1,0 +1,1 @@
+"""What a memory was: the commits of its repository, read and never written."""

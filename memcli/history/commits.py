@@ -1,0 +1,142 @@
+"""Find the commit that is meant by a date or by a name, and say what it is."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+from memcli.errors import NotFoundError
+from memcli.history.git import BrokenObjectError, Git, GitObject
+from memcli.record import Record
+
+SHORT = 7  # digits of a hash that are shown
+# `Name <address> SECONDS +HHMM`, in the header of a commit.
+_COMMITTED = re.compile(rb"^committer .*> (-?\d{1,15}) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
+_FIRST_YEAR = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Commit(Record):
+    """A commit, as far as it is told of."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]  # the first one is the line it stands on
+    moment: datetime  # when it was committed, in the zone of whoever did
+
+    @property
+    def short(self) -> str:
+        """Give the beginning of its hash."""
+        return self.oid[:SHORT]
+
+    @property
+    def day(self) -> str:
+        """Give the day of it as an ISO date."""
+        return self.moment.date().isoformat()
+
+
+def commit_of(git: Git, name: str) -> Commit | None:
+    """Read a commit by any of its names; None where none is called so."""
+    try:
+        if git.info(f"{name}^{{commit}}") is None:
+            return None
+        return _parsed(git.read(f"{name}^{{commit}}"))
+    except BrokenObjectError as error:
+        raise NotFoundError(f"{name}: {error}", hint="git fsck") from None
+
+
+def commit_named(git: Git, name: str) -> Commit:
+    """Read a commit by its name; NotFoundError where none is called so."""
+    if "\n" not in name and not name.startswith("-") and (found := commit_of(git, name)):
+        return found
+    head_of(git)
+    beyond = beginning_of(git)
+    why = f"; {beyond}" if beyond else ""
+    raise NotFoundError(
+        f"no commit is called {name!r}, and it is no date{why}", hint="git log --oneline"
+    )
+
+
+def head_of(git: Git) -> Commit:
+    """Read the newest commit; NotFoundError before the first one."""
+    found = commit_of(git, "HEAD")
+    if found is None:
+        raise NotFoundError(
+            f"{_shown(git)} has no commit yet, so there is no state to go back to",
+            hint="git add --all && git commit -m notes",
+        )
+    return found
+
+
+def commit_at(git: Git, end: datetime) -> Commit:
+    """Find the last commit of the first-parent line that was made at or before a moment.
+
+    NotFoundError where all that is known is newer.
+    """
+    head = head_of(git)
+    if head.moment <= end:
+        return head
+    seconds = int((end - _FIRST_YEAR) / timedelta(seconds=1))
+    listed = git.commits("--first-parent", "--max-count=1", f"--min-age={seconds}", head.oid, "--")
+    found = commit_of(git, listed[0]) if listed and seconds >= 0 else None
+    if found is not None:
+        return found
+    oldest = first_of(git)
+    raise NotFoundError(
+        f"no commit is as old as {end.date().isoformat()}: {beginning_of(git) or _begins(oldest)}",
+        hint=f"--as-of {(oldest or head).day}",
+    )
+
+
+def first_of(git: Git) -> Commit | None:
+    """Read the oldest commit of the first-parent line, as far as it is here."""
+    listed = git.commits("--first-parent", "--max-parents=0", "--max-count=1", "HEAD", "--")
+    return commit_of(git, listed[0]) if listed else None
+
+
+def beginning_of(git: Git) -> str:
+    """Say where the history of a shallow clone ends; "" for a whole one."""
+    folder = _named_by(git.folder, "gitdir: ")
+    common = _named_by(os.path.join(folder, "commondir"), "") if folder else ""
+    if not any(os.path.isfile(os.path.join(each, "shallow")) for each in (folder, common) if each):
+        return ""
+    oldest = first_of(git)
+    return f"this clone is shallow, and its {_begins(oldest)}" if oldest else "this is shallow"
+
+
+def _named_by(path: str, lead: str) -> str:
+    """Give a folder, or the one that a file in its place names."""
+    if not os.path.isfile(path):
+        return path
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return os.path.join(os.path.dirname(path), file.read(4096).removeprefix(lead).strip())
+
+
+def _begins(oldest: Commit | None) -> str:
+    return f"history begins with {oldest.short} ({oldest.day})" if oldest else "history has no end"
+
+
+def _shown(git: Git) -> str:
+    return os.path.dirname(git.folder) if git.folder.endswith(".git") else git.folder
+
+
+def _parsed(found: GitObject) -> Commit:
+    """Read the header of a commit."""
+    header = found.data.partition(b"\n\n")[0]
+    lines = header.decode("ascii", "replace").split("\n")
+    tree = next((line[5:] for line in lines if line.startswith("tree ")), "")
+    parents = tuple(line[7:] for line in lines if line.startswith("parent "))
+    return Commit(found.oid, tree, parents, _moment(header))
+
+
+def _moment(header: bytes) -> datetime:
+    """Give the moment of a commit; 1970 where it tells none that a calendar has."""
+    told = _COMMITTED.search(header)
+    if told is None:
+        return _FIRST_YEAR
+    minutes = int(told[3]) * 60 + int(told[4])
+    ahead = timedelta(minutes=-minutes if told[2] == b"-" else minutes)
+    try:
+        return (_FIRST_YEAR + timedelta(seconds=int(told[1]))).astimezone(timezone(ahead))
+    except (ValueError, OverflowError):
+        return _FIRST_YEAR

@@ -1,0 +1,241 @@
+"""Ask the git program for objects of a repository, in a way that lets the repository run nothing.
+
+Whoever made the repository wrote its configuration. `cat-file` and `rev-list` read neither index
+nor work tree, so that no filter, hook, text conversion or file monitor of it has an occasion; what
+is left (the fetch of a missing object) needs a second program, and git is told of no folder that
+holds one, and of no protocol that it may speak. It never asks for a password, locks nothing and
+believes no replacement of an object. What hangs is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from typing import IO
+
+PROGRAM = "git.exe" if sys.platform == "win32" else "git"
+ANSWER_SECONDS = 20.0  # an object of 8 MiB takes less than one
+MOST_NAME = 1000  # characters of what somebody calls a commit
+_NOWHERE = os.path.join(os.path.abspath(os.sep), "nowhere")  # a folder that is not there
+# What goes before any command. A list of allowed protocols that knows none allows none.
+_FLAGS = (
+    "--no-pager", "--no-optional-locks", "--no-replace-objects", f"--exec-path={_NOWHERE}",
+    "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={_NOWHERE}",
+    "-c", "log.showSignature=false",
+)  # fmt: skip
+_ENVIRON = {
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_EXEC_PATH": _NOWHERE,
+    "PATH": _NOWHERE,
+    "LC_ALL": "C",
+}
+# What the program needs of the caller's: the own configuration, and what Windows starts with.
+_KEPT = ("HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMP", "TEMP")
+
+
+class GitObject(Record):
+    """An object of a repository."""
+
+    oid: str  # its hash, in hexadecimal digits
+    kind: str  # blob | tree | commit | tag
+    size: int
+    data: bytes = b""
+
+
+class BrokenObjectError(Exception):
+    """An object is missing or cannot be read; the message says which."""
+
+
+class Git:
+    """One repository; it is closed with `close`, and every question may be its last."""
+
+    def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
+        """Take the folder that holds the objects (or a `.git` file), and the environment."""
+        self.folder = folder
+        self._program = program_of(environ)
+        kept = {name: environ[name] for name in _KEPT if name in environ}
+        self._environ = {**kept, **_ENVIRON, "GIT_DIR": folder}
+        self._answering: dict[str, Conversation] = {}
+
+    def info(self, name: str) -> GitObject | None:
+        """Give hash, kind and size of an object by any of its names; None where it is missing."""
+        return self._ask("--batch-check", name)
+
+    def read(self, name: str) -> GitObject:
+        """Read an object; BrokenObjectError where it is missing or damaged."""
+        found = self._ask("--batch", name)
+        if found is None:
+            raise BrokenObjectError(f"the object {name} is missing or damaged")
+        return found
+
+    def commits(self, *arguments: str) -> list[str]:
+        """List commits by `rev-list`; empty where it fails."""
+        command = [self._program, *_FLAGS, "rev-list", *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                env=self._environ,
+                cwd=os.sep,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=ANSWER_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return []
+        return done.stdout.decode("ascii", "replace").split("\n")[:-1]
+
+    def close(self) -> None:
+        """End the programs that were started."""
+        for each in self._answering.values():
+            each.close()
+        self._answering.clear()
+
+    def _ask(self, how: str, name: str) -> GitObject | None:
+        if "\n" in name or "\0" in name or len(name) > MOST_NAME:
+            return None
+        try:
+            if how not in self._answering:
+                command = [self._program, *_FLAGS, "cat-file", how]
+                self._answering[how] = Conversation(command, self._environ)
+            return self._answering[how].ask(name, with_data=how == "--batch")
+        except OSError as error:
+            if talk := self._answering.pop(how, None):
+                talk.close()
+            raise BrokenObjectError(f"git did not answer of {name}: {error}") from None
+
+
+class Conversation:
+    """A running `cat-file`: a name in, an object out."""
+
+    def __init__(self, command: list[str], environ: Mapping[str, str]) -> None:
+        """Start it; no folder of anybody's is its current one."""
+        self._process = subprocess.Popen(
+            command,
+            env=environ,
+            cwd=os.sep,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._buffer = b""
+
+    def ask(self, name: str, *, with_data: bool) -> GitObject | None:
+        """Ask for an object; OSError where the program ends or keeps silent."""
+        given: IO[bytes] | None = self._process.stdin
+        if given is None:
+            raise OSError("nothing to ask")
+        given.write(name.encode("utf-8", "surrogateescape") + b"\n")
+        given.flush()
+        *head, size = self._line().rsplit(b" ", 2)
+        if len(head) != 2 or not size.isdigit():  # `NAME missing`, `NAME ambiguous`
+            return None
+        oid, kind = (each.decode("ascii", "replace") for each in head)
+        data = self._take(int(size) + 1)[:-1] if with_data else b""
+        return GitObject(oid, kind, int(size), data)
+
+    def close(self) -> None:
+        """End the program, kindly first."""
+        process = self._process
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        try:
+            process.wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def __del__(self) -> None:
+        """End it with whoever asked: a command closes nothing before it returns."""
+        self.close()
+
+    def _line(self) -> bytes:
+        while b"\n" not in self._buffer:
+            self._buffer += self._more()
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _take(self, count: int) -> bytes:
+        pieces, left = [self._buffer[:count]], count - len(self._buffer)
+        self._buffer = self._buffer[count:]
+        while left > 0:
+            piece = self._more()
+            pieces.append(piece[:left])
+            self._buffer = piece[left:]
+            left -= len(piece)
+        return b"".join(pieces)
+
+    def _more(self) -> bytes:
+        """Read what there is, waiting for it as long as an answer may take."""
+        out = self._process.stdout
+        if out is None:
+            raise OSError("nothing to hear")
+        if sys.platform != "win32":
+            import select
+
+            if not select.select([out], [], [], ANSWER_SECONDS)[0]:
+                raise OSError(f"nothing in {ANSWER_SECONDS:g} seconds")
+        piece = os.read(out.fileno(), 1 << 16)
+        if not piece:
+            raise OSError("it ended")
+        return piece
+
+
+def program_of(environ: Mapping[str, str]) -> str:
+    """Find the program in the folders of PATH, never in the current one; UsageError for none."""
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        program = os.path.join(folder, PROGRAM)
+        if os.path.isabs(folder) and os.access(program, os.X_OK) and os.path.isfile(program):
+            return program
+    raise UsageError(
+        "git is not installed, and what the memory was is read by it",
+        hint="install git, then the same command",
+    )
+
+
+def repository_of(folder: str) -> tuple[str, str]:
+    """Find the repository that holds a real folder.
+
+    Gives the folder or file that names its objects, and the folder of the work tree; both are the
+    same of a bare one. UsageError where there is none.
+    """
+    place = folder
+    while True:
+        named = os.path.join(place, ".git")
+        if os.path.lexists(named):
+            return named, place
+        if _is_bare(place):
+            return place, place
+        above = os.path.dirname(place)
+        if above == place:
+            raise UsageError(
+                f"{folder} is in no git repository, so nobody knows what it was",
+                hint="memcli search QUERY --until DATE",
+            )
+        place = above
+
+
+def _is_bare(folder: str) -> bool:
+    holds = os.path.isdir
+    return (
+        os.path.isfile(os.path.join(folder, "HEAD"))
+        and holds(os.path.join(folder, "objects"))
+        and holds(os.path.join(folder, "refs"))
+    )

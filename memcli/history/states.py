@@ -1,0 +1,65 @@
+"""List the states of a memory along the line of first parents, a day at a time."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from memcli.errors import NotFoundError
+from memcli.history.commits import Commit, commit_of
+from memcli.history.git import Git
+from memcli.record import Record
+
+MOST_COMMITS = 20_000  # that are looked at
+
+
+class DayOfCommits(Record):
+    """The commits of one day, and the states before and after them."""
+
+    day: str
+    commits: tuple[Commit, ...]  # the newest first
+    before: Commit | None  # None: nothing was there
+
+
+def days_of(
+    git: Git, newest: Commit, since: date, *, behind: str = ""
+) -> tuple[list[DayOfCommits], str]:
+    """Group the commits from `newest` back to the first one before a day, the newest day first.
+
+    `behind` is the hash of a commit that ends the line as well, and is no part of it. A day is
+    that of whoever committed; the line alone decides what comes before what. The second value
+    says where the line is cut off, where it is: a shallow clone, an object that is missing.
+    """
+    line: list[Commit] = []
+    at: Commit | None = newest
+    cut = ""
+    while at is not None and at.oid != behind and at.moment.date() >= since:
+        if len(line) == MOST_COMMITS:
+            cut = f"more than {MOST_COMMITS} commits, and told back to {at.short} ({at.day})"
+            break
+        line.append(at)
+        child, at = at, None
+        if child.parents:
+            at = _parent(git, child)
+            if at is None:
+                cut = f"history is here back to {child.short} ({child.day}) alone"
+    groups: list[list[Commit]] = []
+    for each in line:
+        if groups and groups[-1][-1].day == each.day:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    before = [*(group[0] for group in groups[1:]), at][: len(groups)]
+    found = [
+        DayOfCommits(group[0].day, tuple(group), end)
+        for group, end in zip(groups, before, strict=True)
+    ]
+    if cut and found and found[-1].before is None:  # nobody knows what its first commit changed
+        found.pop()
+    return found, cut
+
+
+def _parent(git: Git, commit: Commit) -> Commit | None:
+    try:
+        return commit_of(git, commit.parents[0])
+    except NotFoundError:
+        return None

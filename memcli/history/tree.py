@@ -1,0 +1,270 @@
+"""The files of one commit, as a place that the ordinary walk and the ordinary reading take.
+
+A folder is the number of its repository and the hash of its tree: a submodule is a folder of
+another repository. What cannot be read costs itself alone. Links are not followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from memcli.checking import TYPE_CHECKING
+from memcli.history.git import BrokenObjectError, Git
+from memcli.record import Record
+from memcli.types import FileStat, Skip
+from memcli.workspace.discover import discover
+from memcli.workspace.openat import MOST
+from memcli.workspace.reading import text_of
+
+if TYPE_CHECKING:
+    from memcli.types import FileText, Listing, Source
+
+LFS = b"version https://git-lfs.github.com/spec/"
+LFS_BYTES = 1024  # of a pointer at most
+MOST_TREE_BYTES = 64 << 20  # of one folder: half a million names
+NO_FILE = "there is no such file"
+_NO_TREE = ""  # the hash of a folder that was not there
+_FOLDER, _SUBMODULE = 0o040000, 0o160000
+
+
+class TreeEntry(Record):
+    """An entry of a tree, with what `os.DirEntry` has."""
+
+    name: str
+    mode: int
+    oid: str
+    look: Callable[[str], os.stat_result]  # of a file, by its hash
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Tell whether it is a regular file."""
+        return stat.S_ISREG(self.mode)
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Tell whether it is a folder, or a submodule."""
+        return self.mode in (_FOLDER, _SUBMODULE)
+
+    def is_symlink(self) -> bool:
+        """Tell whether it is a link."""
+        return stat.S_ISLNK(self.mode)
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Give the size of a file, and what its hash begins with as its number."""
+        return self.look(self.oid)
+
+
+class CommitFiles:
+    """The files of a workspace as a tree of git has them: a `FilePlace`, and `DocumentFiles`."""
+
+    def __init__(
+        self, git: Git, tree: str, root: str, open_module: Callable[[str], Git | None]
+    ) -> None:
+        """Take the tree of the workspace, its absolute folder, and what opens a submodule there.
+
+        A submodule is named by its path below the root, in the letters of the file system.
+        """
+        self.tree, self._root, self._open_module = tree, root, open_module
+        self._repositories = [git]
+        self._top = f"0:{tree}:"
+        self._seen: dict[str, dict[str, TreeEntry]] = {}  # by folder
+
+    def listing(self, sources: tuple[Source, ...], *, max_bytes: int) -> Listing:
+        """List the documents of the sources."""
+        return discover(sources, max_bytes=max_bytes, at=self)
+
+    def read(self, root: str, path: str, *, source: str, max_bytes: int) -> FileText | Skip:
+        """Read a document, or say why it cannot be read."""
+        try:
+            folder = self.open_root(root)
+            *above, name = path.split("/")
+            for each in above:
+                folder = self.open_folder(folder, each)
+            entry = self._entry(folder, name)
+            if entry is None or not entry.is_file():
+                return Skip(source, path, "unreadable", NO_FILE)
+            status = entry.stat()
+            if status.st_size > max_bytes:
+                detail = f"{status.st_size} bytes, the limit is {max_bytes}"
+                return Skip(source, path, "too-large", detail)
+            data = self._git(folder).read(entry.oid).data
+        except FileNotFoundError:
+            return Skip(source, path, "unreadable", NO_FILE)
+        except (OSError, BrokenObjectError) as error:
+            return Skip(source, path, "unreadable", _why(error))
+        seen = FileStat(source, path, status.st_size, 0, 0, status.st_ino)
+        return text_of(seen, data)
+
+    def file(self, name: str, limit: int) -> bytes | None:
+        """Read a small file at the root of the workspace, None where there is none."""
+        return self.read_small(self._top, name, limit)
+
+    def differing(self, before: CommitFiles | None) -> Iterator[str]:
+        """Name the files that are others than before, by path; folders of one hash are not opened.
+
+        OSError where a folder of either cannot be read.
+        """
+        yield from self._differing(before, before._top if before else None, self._top, "")
+
+    def _differing(
+        self, before: CommitFiles | None, old: int | str | None, new: int | str | None, prefix: str
+    ) -> Iterator[str]:
+        theirs = before._entries(old) if before is not None and old is not None else {}
+        ours = self._entries(new) if new is not None else {}
+        for name in sorted(theirs.keys() | ours.keys()):
+            was, now = theirs.get(name), ours.get(name)
+            if was and now and (was.mode, was.oid) == (now.mode, now.oid):
+                continue
+            if any(each is not None and each.is_file() for each in (was, now)):
+                yield prefix + name
+            is_folder = [each is not None and each.is_dir() for each in (was, now)]
+            if any(is_folder):
+                inside = (
+                    before.open_folder(old, name)
+                    if before is not None and old is not None and is_folder[0]
+                    else None
+                )
+                here = self.open_folder(new, name) if new is not None and is_folder[1] else None
+                yield from self._differing(before, inside, here, f"{prefix}{name}/")
+
+    def open_root(self, path: str) -> int | str:
+        """Open the folder of a source; one that was not there holds nothing."""
+        below = os.path.relpath(path, self._root).replace(os.sep, "/")
+        folder: int | str = self._top
+        for name in () if below == "." else below.split("/"):
+            try:
+                folder = self.open_folder(folder, name)
+            except FileNotFoundError:
+                return f"0:{_NO_TREE}:"
+        return folder
+
+    def open_folder(self, parent: int | str, name: str) -> int | str:
+        """Open a folder in a folder; FileNotFoundError where there is none."""
+        entry = self._entry(parent, name)
+        if entry is None or not entry.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        number, _, above = str(parent).split(":", 2)
+        path = f"{above}{name}/"
+        if entry.mode == _SUBMODULE:
+            return self._module(entry.oid, path)
+        return f"{number}:{entry.oid}:{path}"
+
+    @contextmanager
+    def scan(self, folder: int | str) -> Iterator[Iterator[TreeEntry]]:
+        """List the entries of a folder; OSError where its tree is missing or damaged."""
+        yield iter(self._entries(folder).values())
+
+    def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
+        """Read a small file of a folder, None where there is none; a link is an OSError."""
+        entry = self._entry(folder, name)
+        if entry is None:
+            return None
+        if not entry.is_file():
+            raise OSError(errno.EINVAL, "not a regular file", name)
+        if entry.stat().st_size > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit} bytes", name)
+        return self._git(folder).read(entry.oid).data
+
+    def device(self, folder: int | str) -> int:
+        """Give the same device for all."""
+        return 0
+
+    def is_mounted(self, root: int | str, path: str) -> bool:
+        """Tell that nothing is mounted in a commit."""
+        return False
+
+    def is_empty(self, root: int | str) -> bool:
+        """Tell that no folder is empty for want of a mount."""
+        return False
+
+    def close(self, folder: int | str) -> None:
+        """Let a folder be; there is nothing to close."""
+
+    def _git(self, folder: int | str) -> Git:
+        return self._repositories[int(str(folder).partition(":")[0])]
+
+    def _entry(self, folder: int | str, name: str) -> TreeEntry | None:
+        return self._entries(folder).get(name)
+
+    def _entries(self, folder: int | str) -> dict[str, TreeEntry]:
+        """List the entries of a tree by name, read once."""
+        number, oid, _ = str(folder).split(":", 2)
+        key = f"{number}:{oid}"
+        if key not in self._seen:
+            entries = self._tree(self._git(folder), oid) if oid != _NO_TREE else ()
+            self._seen[key] = {each.name: each for each in entries}
+        return self._seen[key]
+
+    def _tree(self, git: Git, oid: str) -> list[TreeEntry]:
+        try:
+            seen = git.info(oid)
+            if seen is not None and seen.size > MOST_TREE_BYTES:
+                raise OSError(errno.EFBIG, f"the tree {oid} has {seen.size} bytes")
+            found = git.read(oid)
+        except BrokenObjectError as error:
+            raise OSError(errno.EIO, str(error)) from None
+        if found.kind != "tree":
+            raise OSError(errno.ENOTDIR, f"the object {oid} is a {found.kind}, no tree")
+
+        def look(blob: str) -> os.stat_result:
+            return _look(git, blob)
+
+        half = len(oid) // 2
+        return [
+            TreeEntry(name, mode, hash_, look) for name, mode, hash_ in _parse(found.data, half)
+        ]
+
+    def _module(self, commit: str, path: str) -> str:
+        """Open the tree that a submodule stood at; OSError where its repository is not here."""
+        git = self._open_module(path.rstrip("/"))
+        try:
+            found = git.info(f"{commit}^{{tree}}") if git else None
+        except BrokenObjectError:
+            found = None
+        if git is None or found is None:
+            raise OSError(errno.EIO, f"the commit {commit[:7]} of this submodule is not here")
+        self._repositories.append(git)
+        return f"{len(self._repositories) - 1}:{found.oid}:{path}"
+
+
+def _why(error: OSError | BrokenObjectError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return str(error)
+
+
+def _look(git: Git, oid: str) -> os.stat_result:
+    """Stat a file; OSError where it cannot be read, or holds what lies elsewhere."""
+    try:
+        found = git.info(oid)
+        if found is None:
+            raise OSError(errno.EIO, f"the object {oid} is missing or damaged")
+        if found.size <= LFS_BYTES and git.read(oid).data.startswith(LFS):
+            raise OSError(errno.EIO, "a pointer of Git LFS, whose file is not in the repository")
+    except BrokenObjectError as error:
+        raise OSError(errno.EIO, str(error)) from None
+    times = {"st_mtime_ns": 0, "st_ctime_ns": 0}
+    inode = int(oid[:16], 16) & MOST
+    return os.stat_result((stat.S_IFREG, inode, 0, 1, 0, 0, found.size, 0, 0, 0), times)
+
+
+def _parse(data: bytes, half: int) -> Iterator[tuple[str, int, str]]:
+    """Give name, mode and hash of the entries of a tree; OSError where it is cut off.
+
+    Hashes take `half` bytes. A name that no file can have is passed over.
+    """
+    at = 0
+    while at < len(data):
+        end = data.find(b"\0", at)
+        mode, space, name = data[at:end].partition(b" ")
+        if end < 0 or not space or end + half >= len(data):
+            raise OSError(errno.EIO, "a tree is damaged")
+        at = end + 1 + half
+        try:
+            kind = int(mode, 8)
+        except ValueError:
+            raise OSError(errno.EIO, "a tree is damaged") from None
+        if name not in (b"", b".", b"..") and b"/" not in name:
+            yield os.fsdecode(name), kind, data[end + 1 : at].hex()

@@ -1,0 +1,87 @@
+"""What agents send to their hooks, and what they take back: a table for each agent; pure.
+
+All three send one object with `session_id`, `cwd` and `hook_event_name`, and read one object:
+
+claude-code  code.claude.com/docs/en/hooks; `HookInput` and `SyncHookJSONOutput` in
+             anthropics/claude-agent-sdk-python, src/claude_agent_sdk/types.py. SessionStart has
+             `source`, startup | resume | clear | compact; UserPromptSubmit has `prompt`; both take
+             `hookSpecificOutput.additionalContext`. PreCompact and Stop have no context to give but
+             by going on (Stop), so they get `systemMessage`, which the person reads.
+codex        openai/codex, codex-rs/hooks/schema/generated/*.command.{input,output}.schema.json:
+             the same names, no other key allowed, and no `hookSpecificOutput` of PreCompact, Stop.
+gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`source` startup |
+             resume | clear) and BeforeAgent (`prompt`) take the context; PreCompress, AfterAgent
+             and SessionEnd `systemMessage` alone.
+
+A hook never sends `decision`, `continue` or `reason`: it stops nobody.
+"""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+EVENTS = ("session-start", "prompt", "pre-compact", "stop")
+SILENCE: Mapping[str, Any] = {}  # what every agent takes for nothing
+
+_CONTEXT, _MESSAGE = "additionalContext", "systemMessage"
+# By our name of an event: its names, and the key of what may be told there.
+_Table = dict[str, tuple[tuple[str, ...], str]]
+_CLAUDE_CODE: _Table = {
+    "session-start": (("SessionStart",), _CONTEXT),
+    "prompt": (("UserPromptSubmit",), _CONTEXT),
+    "pre-compact": (("PreCompact",), _MESSAGE),
+    "stop": (("Stop",), _MESSAGE),
+}
+_GEMINI: _Table = {
+    "session-start": (("SessionStart",), _CONTEXT),
+    "prompt": (("BeforeAgent",), _CONTEXT),
+    "pre-compact": (("PreCompress",), _MESSAGE),
+    "stop": (("AfterAgent", "SessionEnd"), _MESSAGE),
+}
+AGENTS: Mapping[str, _Table] = {
+    "claude-code": _CLAUDE_CODE,
+    "codex": _CLAUDE_CODE,
+    "gemini": _GEMINI,
+}
+
+
+class Happening(Record):
+    """What an agent says has happened; "" for what it does not say."""
+
+    event: str  # of EVENTS
+    name: str  # the agent's own
+    session: str
+    folder: str
+    source: str  # why a session starts
+    prompt: str
+
+
+def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | None:
+    """Read what an agent sent; None where that is another event than this hook is for."""
+
+    def text(key: str) -> str:
+        value = told.get(key)
+        return value if isinstance(value, str) else ""
+
+    names = AGENTS[agent][event][0]
+    name = text("hook_event_name") or names[0]
+    if name not in names:
+        return None
+    return Happening(event, name, text("session_id"), text("cwd"), text("source"), text("prompt"))
+
+
+def reply(agent: str, of: Happening, text: str) -> Mapping[str, Any]:
+    """Write what a hook answers; nothing to say is silence."""
+    if not text:
+        return SILENCE
+    # Half a pair of surrogates cannot be written as UTF-8, and some parsers of JSON refuse it.
+    text = text.encode("utf-8", "replace").decode()
+    key = AGENTS[agent][of.event][1]
+    if key == _MESSAGE:
+        return {key: text}
+    return {"hookSpecificOutput": {"hookEventName": of.name, key: text}}

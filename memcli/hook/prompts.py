@@ -1,0 +1,109 @@
+"""Tell what in a prompt is worth a search; pure."""
+
+from __future__ import annotations
+
+import re
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memcli.search.question import Question
+
+LEAST_WIDTH = 10  # characters, as in "yes, do it"
+# Of a longer prompt its beginning and its end are searched by, where what is asked stands.
+MOST_CHARACTERS = 1000
+_MOST_LOOKED_AT = 20_000  # characters at either end
+_FIRST_WIDE = "\u2e80"
+# What a person has the agent run, and what the agent itself puts in the place of a prompt.
+_NOT_SAID = re.compile(r"[/!$][a-z][\w:.-]*(?:\s|$)|<[a-z][\w-]*>")
+_FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+# In most of what `preferences` takes for a wish; to look for them costs next to nothing.
+_WISH_STEMS = (
+    "prefer", "rather", "always", "never", "from now on", "remember that", "keep in mind",
+    "going forward", "moving forward", "call me", "each time i", "every time i", "whenever i",
+    "bevorzuge", "lieber", "immer", "niemals", "stets", "ab jetzt", "ab sofort", "nenn",
+    "prefiero", "siempre", "nunca", "en adelante", "préfère", "toujours", "désormais",
+    "以后", "以後", "喜欢", "喜歡", "偏好", "总是", "總是", "不要再", "叫我",
+    "今後", "これから", "いつも",
+)  # fmt: skip
+# A prompt quotes and writes options; it asks for nothing to the letter and leaves nothing out.
+_OPERATORS = re.compile(r"""["“”„«»「」*]|(?<!\S)-+(?=\S)""")
+
+# What a conversation is carried on with. A prompt of nothing else is about no subject, whatever
+# chat in the memory has the same words.
+_ENGLISH_TALK = """
+    able absolutely actually advance ahead all alright amazing another answer answers anything
+    anyway apologies appreciate approach ask asking away awesome back bad begin better bit bored
+    brilliant busy bye call careful carry clear clearer close come continue cool correct day done
+    easier easy else end enough evening everything exactly excellent explain fantastic far fast
+    faster favor favour feel fine finish finished first forget found friday fun funny get give
+    glad go going good goodbye got great guess guys ha haha happen happens happy hard hear hello
+    help helpful helps hey hi hmm hold hope hurry idea impressive interesting joke keep kind know
+    last later lazy leave left less let lets line little long look looking looks lot lovely make
+    makes making many maybe mean means meant mind minute minutes moment monday mondays morning
+    much need needed needs never nevermind next nice night no nope nothing now oh ok okay one ones
+    oops option options order part pause perfect perfectly pick please point possible pretty
+    probably proceed put question questions quick quickly quite ready really reason repeat reply
+    rest result right same saturday say saying second see seem seems sense short shorter show
+    simple simpler skip slow slower slowly soon sorry sound sounds start started stay step steps
+    still stop stuff suggest suggestion suggestions summarise summarize summary sunday super sure
+    surely take takes taking talk tell thank thanks thing things think thinking third thought
+    thursday time times tired today tomorrow tonight totally tried true try trying tuesday turn
+    two ugh understand understood undo useful version wait waiting want wanted wants way wednesday
+    week weekend weird welcome well wish wonder wonderful word words worked working works worries
+    worry wow write wrong yeah yep yes yesterday yet
+"""
+_GERMAN_TALK = """
+    abend alles anders anfangen antwort aufhören ausgezeichnet bescheid besser bisschen bitte
+    danke dankeschön denke denkst dienstag donnerstag einfach einfacher ende endlich
+    entschuldigung erkläre erklären erklärst ersten etwas feierabend fertig frage fragen freitag
+    funktioniert fühlst ganz geht gehts genau genug gerade gern gerne gesagt glaube gleich gut
+    gute guten guter haha hallo halt helfen hilfe hilfst hört idee ideen interessant ja jetzt klar
+    klasse klingt kurz kürzer lange langsam langsamer lass lassen leider letzten lieber los mach
+    mache machen machst meinst meinte mittwoch moin moment montag morgen na nacht nee nehme nehmen
+    nein noch nochmal nächste nächsten ok okay passt pause perfekt prima probier probiere
+    probieren richtig sache sag sagen samstag schade schau schaue schlecht schnell schneller
+    schritt schritte schön schöne schönen servus sieht sonntag später stimmt stopp super tag tage
+    toll tschüss tu tun verstanden verstehe verstehst versuch versuche versuchen vielen vielleicht
+    vorschlag warte warten weg weiter weitermachen weiß wirklich witz woche wochenende wort worte
+    zeig zeige zeit zurück zusammenfassung zuviel zweite zweiten
+"""
+_TALK = frozenset((_ENGLISH_TALK + _GERMAN_TALK).split())
+
+
+def query_of(prompt: str) -> str:
+    """Give the text to search by; "" for a prompt that asks for nothing of the memory."""
+    text = _ends(prompt, _MOST_LOOKED_AT).strip()
+    if _NOT_SAID.match(text):
+        return ""
+    text = _FENCED.sub(" ", text) if "```" in text or "~~~" in text else text
+    text = " ".join(_OPERATORS.sub(" ", text).split())
+    text = _ends(text, MOST_CHARACTERS // 2)
+    return text if _width(text) >= LEAST_WIDTH else ""
+
+
+def _ends(text: str, most: int) -> str:
+    return text if len(text) <= 2 * most else f"{text[:most]} {text[-most:]}"
+
+
+def has_subject(question: Question) -> bool:
+    """Tell that a question has a word that could be what it is about, or is one for a date."""
+    query = question.query
+    if question.dates and query.asks_for_dates_alone:
+        return True
+    return any(not term.stop and term.text.lower() not in _TALK for term in query.terms)
+
+
+def is_wish(prompt: str) -> bool:
+    """Tell that a person says how things are wanted from now on."""
+    low = prompt[:MOST_CHARACTERS].lower()
+    if not any(stem in low for stem in _WISH_STEMS):
+        return False
+    from memcli.markdown.preferences import is_preference
+
+    return is_preference(prompt[:MOST_CHARACTERS])
+
+
+def _width(text: str) -> int:
+    """Count characters, those of Chinese, Japanese and Korean twice: they say as much as two."""
+    return len(text) + sum(character >= _FIRST_WIDE for character in text)

@@ -1,0 +1,137 @@
+"""What a session has been given, in a file of its own: lines that are only ever appended.
+
+Two hooks of a session may run at once. Each writes what it is about to give in one append and reads
+the file again: of two that claim the same, the one that stands first has it. A hook that is killed
+in between has claimed what nobody saw, and nothing is given twice.
+
+A line is `CLAIMANT KEY`. A key is the digest of a line of memory, or one of the words below, which
+outlast `forget`: what was given before that is out of the model's sight.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager, suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.digests import sha256
+from memcli.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+SUGGESTED = "suggested"  # that something be remembered: once a session
+WISHED = "wished"  # the person has said how things are wanted
+_WORDS = frozenset((SUGGESTED, WISHED))
+_FORGET = "forget"
+MOST_BYTES = 1 << 20  # some 30,000 lines; a session that has had them gets no more
+OLDEST_NS = 30 * 86_400 * 10**9
+MOST_PRUNED = 10_000  # files that are looked at
+# Neither a link nor a FIFO in the place of the file may lead elsewhere or hang.
+_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def session_path(folder: str, agent: str, workspace: str, session: str) -> str:
+    """Name the file of a session; an agent's own name of it never stands in a path."""
+    whole = "\0".join((agent, workspace, session))
+    name = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return os.path.join(folder, name)
+
+
+def line_keys(source: str, path: str, lines: Iterable[str]) -> list[str]:
+    """Digest lines of a document, whichever their numbers are today."""
+    document = f"{source}\0{path}\0"
+    return [
+        sha256((document + line.strip()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        for line in lines
+    ]
+
+
+class SessionFile:
+    """The file of one session; StoreError where it cannot be used."""
+
+    def __init__(self, path: str, claimant: str) -> None:
+        """Take the path, and a word that no other process has."""
+        self._path, self._claimant = path, claimant
+
+    def claimed(self) -> dict[str, str] | None:
+        """Give who claimed which key first; None where the session has had enough."""
+        if not os.path.lexists(self._path):
+            return {}
+        with self._opened() as descriptor:
+            return self._read(descriptor)
+
+    def has_given(self) -> bool:
+        """Tell whether anything was given since it began or forgot."""
+        claimed = self.claimed()
+        return claimed is None or not _WORDS.issuperset(claimed)
+
+    def claim(self, keys: Collection[str]) -> frozenset[str]:
+        """Claim keys, and give those that nobody had claimed before."""
+        with self._opened() as descriptor:
+            self._append(descriptor, sorted(keys))
+            owners = self._read(descriptor) or {}
+        return frozenset(key for key in keys if owners.get(key) == self._claimant)
+
+    def forget(self) -> None:
+        """Begin anew: what was given so far may be given again."""
+        with self._opened() as descriptor:
+            self._append(descriptor, [_FORGET])
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        try:
+            descriptor = self._open()
+            try:
+                yield descriptor
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StoreError(
+                f"what this session was given cannot be kept: {error.strerror or error}",
+                hint="set XDG_CACHE_HOME to a folder that can be written",
+            ) from error
+
+    def _open(self) -> int:
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _SAFELY
+        descriptor = os.open(self._path, flags, 0o600)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+        raise OSError(f"{self._path} is no plain file")
+
+    def _append(self, descriptor: int, keys: Sequence[str]) -> None:
+        text = "".join(f"{self._claimant} {key}\n" for key in keys)
+        # The newline in front ends what a full disk may have left of an earlier line.
+        os.write(descriptor, f"\n{text}".encode())
+
+    def _read(self, descriptor: int) -> dict[str, str] | None:
+        if os.fstat(descriptor).st_size > MOST_BYTES:
+            return None
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        pieces = []
+        while piece := os.read(descriptor, MOST_BYTES):
+            pieces.append(piece)
+        return _owners(b"".join(pieces).decode("ascii", "replace"))
+
+
+def _owners(text: str) -> dict[str, str]:
+    owners: dict[str, str] = {}
+    for line in text.split("\n"):
+        claimant, _, key = line.partition(" ")
+        if key == _FORGET:
+            owners = {word: owner for word, owner in owners.items() if word in _WORDS}
+        elif key:
+            owners.setdefault(key, claimant)
+    return owners
+
+
+def prune(folder: str, now_ns: int) -> None:
+    """Remove the files of sessions that nobody has gone on with for long."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for _, entry in zip(range(MOST_PRUNED), entries, strict=False):
+            with suppress(OSError):
+                if now_ns - entry.stat(follow_symlinks=False).st_mtime_ns > OLDEST_NS:
+                    os.unlink(entry.path)

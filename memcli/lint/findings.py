@@ -1,0 +1,54 @@
+"""What a rule finds, and the codes of all rules; data alone."""
+
+from __future__ import annotations
+
+from memcli.record import Record
+from memcli.types import cite, shown
+
+# By code, what it is called in a sentence. A code stays what it is: gates name it.
+CODES = {
+    "secret": "a key or a token stands in a note",
+    "duplicate": "the same words stand elsewhere",
+    "near-duplicate": "nearly the same words stand elsewhere",
+    "contradiction": "a newer note says that this has changed",
+    "broken-link": "a link leads nowhere",
+    "unmatched-glob": "a setting names documents that do not exist",
+    "stale-task": "a task has been open for long",
+    "long-memory": "MEMORY.md is longer than agents read",
+    "undated-log": "a log has no date that is understood",
+    "invalid-summary": "a summary does not hold",
+}
+SECRET, DUPLICATE, NEAR_DUPLICATE, CONTRADICTION, BROKEN_LINK = tuple(CODES)[:5]
+UNMATCHED_GLOB, STALE_TASK, LONG_MEMORY, UNDATED_LOG, INVALID_SUMMARY = tuple(CODES)[5:]
+
+
+class FoundAt(Record):
+    """Lines of a document, from 1 and both included; a whole document has none."""
+
+    source: str
+    path: str
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def citation(self) -> str:
+        """Name them as `get` takes them."""
+        if self.first is None or self.last is None:
+            return shown(self.source, self.path)
+        return cite(self.source, self.path, self.first, self.last)
+
+
+class Finding(Record):
+    """Something that is wrong."""
+
+    code: str  # one of CODES
+    at: FoundAt | None  # None of a setting
+    message: str  # neither a capital nor a full stop; places stand in `others`
+    others: tuple[FoundAt, ...] = ()  # what it is like, is corrected by, or leads to
+
+
+def order(finding: Finding) -> tuple[str, str, int, str]:
+    """Sort by place; what has no place comes last."""
+    if finding.at is None:
+        return "\uffff", "", 0, finding.message
+    return finding.at.source, finding.at.path, finding.at.first or 0, finding.code

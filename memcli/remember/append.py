@@ -1,0 +1,256 @@
+"""Append to a file of the workspace: one locked write at its end, synced; the shell of `remember`.
+
+No link is followed on the way. A new file appears with its first note in it or not at all. What a
+full disk cuts short is taken back before the lock is let go.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, NotFoundError, UsageError
+from memcli.record import Record
+from memcli.workspace import openat
+
+if TYPE_CHECKING:
+    from memcli.remember.block import Placed
+
+# Hidden, so that no index ever lists it.
+_TEMPORARY = ".memcli-remembering-"
+WAIT_SECONDS = 60.0
+_RETRY_SECONDS = 0.01
+MOST_BYTES = 8 << 20  # of a file that grows; a larger one is not indexed
+
+
+class Appended(Record):
+    """An append as it was made, or is about to be."""
+
+    path: str
+    before: int  # bytes that the file had
+    data: bytes
+    is_new: bool  # the file was made for it
+    first_line: int
+    last_line: int
+
+
+Make = Callable[["bytes | None"], "Placed"]
+Told = Callable[[Appended], None]
+
+
+def append(
+    root: str,
+    path: str,
+    make: Make,
+    *,
+    announce: Told,
+    sleep: Callable[[float], None],
+) -> Appended:
+    """Write behind a file below a root what `make` makes of its bytes, None for no file.
+
+    `announce` is told before the write. What `make` raises is passed on, with nothing written.
+    UsageError where it cannot be written, BusyError where another process does not let go of it.
+    """
+    with _explained(root, path), _opened(root, path) as (folder, name):
+        while True:
+            try:
+                descriptor = openat.open_to_append(folder, name)
+            except FileNotFoundError:
+                made = _make_new(folder, name, path, make, announce)
+                if made is not None:
+                    return made
+                continue  # another process has made it meanwhile
+            try:
+                _lock(descriptor, path, sleep)
+                if _is_at(folder, name, descriptor):
+                    return _append_to(descriptor, path, make, announce)
+            finally:
+                os.close(descriptor)
+
+
+def read(root: str, path: str) -> bytes | None:
+    """Read a file below a root; None where there is none."""
+    with (
+        _explained(root, path),
+        suppress(FileNotFoundError),
+        _opened(root, path, make=False) as (folder, name),
+    ):
+        descriptor = openat.open_file(folder, name)
+        try:
+            return _whole(descriptor, path)
+        finally:
+            os.close(descriptor)
+    return None
+
+
+def take_back(root: str, last: Appended, *, sleep: Callable[[float], None]) -> str:
+    """Cut an append off again if it stands as it was written, else say why it does not."""
+    with _explained(root, last.path), _opened(root, last.path, make=False) as (folder, name):
+        try:
+            descriptor = openat.open_to_append(folder, name)
+        except FileNotFoundError:
+            return "the file is gone"
+        try:
+            _lock(descriptor, last.path, sleep)
+            data = _whole(descriptor, last.path)
+            if data[last.before : last.before + len(last.data)] != last.data:
+                return "its lines have changed since"
+            if len(data) > last.before + len(last.data):
+                return "more was written behind it"
+            if last.is_new:
+                openat.remove(folder, name)
+            else:
+                os.ftruncate(descriptor, last.before)
+                os.fsync(descriptor)
+            return ""
+        finally:
+            os.close(descriptor)
+
+
+def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None:
+    """Write the rest of an append that was killed within its write, if nobody wrote since."""
+    with suppress(OSError, UsageError), _opened(root, last.path, make=False) as (folder, name):
+        descriptor = openat.open_to_append(folder, name)
+        try:
+            _lock(descriptor, last.path, sleep)
+            data = _whole(descriptor, last.path)
+            begun = data[last.before :]
+            if 0 < len(begun) < len(last.data) and last.data.startswith(begun):
+                _write(descriptor, last.data[len(begun) :], len(data))
+        finally:
+            os.close(descriptor)
+
+
+def _append_to(descriptor: int, path: str, make: Make, announce: Told) -> Appended:
+    data = _whole(descriptor, path)
+    placed = make(data)
+    made = Appended(path, len(data), placed.data, False, placed.first_line, placed.last_line)
+    announce(made)
+    _write(descriptor, placed.data, len(data))
+    return made
+
+
+def _write(descriptor: int, data: bytes, before: int) -> None:
+    """Write at the end in one call; what of it did not fit is no part of the file."""
+    try:
+        if os.write(descriptor, data) == len(data):
+            os.fsync(descriptor)
+            return
+        error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as failed:
+        error = failed
+    if before < os.fstat(descriptor).st_size <= before + len(data):
+        os.ftruncate(descriptor, before)
+    raise error
+
+
+def _make_new(
+    folder: int | str, name: str, path: str, make: Make, announce: Told
+) -> Appended | None:
+    """Make a file with its first note in it; None where another process was sooner."""
+    placed = make(None)
+    made = Appended(path, 0, placed.data, True, placed.first_line, placed.last_line)
+    _sweep(folder)
+    temporary = f"{_TEMPORARY}{os.getpid()}-{name}"
+    descriptor = openat.create_file(folder, temporary)
+    try:
+        openat.try_lock(descriptor)
+        announce(made)
+        _write(descriptor, placed.data, 0)
+        openat.rename_new(folder, temporary, name)
+    except BaseException as error:
+        with suppress(OSError):
+            openat.remove(folder, temporary)
+        # One who looked for leftovers may have come between the file and its lock.
+        if isinstance(error, FileExistsError | FileNotFoundError):
+            return None
+        raise
+    finally:
+        os.close(descriptor)
+    openat.sync_folder(folder)
+    return made
+
+
+def _sweep(folder: int | str) -> None:
+    """Remove what killed processes were making: nobody holds the lock of it."""
+    for name in os.listdir(folder):
+        if name.startswith(_TEMPORARY):
+            with suppress(OSError):
+                descriptor = openat.open_file(folder, name)
+                try:
+                    if openat.try_lock(descriptor):
+                        openat.remove(folder, name)
+                finally:
+                    os.close(descriptor)
+
+
+def _whole(descriptor: int, path: str) -> bytes:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    data = openat.read_bytes(descriptor, MOST_BYTES)
+    if len(data) > MOST_BYTES:
+        raise UsageError(
+            f"{path} is larger than {MOST_BYTES} bytes, so no search would find the note",
+            hint="memcli remember --to today",
+        )
+    return data
+
+
+def _lock(descriptor: int, path: str, sleep: Callable[[float], None]) -> None:
+    waited = 0.0
+    while not openat.try_lock(descriptor):
+        if waited >= WAIT_SECONDS:
+            raise BusyError(f"another process is writing {path}", hint="the same command again")
+        sleep(_RETRY_SECONDS)
+        waited += _RETRY_SECONDS
+
+
+def _is_at(folder: int | str, name: str, descriptor: int) -> bool:
+    """Tell that the locked file is the one that others will find: editors write files anew."""
+    try:
+        return os.path.samestat(openat.lstat(folder, name), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def _opened(root: str, path: str, *, make: bool = True) -> Iterator[tuple[int | str, str]]:
+    """Open the folder of a file below a root, its folders made where they are missing."""
+    *names, name = path.split("/")
+    folder = openat.open_root(root)
+    try:
+        for each in names:
+            child = openat.make_folder(folder, each) if make else openat.open_folder(folder, each)
+            openat.close(folder)
+            folder = child
+        yield folder, name
+    finally:
+        openat.close(folder)
+
+
+@contextmanager
+def _explained(root: str, path: str) -> Iterator[None]:
+    """Say of a file what the system says of a call."""
+    try:
+        yield
+    except OSError as error:
+        from shlex import quote  # a hint is pasted
+
+        at = root
+        for name in path.split("/"):
+            at = os.path.join(at, name)
+            if os.path.islink(at):
+                raise NotFoundError(
+                    f"{at} is a link; notes are written inside the workspace only",
+                    hint="--to with the file that it leads to",
+                ) from error
+        raise UsageError(
+            f"{os.path.join(root, path)} cannot be written, and nothing was:"
+            f" {openat.reason(error)}",
+            hint=f"ls -ld {quote(os.path.join(root, path))}",
+        ) from error

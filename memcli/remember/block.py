@@ -1,0 +1,146 @@
+"""Word a note as Markdown, and fit it behind a file as that is; pure.
+
+Nothing is ever written but behind the last byte. What comes first is what the file needs for that:
+its heading where there is no file, the end of its last line, a blank line. The result is parsed
+as the index will parse it: every block that stood must stand as it did, and the note on its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
+from memcli.markdown.parse import parse
+from memcli.record import Record
+from memcli.workspace.reading import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.markdown.parse import Block
+
+TYPES = ("user", "feedback", "project", "reference")
+# A line that begins a block of its own, and is no running text.
+_STRUCTURE = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||```|~~~|<|---|\s{4})")
+_ITEM = re.compile(r"[-*+]\s+")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_SENTINEL = "behind"
+
+
+class Note(Record):
+    """What is to be remembered."""
+
+    text: str
+    heading: str = ""  # of the section it belongs to, without its marks
+    type: str = ""  # one of TYPES
+    time: str = ""  # that it is told with, such as 14:03
+
+
+class Placed(Record):
+    """What to write behind a file, and which lines of it the note will be."""
+
+    data: bytes
+    first_line: int  # from 1
+    last_line: int  # included
+    text: str  # the note as it will stand there
+
+
+def cleaned(text: str) -> str:
+    """Give a note with one kind of line end and no blank edges; UsageError where it is no text."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if found := _CONTROL.search(text):
+        raise UsageError(
+            f"the note holds the character U+{ord(found[0]):04X}, which is no text",
+            hint="memcli remember - < FILE",
+        )
+    lines = [line.rstrip() for line in text.split("\n")]
+    return "\n".join(lines).strip("\n")
+
+
+def worded(note: Note) -> str:
+    """Word a note: running text is an item of a list, a block stays as it is.
+
+    Example: `(14:03, feedback) -> - 14:03 (feedback) Answers in German, please.`
+    """
+    lines = note.text.split("\n")
+    if len(lines) == 1:
+        lines = [_ITEM.sub("", lines[0].strip(), count=1)]
+    if any(not line.strip() or _STRUCTURE.match(line) for line in lines):
+        return note.text
+    told = " ".join(filter(None, (note.time, f"({note.type})" if note.type else "")))
+    first, *rest = (line.strip() for line in lines)
+    return "\n".join([f"- {told} {first}" if told else f"- {first}", *(f"  {r}" for r in rest)])
+
+
+def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
+    """Fit a note behind a file of some bytes, None where there is none yet.
+
+    `name` is for errors and `title` the heading of a new file. UsageError where the note would
+    not stand on its own there, or the file is no text.
+    """
+    body = worded(note)
+    if not data:
+        data, before, encoding, eol = b"", "", "utf-8", "\n"
+        lead = f"# {title}\n\n"
+    else:
+        before, encoding = _decoded(data, name)
+        eol = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
+        lead = "" if before.endswith("\n") else eol
+    old = parse(before).blocks
+    section = _section(old, note.heading)
+    continues = bool(old) and old[-1].kind == "item" and body.startswith("- ") and not section
+    for gap in ("", eol) if continues or not before.strip() else (eol,):
+        added = f"{lead}{gap}{section}{body}\n"
+        added = added.replace("\r\n", "\n").replace("\n", eol)
+        if _stands(old, before, added, body):
+            last = (before + added).count("\n")
+            return Placed(added.encode(encoding), last - body.count("\n"), last, body)
+    raise _swallowed(old, name, body)
+
+
+def _decoded(data: bytes, name: str) -> tuple[str, str]:
+    """Decode a file whole; UsageError where that would lose anything."""
+    found = decode(data)
+    if isinstance(found, str) or found[1]:
+        why = (
+            found if isinstance(found, str) else "it holds bytes that are neither UTF-8 nor UTF-16"
+        )
+        raise UsageError(f"{name} is no text that can be added to: {why}", hint="--to MEMORY.md")
+    return found[0], _BOMS.get(data[:2], "utf-8")
+
+
+def _section(old: Sequence[Block], heading: str) -> str:
+    """Give the heading that a note needs before it, none where the file ends in that section."""
+    titles = [block.title for block in old if block.kind == "heading"]
+    if not heading or (titles and titles[-1].casefold() == heading.casefold()):
+        return ""
+    return f"## {heading}\n\n"
+
+
+def _stands(old: Sequence[Block], before: str, added: str, body: str) -> bool:
+    """Tell that what stood is parsed as it was, and the note as blocks of its own that end."""
+    new = parse(f"{before}{added}\n{_SENTINEL}\n").blocks
+    whole = before + added
+    first = whole.count("\n") - body.count("\n") - 1
+    if new[: len(old)] != tuple(old) or len(new) < len(old) + 2:
+        return False
+    of_note = [block for block in new[len(old) : -1] if block.end > first]
+    last = new[-1]
+    is_behind = last.kind == "paragraph" and last.start == whole.count("\n") + 1
+    return bool(of_note) and of_note[0].start == first and is_behind
+
+
+def _swallowed(old: Sequence[Block], name: str, body: str) -> UsageError:
+    """Say what would take the note in: a block that is open in it, or at the end of the file."""
+    if not _stands((), "", f"{body}\n", body):
+        return UsageError(
+            "the note opens a block that it does not close, or is no block at all",
+            hint="close the code fence or the comment in the note",
+        )
+    line = old[-1].start + 1 if old else 1
+    return UsageError(
+        f"{name}:{line} opens a block that nothing closes, and the note would be a part of it",
+        hint="close the code fence or the comment there, or: --to MEMORY.md",
+    )

@@ -1,0 +1,201 @@
+"""Whether a note belongs in the memory: rules that are asked in their order, each explained; pure.
+
+A rule refuses with its reason and, where a line of the memory is the reason, its citation. The
+first that refuses ends it. A line with another number, name or negation is another fact, and no
+rule about duplicates refuses it; a note that so resembles an older one says which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memcli.record import Record
+from memcli.remember.facets import Facets, adds, containment, differs, facets_of, jaccard, replaces
+from memcli.remember.worth import GateWeights, Worth, worth_of
+from memcli.search.newer import speaks_of_change
+from memcli.secrets.finding import find_secrets
+from memcli.types import cite
+
+MOST_CHARACTERS = 4000  # of a note: two pages; a longer text is a document
+SAME_WORDS = 0.8  # Jaccard
+SAME_MEANING = 0.95  # cosine
+# A note that only says again what the session was given shares this much of its content with it.
+ECHOED = 0.7
+# From here on two lines are about the same, so that one that differs may correct the other.
+ABOUT_THE_SAME, ABOUT_THE_SAME_MEANING = 0.5, 0.8
+LEAST_TERMS = 3  # of lines that can be about the same
+# A little above the weight of novelty: what is merely new, and says nothing, is not worth it.
+LEAST_WORTH = 0.31
+
+# Tells whether a line was given to this session: (source, path, text of the line).
+WasGiven = Callable[[str, str, str], bool]
+
+
+class Neighbour(Record):
+    """A line of the memory that may say the same."""
+
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    cosine: float | None = None  # to the note; None where no model has compared them
+
+    @property
+    def citation(self) -> str:
+        """Name the lines."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+class Check(Record):
+    """What one rule says of a note."""
+
+    rule: str  # empty | too-long | secret | duplicate | near-duplicate | echo | worth
+    passed: bool
+    reason: str
+    citation: str | None = None
+
+
+class Judged(Record):
+    """What all rules that were asked say, and what the note is worth."""
+
+    checks: tuple[Check, ...]  # in their order; the last may have refused
+    worth: Worth
+    older: str | None = None  # citation of a note that says otherwise
+
+    @property
+    def refusal(self) -> Check | None:
+        """Give the rule that refuses the note."""
+        return next((check for check in self.checks if not check.passed), None)
+
+
+class GateSettings(Record):
+    """What the rules go by."""
+
+    weights: GateWeights
+    least: float = 0.0  # of the worth; 0 asks for none
+    was_given: WasGiven | None = None
+
+
+def judge(text: str, neighbours: Sequence[Neighbour], settings: GateSettings) -> Judged:
+    """Ask the rules; `neighbours` are the lines of the memory that are most alike."""
+    facets = facets_of(text)
+    compared = [(each, facets_of(each.text)) for each in neighbours]
+    same = (pair for pair in compared if not _is_another(facets, pair[1]))
+    best = max((_likeness(facets, other, each) for each, other in same), default=0.0)
+    worth = worth_of(text, facets, best, settings.weights)
+    checks: list[Check] = []
+    for check in (
+        _length(text, facets),
+        _secret(text),
+        _duplicate(facets, compared),
+        _near_duplicate(facets, compared),
+        _echo(facets, compared, settings.was_given),
+        _least_worth(worth, settings.least),
+    ):
+        checks.append(check)
+        if not check.passed:
+            break
+    return Judged(tuple(checks), worth, _older(text, facets, compared))
+
+
+def is_same(a: str, b: str) -> bool:
+    """Tell that two lines are the same words in the same order."""
+    one, other = facets_of(a), facets_of(b)
+    return bool(one.sequence) and _has_same_words(one, other)
+
+
+def _has_same_words(a: Facets, b: Facets) -> bool:
+    """Tell so of two lines of which an operator, as code, is no other one."""
+    return a.sequence == b.sequence and a.telling == b.telling
+
+
+Compared = Sequence[tuple[Neighbour, Facets]]
+
+
+def _length(text: str, facets: Facets) -> Check:
+    if not facets.sequence:
+        return Check("empty", False, "it holds no words")
+    if len(text) > MOST_CHARACTERS:
+        why = f"it has {len(text)} characters, and a note at most {MOST_CHARACTERS}"
+        return Check("too-long", False, why)
+    return Check("too-long", True, f"{len(text)} of at most {MOST_CHARACTERS} characters")
+
+
+def _secret(text: str) -> Check:
+    found = find_secrets(text)
+    if not found:
+        return Check("secret", True, "it holds no secret that is known")
+    kinds = ", ".join(dict.fromkeys(f"{each.kind} ({each.fingerprint})" for each in found))
+    return Check("secret", False, f"it holds a secret: {kinds}")
+
+
+def _duplicate(facets: Facets, compared: Compared) -> Check:
+    for each, other in compared:
+        if _has_same_words(other, facets):
+            return Check("duplicate", False, "the memory says just this", each.citation)
+    return Check("duplicate", True, "no line of the memory has the same words")
+
+
+def _near_duplicate(facets: Facets, compared: Compared) -> Check:
+    nearest, what = 0.0, ""
+    for each, other in compared:
+        words, meaning = jaccard(facets, other), each.cosine or 0.0
+        otherwise = differs(facets, other)
+        by_words = words >= SAME_WORDS and not replaces(facets, other)
+        if (by_words or meaning >= SAME_MEANING) and not otherwise:
+            shared = f"{words:.0%} of the words" if by_words else f"cosine {meaning:.2f}"
+            return Check("near-duplicate", False, f"the memory says this ({shared})", each.citation)
+        if max(words, meaning) > nearest:
+            nearest, what = max(words, meaning), otherwise
+    told = f"the nearest line is {nearest:.2f} alike" if nearest else "no line is alike"
+    return Check("near-duplicate", True, f"{told}, with {what}" if what else told)
+
+
+def _echo(facets: Facets, compared: Compared, was_given: WasGiven | None) -> Check:
+    if was_given is None:
+        return Check("echo", True, "nothing is known of what this session was given")
+    for each, other in compared:
+        if containment(facets, other) < ECHOED or replaces(facets, other) or adds(facets, other):
+            continue
+        if was_given(each.source, each.path, each.text):
+            why = "it comes from the memory: this session was given the line"
+            return Check("echo", False, why, each.citation)
+    return Check("echo", True, "it is not what this session was given")
+
+
+def _least_worth(worth: Worth, least: float) -> Check:
+    made_of = (
+        f"{worth.value:.2f} = novelty {worth.novelty:.2f}, specificity {worth.specificity:.2f},"
+        f" {worth.kind} {worth.kind_value:.1f}"
+    )
+    if worth.value < least:
+        return Check("worth", False, f"it is worth {made_of}; wanted is {least:.2f}")
+    return Check("worth", True, f"it is worth {made_of}")
+
+
+def _older(text: str, facets: Facets, compared: Compared) -> str | None:
+    """Name the line most alike that says otherwise, or that a note of a change is about."""
+    changes = speaks_of_change(text)
+    found: list[tuple[float, str]] = []
+    for each, other in compared:
+        if len(other.terms) < LEAST_TERMS or _has_same_words(other, facets):
+            continue
+        words, meaning = jaccard(facets, other), each.cosine or 0.0
+        is_about = words >= ABOUT_THE_SAME or meaning >= ABOUT_THE_SAME_MEANING
+        shared = containment(other, facets)
+        if is_about and (differs(facets, other) or replaces(facets, other)):
+            found.append((max(words, meaning), each.citation))
+        elif changes and shared >= ABOUT_THE_SAME:
+            found.append((shared, each.citation))
+    return max(found)[1] if found else None
+
+
+def _is_another(facets: Facets, other: Facets) -> bool:
+    """Tell that a line, however like another, is a fact of its own."""
+    is_like = jaccard(facets, other) >= ABOUT_THE_SAME
+    return adds(facets, other) or (is_like and replaces(facets, other))
+
+
+def _likeness(facets: Facets, other: Facets, each: Neighbour) -> float:
+    return each.cosine if each.cosine is not None else jaccard(facets, other)

@@ -1,0 +1,44 @@
+"""Keep what was appended last, so that it can be taken back: a file in the workspace's cache."""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+from contextlib import suppress
+
+from memcli.remember.append import Appended
+
+NAME = "remembered.json"
+_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_MOST_BYTES = 16 << 20
+
+
+def keep(folder: str, made: Appended) -> None:
+    """Write an append in the place of the one before; OSError where that cannot be."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    temporary = os.path.join(folder, f"{NAME}.{os.getpid()}")
+    record = {**made._asdict(), "data": b64encode(made.data).decode()}
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFELY
+    with open(os.open(temporary, flags, 0o600), "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    os.replace(temporary, os.path.join(folder, NAME))
+
+
+def kept(folder: str) -> Appended | None:
+    """Read the last append; None where there is none, or none that can be read."""
+    with suppress(OSError, ValueError, TypeError, RecursionError):
+        descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | _SAFELY)
+        with open(descriptor, encoding="utf-8") as file:
+            record = json.loads(file.read(_MOST_BYTES))
+        made = Appended(**{**record, "data": b64decode(record["data"])})
+        numbers = (made.before, made.first_line, made.last_line)
+        if isinstance(made.path, str) and all(type(number) is int for number in numbers):
+            return made
+    return None
+
+
+def forget(folder: str) -> None:
+    """Remove it: it was taken back."""
+    with suppress(FileNotFoundError):
+        os.remove(os.path.join(folder, NAME))

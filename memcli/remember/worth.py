@@ -1,0 +1,131 @@
+"""How much a line is worth keeping, by what it says and what is known already; pure.
+
+G = w_n * n^2 + w_s * s + w_k * k, from 0 to 1, the weights `gating.*` summing to 1:
+
+n   novelty: 1 - the best cosine to a line of the memory that is no other fact, by words where no
+    model reads it; squared, for what is half known already is worth less than half
+s   specificity: share of the tokens that are names, amounts, identifiers or dates, doubled and at
+    most 1
+k   kind: what a line does, a rule or a decision most, a remark least
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from memcli.markdown.preferences import is_preference
+from memcli.record import Record
+from memcli.remember.facets import Facets
+
+# Who says it, or what it is about; and where a sentence ends.
+_LABEL = re.compile(r"^\W{0,3}[\w .-]{1,40}?\W{0,3}[:：]\W{0,3}\s")
+_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+ENOUGH = 0.5  # share of specific tokens from which a line is as specific as can be
+
+_RULE = (
+    r"\b(?:always|never|must(?:n't| not)?|should(?:n't| not)?|do not|don't|only|rule"
+    r"|policy|require[sd]?"
+    r"|forbidden|allowed|avoid|prefers?|wants?|likes?|hates?|allergic|immer|nie(?:mals)?"
+    r"|muss|müssen"
+    r"|soll(?:te|ten|en)?|darf|dürfen|nur|regel|bevorzugt|möchte|mag)\b"
+    r"|必须|不要|不得|应该|总是|从不|只能|规则|禁止|偏好|喜欢|希望|要求|过敏"
+)
+_DECISION = (
+    r"\b(?:decided|decision|agreed|chose|chosen|choose|switched|moved (?:from|to)"
+    r"|migrat\w+|replac\w+"
+    r"|instead of|because|root cause|caused by|fixed by|will use|we use|going with|settled|approved"
+    r"|beschlossen|entschieden|entscheidung|vereinbart|gewechselt|umgestellt|ersetzt|weil|ursache"
+    r"|statt|freigegeben)\b|决定|同意|改用|换成|因为|原因|选择|采用|批准|改为"
+)
+_PROMISE = (
+    r"\b(?:will|shall|promised?|deadline|due|by (?:monday|tuesday|wednesday|thursday"
+    r"|friday|saturday"
+    r"|sunday|\d)|until|todo|to do|follow up|owes?|scheduled|appointment|planned|plans? to|wird"
+    r"|werden|verspr\w+|frist|bis (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag"
+    r"|zum|\d)|termin|geplant)\b|承诺|截止|之前|计划|将|约定|预约|待办"
+)
+_FACT = (
+    r"\b(?:is|are|was|were|has|have|had|lives?|works?|runs?|uses?|owns?|costs?|takes?"
+    r"|listens|stands"
+    r"|named|called|born|leads?|holds?|needs?|means|plays|keeps?|sends?|expires?|approves?|bought|got|went|visited|started|joined|ist|sind|war|waren|hat|haben|hatte"
+    r"|wohnt|arbeitet|läuft|nutzt|benutzt|kostet|heißt|kaufte|ging|begann)\b"
+    r"|是|有|在|住|用|叫|花|买|去了|开始|位于|使用"
+)
+_CHATTER = (
+    r"^\W*(?:ok(?:ay)?|thanks?|thank you|thx|great|nice|cool|sure|yes|yeah|yep|no problem|hi|hey"
+    r"|hello|bye|good (?:morning|night|evening)|sounds good|got it|done|lol|haha|wow"
+    r"|perfect|awesome"
+    r"|danke|super|klar|hallo|guten (?:morgen|tag|abend)|tschüss|alles klar|gerne|passt|verstanden"
+    r"|let me|i'll (?:now|go|start|check|look|take)|i will now|now i|looking (?:at|into)"
+    r"|i am going to"
+    r"|ich (?:schaue|sehe|werde jetzt|prüfe|fange)|schauen wir|mal sehen)\b"
+    r"|^\W*(?:好的|谢谢|没问题|你好|再见|明白|收到|哈哈|不错|太好了|嗯|行|可以|我来看|让我)"
+    r"|^\W*(?:(?:it|that|this)(?: was| is|'s|’s) (?:an? |so |very |really |pretty |truly )*(?:nice"
+    r"|good|great|amazing|interesting|awesome|wonderful|fantastic|cool|inspiring|lovely|impressive)"
+    r"|(?:so |very )?(?:happy|glad|proud) (?:for|of|to)|long time|can't wait|keep (?:it|up|going)"
+    r"|you got this|congrats|congratulations|i agree|i (?:totally )?understand|absolutely"
+    r"|i have (?:now )?(?:read|looked|checked|seen|opened)|nothing (?:special|new|much)|take care"
+    r"|see you|everything (?:looks|is) (?:fine|good)|the user (?:said|greeted|thanked)|sorry for"
+    r"|that is a|could you|let's|working on|we talked)\b"
+    r"|\?\s*$|？\s*$"
+)
+_FACT_VALUE, _REMARK = 0.7, 0.3
+# What each kind is worth, the first that fits; a remark fits none and names nothing.
+_KINDS = (
+    ("rule", _RULE, 1.0),
+    ("decision", _DECISION, 1.0),
+    ("promise", _PROMISE, 0.9),
+    ("fact", _FACT, _FACT_VALUE),
+)
+
+
+class GateWeights(Record):
+    """What each measure counts for; they sum to 1."""
+
+    novelty: float
+    specificity: float
+    kind: float
+
+
+class Worth(Record):
+    """What a line is worth, and of what that is made."""
+
+    value: float  # G, 0 to 1
+    novelty: float
+    specificity: float
+    kind: str
+    kind_value: float
+
+
+def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> Worth:
+    """Weigh a line; `best` is its best cosine to the memory, 0 to 1."""
+    novelty = 1.0 - min(1.0, max(0.0, best))
+    tokens = max(1, len(facets.sequence))
+    kind, kind_value = kind_of(text, facets)
+    specific = len(facets.numbers | facets.names)
+    # A name in a greeting makes it no fact.
+    specificity = min(1.0, specific / tokens / ENOUGH) if kind_value else 0.0
+    value = (
+        weights.novelty * novelty**2 + weights.specificity * specificity + weights.kind * kind_value
+    )
+    return Worth(value, novelty, specificity, kind, kind_value)
+
+
+def kind_of(text: str, facets: Facets) -> tuple[str, float]:
+    """Tell what a line does, and what that is worth: that of the sentence which does most."""
+    sentences = [each for each in _SENTENCES.split(_LABEL.sub("", text)) if each.strip()]
+    said = [each for each in sentences if not _pattern(_CHATTER).search(each)]
+    if not said:
+        return "chatter", 0.0
+    if is_preference(text):
+        return "rule", 1.0
+    for name, words, value in _KINDS:
+        if any(_pattern(words).search(each) for each in said):
+            return name, value
+    return ("fact", _FACT_VALUE) if facets.numbers or facets.names else ("remark", _REMARK)
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE)

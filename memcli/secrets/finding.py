@@ -1,0 +1,123 @@
+"""Find secrets in a text, and put their kind in their place; pure, in time linear in the text."""
+
+from __future__ import annotations
+
+import re
+
+from memcli.checking import TYPE_CHECKING
+from memcli.digests import blake2b
+from memcli.record import Record
+from memcli.secrets.rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memcli.secrets.rules import Rule
+
+# What stands in the place of a key in documentation; no issuer writes words into keys.
+_PLACEHOLDERS = (
+    "example", "placeholder", "redacted", "dummy", "changeme", "change-me", "your_", "your-",
+    "yourtoken", "yourkey", "insert", "xxxxx", "00000000", "1234567890abcdef", "abcdefghijkl",
+    "deadbeef", "...",
+)  # fmt: skip
+_NO_PASSWORDS = ("pass", "passwd", "password", "pw", "pwd", "secret", "user", "token", "postgres")
+_FEWEST_SIGNS = 6  # that differ in a key of twenty and more; xxxx and 0101 have fewer
+_KEY_LENGTH = 20
+# Lines of base64 as tools fold it: 64 of a PEM file, 70 of an OpenSSH key, 76 of MIME. A passage
+# may begin within a key.
+_FOLDED = (
+    r"(?m)^[ \t>]{0,8}[A-Za-z0-9+/]{64,76}\r?\n"
+    r"(?:[ \t>]{0,8}[A-Za-z0-9+/]{1,76}={0,2}\r?(?:\n|\Z))+"
+)
+_FOLD = 64
+_PUBLIC = re.compile(r"-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY)")
+FINGERPRINT_BYTES = 3
+
+
+class Secret(Record):
+    """Where a secret stands in a text, and of which kind it is."""
+
+    kind: str
+    start: int
+    end: int
+    fingerprint: str  # tells secrets apart without telling them
+
+
+def holds_literal(text: str) -> bool:
+    """Tell whether any rule has to be tried at all."""
+    return any(literal in text for rule in RULES for literal in rule.literals)
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """List the secrets of a text in their order; where two overlap, the one that begins first."""
+    found = [secret for rule in RULES for secret in _of_rule(rule, text)]
+    found += _folded(text)
+    found.sort(key=lambda secret: (secret.start, -secret.end))
+    kept: list[Secret] = []
+    for secret in found:
+        if not kept or secret.start >= kept[-1].end:
+            kept.append(secret)
+        elif secret.end > kept[-1].end:
+            kept[-1] = kept[-1]._replace(end=secret.end)
+    return kept
+
+
+def _of_rule(rule: Rule, text: str) -> Iterator[Secret]:
+    for literal in rule.literals:
+        at = text.find(literal)
+        if at < 0:
+            continue
+        match = re.compile(rule.pattern).match
+        while at >= 0:
+            found = match(text, at) if _begins(text, at, literal) else None
+            end = at + len(literal)
+            if found is not None:
+                group = "secret" if found.re.groupindex else 0
+                value = found[group]
+                if not _is_placeholder(value, rule.name):
+                    yield _secret(rule.name, value, found.start(group))
+                end = max(end, found.end())
+            at = text.find(literal, end)
+
+
+def _begins(text: str, at: int, literal: str) -> bool:
+    """Tell that a word begins here, where the literal is the beginning of one."""
+    if not at or not literal[0].isalnum():
+        return True
+    before = text[at - 1]
+    return not (before.isascii() and before.isalnum()) or literal[1:3] == "Q~"
+
+
+def _secret(kind: str, value: str, start: int) -> Secret:
+    hashed = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=FINGERPRINT_BYTES)
+    return Secret(kind, start, start + len(value), hashed.hexdigest())
+
+
+def _is_placeholder(value: str, kind: str) -> bool:
+    folded = value.casefold()
+    if any(word in folded for word in _PLACEHOLDERS):
+        return True
+    if kind == "url-password":
+        return folded in _NO_PASSWORDS
+    return len(value) >= _KEY_LENGTH and len(set(value[-_KEY_LENGTH:])) < _FEWEST_SIGNS
+
+
+def _folded(text: str) -> Iterator[Secret]:
+    """Find folded base64 of which the beginning is not here; certificates are public."""
+    for found in re.finditer(_FOLDED, text):
+        before = text[max(0, found.start() - _FOLD) : found.start()]
+        if not _PUBLIC.search(before):
+            yield _secret("encoded-key", found[0].rstrip(), found.start())
+
+
+def redacted(text: str) -> str:
+    """Put the kind of each secret in its place, on as many lines as it had.
+
+    Example: `push with ghp_…` -> `push with [secret: github-token]`
+    """
+    pieces, at = [], 0
+    for secret in find_secrets(text):
+        lines = "\n" * text.count("\n", secret.start, secret.end)
+        pieces += [text[at : secret.start], f"[secret: {secret.kind}]{lines}"]
+        at = secret.end
+    return "".join([*pieces, text[at:]]) if pieces else text

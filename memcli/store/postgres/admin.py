@@ -1,0 +1,197 @@
+"""What a person does with a shared store: set it up, attach a folder to it, and look at it."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, StoreError
+from memcli.record import Record
+from memcli.store.postgres import schema
+from memcli.store.postgres.faults import translated
+from memcli.store.postgres.libpq import ServerError
+from memcli.store.postgres.session import (
+    CHANGED_AT,
+    Name,
+    check_version,
+    opened,
+    row_of,
+    select_by_name,
+)
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.address import Address
+    from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.session import WorkspaceRow
+
+_VERSION = "select (select row_to_json(v) from memcli.version v)"
+_SETTING_UP = 0x6D656D63  # "memc": one at a time makes tables
+
+
+def initialise(address: Address, *, partitions: int = 0) -> bool:
+    """Make the tables, in one transaction; tell whether there were none."""
+    with translated(address):
+        connection = opened(address, write=True)
+        try:
+            connection.run("begin")
+            connection.rows("select pg_advisory_xact_lock($1)", (_SETTING_UP,))
+            ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
+            if there:
+                check_version(connection.run(_VERSION)[0][0], address, write=True)
+                return False
+            _make_extension(connection, address)
+            for statement in schema.statements(partitions):
+                connection.run(statement)
+            connection.run("commit")
+            return True
+        finally:
+            connection.close()
+
+
+def _make_extension(connection: Connection, address: Address) -> None:
+    """Make sure of pgvector: its absence is the operator's to mend, and its age."""
+    store = f"the server of {address.masked}"
+    try:
+        connection.run("create extension if not exists vector")
+    except ServerError as error:
+        if error.state in ("0A000", "58P01", "22023"):
+            raise StoreError(
+                f"{store} has no pgvector", hint="install pgvector 0.8 or newer on the server"
+            ) from error
+        if error.state == "42501":
+            raise StoreError(
+                f"{store} lets this user make no extension",
+                hint="let its administrator run: create extension vector",
+            ) from error
+        raise
+    ((version,),) = connection.rows("select extversion from pg_extension where extname = 'vector'")
+    if tuple(int(part) for part in version.split(".")[:2]) < schema.LEAST_VECTOR:
+        raise StoreError(
+            f"{store} has pgvector {version}, and a shared store needs 0.8 or newer",
+            hint="let its administrator run: alter extension vector update",
+        )
+
+
+def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> WorkspaceRow:
+    """Make a folder of this machine the one that writes a workspace, which is made if missing."""
+    with translated(address):
+        connection = opened(address, write=True)
+        try:
+            check_version(_version(connection), address, write=True)
+            connection.rows(
+                "insert into memcli.workspaces (tenant, name, origin) values ($1, $2, $3)"
+                " on conflict do nothing",
+                (name.tenant, name.workspace, origin),
+            )
+            # Whoever takes over ends what the one before still writes.
+            connection.rows(
+                "update memcli.workspaces set origin = $3, epoch = epoch + 1, holder = null,"
+                " lease_until = null where tenant = $1 and name = $2 and beside_of is null"
+                " and origin <> $3 and (origin = '' or $4)",
+                (name.tenant, name.workspace, origin, take_over),
+            )
+            (told,) = connection.run(select_by_name(connection, name))
+            row = row_of(told, address, name)
+        finally:
+            connection.close()
+    if row.origin != origin:
+        raise BusyError(
+            f"{name} in {address.masked} is written by {row.origin}",
+            hint=f"memcli store attach {name} --take-over",
+        )
+    return row
+
+
+def detach(address: Address, name: Name, origin: str) -> bool:
+    """Let a workspace be written by another folder; tell whether this one did write it."""
+    with translated(address):
+        connection = opened(address, write=True)
+        try:
+            found = connection.rows(
+                "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
+                " epoch = epoch + 1 where tenant = $1 and name = $2 and origin = $3"
+                " and beside_of is null returning id",
+                (name.tenant, name.workspace, origin),
+            )
+        finally:
+            connection.close()
+    return bool(found)
+
+
+def _version(connection: Connection) -> object:
+    return connection.run(_VERSION)[0][0]
+
+
+class SeenWorkspace(Record):
+    """A workspace as a role may see it."""
+
+    name: Name
+    origin: str
+    revision: int
+    changed_at: str | None  # ISO time with zone
+    documents: int
+    chunks: int
+    writer: str  # the process that writes it now; "" for none
+
+
+class SharedStatus(Record):
+    """A shared store as a role sees it."""
+
+    store: str
+    server: str  # host and port of the one that answered
+    version: str
+    vector: str  # the version of pgvector
+    role: str
+    is_standby: bool
+    lag_seconds: float | None  # behind the primary, or of the standby farthest behind; None: unseen
+    tables: int  # their version
+    bytes: int | None  # of the whole database; None for a role that sees a part of it
+    workspaces: tuple[SeenWorkspace, ...]
+
+
+_LOOK = """
+select current_setting('server_version'),
+  coalesce((select extversion from pg_extension where extname = 'vector'), ''),
+  current_user::text, pg_is_in_recovery(), (select version from memcli.version),
+  case when not row_security_active('memcli.workspaces')
+    then pg_database_size(current_database()) end, (case when pg_is_in_recovery()
+    then extract(epoch from now() - pg_last_xact_replay_timestamp())
+    else (select extract(epoch from max(replay_lag)) from pg_stat_replication) end)::float8
+"""
+_SEEN = f"""
+select w.tenant, w.name, w.origin, w.revision,
+  {CHANGED_AT},
+  (select count(*) from memcli.documents d where d.workspace = w.id and d.skip = ''), w.chunks,
+  case when w.lease_until > now() then coalesce(w.holder, '') else '' end
+from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
+"""
+
+
+def look(address: Address) -> SharedStatus:
+    """Look at a shared store, as far as the role may."""
+    with translated(address):
+        connection = opened(address, write=False)
+        try:
+            check_version(_version(connection), address, write=False)
+            ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
+            seen = tuple(
+                SeenWorkspace(Name(tenant, workspace), *told)
+                for tenant, workspace, *told in connection.run(_SEEN)
+            )
+            return SharedStatus(
+                address.masked, connection.server, version, vector, role, standby, lag, tables,
+                size, seen,
+            )  # fmt: skip
+        finally:
+            connection.close()
+
+
+def upgrade(address: Address) -> int:
+    """Bring the tables to the newest version; give the one they had."""
+    with translated(address):
+        connection = opened(address, write=True)
+        try:
+            told = _version(connection)
+            check_version(told, address, write=True)
+            assert isinstance(told, dict)
+            return int(told["version"])
+        finally:
+            connection.close()

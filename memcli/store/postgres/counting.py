@@ -1,0 +1,60 @@
+"""Count what a workspace holds, and read what is remembered of its documents."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres.rows import encoder_of
+from memcli.store.records import Counts, Key
+from memcli.types import Known
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.session import WorkspaceRow
+
+# What is remembered of the revision at which no text waited for a vector: its number, and how many
+# documents, chunks, parts and parts left out there were.
+EMBEDDED_AT = "embedded_at"
+
+
+def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
+    """Read what is remembered of every document."""
+    found = connection.rows(
+        "select source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
+        " from memcli.documents where workspace = $1",
+        (workspace,),
+    )
+    return {(source, path): Known(*told) for source, path, *told in found}
+
+
+def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
+    """Count documents, chunks and parts, without a look at each where none waits for a vector."""
+    at, *counted = row.meta.get(EMBEDDED_AT, "").split(" ")
+    if at == str(row.revision):
+        documents, chunks, parts, left_out = map(int, counted)
+        return Counts(documents, chunks, parts, parts - left_out, left_out)
+    documents, chunks, parts, left_out = _counted(connection, row)
+    encoder = encoder_of(row.facts.fingerprint or "")
+    ((embedded,),) = connection.rows(
+        "select count(*) from memcli.parts p join memcli.vectors v on v.workspace = p.workspace"
+        " and v.encoder = $2 and v.hash = p.hash where p.workspace = $1",
+        (row.id, encoder),
+    )
+    return Counts(documents, chunks, parts, embedded, left_out)
+
+
+def all_embedded(connection: Connection, row: WorkspaceRow, revision: int) -> str:
+    """Give the value of EMBEDDED_AT for a revision in which no text waits for a vector."""
+    return " ".join(map(str, (revision, *_counted(connection, row))))
+
+
+def _counted(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
+    encoder = encoder_of(row.facts.fingerprint or "")
+    ((documents, chunks, parts, left_out),) = connection.rows(
+        "select (select count(*) from memcli.documents where workspace = $1 and skip = ''),"
+        " (select count(*) from memcli.chunks where workspace = $1),"
+        " (select count(*) from memcli.parts where workspace = $1),"
+        " (select count(*) from memcli.unread u join memcli.parts p on p.workspace = u.workspace"
+        " and p.hash = u.hash where u.workspace = $1 and u.encoder = $2)",
+        (row.id, encoder),
+    )
+    return documents, chunks, parts, left_out

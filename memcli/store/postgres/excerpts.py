@@ -1,0 +1,225 @@
+"""Read chunks with what is told of them, and what is told of whole documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
+from memcli.store.postgres.libpq import Statement, Values
+from memcli.types import About, Excerpt
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.postgres.libpq import Connection
+    from memcli.store.records import Key, Reach
+
+# Columns of chunks c of documents d, in the order of the fields of About.
+ABOUT = (
+    "c.id, d.source, d.path, c.anchor, c.heading_path::json, d.title, c.start_line, c.end_line,"
+    " c.date, d.date, d.kind, d.scope, d.source_kind, d.trust, c.first_day"
+)
+_WIDTH = len(About._fields)
+_EXCERPT = "c.text, c.start_byte, c.end_byte, c.ordinal"
+_HEADINGS = About._fields.index("heading_path")
+_RATED = "d.source, d.path, d.date, d.kind, d.scope, d.trust, d.authority, d.importance, count(*)"
+
+
+class Rows:
+    """The chunks and documents of a workspace, as one snapshot has them."""
+
+    def __init__(self, connection: Connection, workspace: int) -> None:
+        """Take what is asked and where."""
+        self._connection, self._workspace = connection, workspace
+
+    def by_ids(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+        """Read some chunks."""
+        if not chunk_ids:
+            return {}
+        found = self._rows(
+            f"select {ABOUT}, {_EXCERPT} from {NAMED_CHUNKS}"
+            " where c.workspace = $1 and c.id = any($2::bigint[])",
+            (self._workspace, chunk_ids),
+        )
+        return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
+
+    def of_documents(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
+        """Read the chunks of documents that are within reach, in order."""
+        if not documents:
+            return []
+        values = Values()
+        test = _and(within(reach, values, self._workspace))
+        return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
+
+    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+        """Read dated documents that nobody marked one by one, the newest first, each from its end.
+
+        Whoever asks wants a few, so documents are read in growing lots.
+        """
+        at, lot = 0, 8
+        while True:
+            values = Values()
+            test = _and(within(reach, values, self._workspace))
+            documents = self._rows(
+                "select d.id from memcli.documents d where d.workspace ="
+                f" {values(self._workspace)} and d.date is not null and not d.always"
+                f" and not d.soft and exists (select 1 from memcli.chunks c where c.workspace ="
+                f" d.workspace and c.document = d.id{test}) order by d.date desc, d.path desc,"
+                f" d.source desc limit {values(lot)} offset {values(at)}",
+                values,
+            )
+            if not documents:
+                return
+            values = Values()
+            test = _and(within(reach, values, self._workspace))
+            ids = values([number for (number,) in documents])
+            yield from self._read(
+                f"d.id = any({ids}::bigint[]){test} order by d.date desc, d.path desc,"
+                " d.source desc, c.ordinal desc",
+                values,
+            )
+            at, lot = at + lot, lot * 4
+
+    def marked(self, *, soft: bool) -> list[Marked]:
+        """Read the documents marked `always`, or those marked `soft` alone."""
+        from memcli.store.context_records import Marked
+
+        which = "d.soft and not d.always" if soft else "d.always"
+        values = Values()
+        found = self._rows(
+            f"select {ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace ="
+            f" {values(self._workspace)} and {which} and (d.always or d.soft) order by {PLACED}",
+            values,
+        )
+        runs = groupby(found, lambda row: row[1:3])
+        lots = ([*run] for _, run in runs)
+        return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
+
+    def rated(self, reach: Reach) -> list[Rated]:
+        """List every document that has a chunk within reach."""
+        from memcli.store.context_records import Rated
+
+        values = Values()
+        test = _and(within(reach, values, self._workspace))
+        found = self._rows(
+            f"select {_RATED} from {CHUNKS} where c.workspace = {values(self._workspace)}{test}"
+            " group by d.workspace, d.id order by d.source, d.path",
+            values,
+        )
+        return [Rated._make(row) for row in found]
+
+    def listed(self, reach: Reach) -> list[Listed]:
+        """List the documents within reach, those without a chunk by their date."""
+        from memcli.store.context_records import Listed
+
+        values = Values()
+        test = within(
+            reach,
+            values,
+            self._workspace,
+            first_day="coalesce(c.first_day, c.date, d.first_day, d.date)",
+            day="coalesce(c.date, d.date)",
+        )
+        reached = test and (
+            " and d.id in (select d.id from memcli.documents d left join memcli.chunks c on"
+            f" c.workspace = d.workspace and c.document = d.id where {_own(values, self)}"
+            f" and {test})"
+        )
+        found = self._rows(
+            "select d.source, d.path, d.title, d.date, d.kind, d.scope, d.trust, d.front_matter,"
+            f" d.first_day from memcli.documents d where {_own(values, self)}"
+            f" and d.skip = ''{reached} order by d.source, d.path",
+            values,
+        )
+        return [Listed._make(row) for row in found]
+
+    def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
+        """Ask of chunks whether they begin, and whether they end, within a line."""
+        beside = (
+            "exists (select 1 from memcli.chunks o where o.workspace = c.workspace"
+            " and o.document = c.document and"
+        )
+        return Statement(
+            f"select c.id, {beside} o.end_byte = c.start_byte),"
+            f" {beside} o.start_byte = c.end_byte) from memcli.chunks c"
+            " where c.workspace = $1 and c.id = any($2::bigint[])",
+            (self._workspace, chunk_ids),
+        )
+
+    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
+        """Read what some chunks link to."""
+        from memcli.store.context_records import Linking
+
+        found = self._rows(
+            f"select c.id, c.links::json, d.front_matter from {NAMED_CHUNKS}"
+            " where c.workspace = $1 and c.id = any($2::bigint[])",
+            (self._workspace, chunk_ids),
+        )
+        return {chunk: Linking(tuple(targets), matter) for chunk, targets, matter in found}
+
+    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
+        """Tell which of some documents are stored."""
+        if not keys:
+            return frozenset()
+        values = Values()
+        found = self._rows(
+            "select d.source, d.path from memcli.documents d where"
+            f" {_own(values, self)} and {_named(keys, values)}",
+            values,
+        )
+        return frozenset((source, path) for source, path in found)
+
+    def titles(self) -> list[Titled]:
+        """List every document with its title."""
+        from memcli.store.context_records import Titled
+
+        found = self._rows(
+            "select source, path, title from memcli.documents where workspace = $1",
+            (self._workspace,),
+        )
+        return [Titled._make(row) for row in found]
+
+    @property
+    def workspace(self) -> int:
+        """Name the workspace by its number."""
+        return self._workspace
+
+    def _read(self, test: str, values: Values) -> list[Excerpt]:
+        found = self._rows(
+            f"select {ABOUT}, {_EXCERPT} from {CHUNKS}"
+            f" where c.workspace = {values(self._workspace)} and {test}",
+            values,
+        )
+        return [_excerpt(row) for row in found]
+
+    def _rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return self._connection.rows(sql, values)
+
+
+def about(row: Sequence[Any]) -> About:
+    """Make what the first columns of a row tell."""
+    headings = tuple(row[_HEADINGS])
+    return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
+
+
+def _excerpt(row: Sequence[Any]) -> Excerpt:
+    return Excerpt(about(row), *row[_WIDTH:])
+
+
+def _own(values: Values, rows: Rows) -> str:
+    return f"d.workspace = {values(rows.workspace)}"
+
+
+def _named(keys: Sequence[Key], values: Values) -> str:
+    told = values(json.dumps(keys, ensure_ascii=False))
+    return (
+        f"(d.source, d.path) in (select e ->> 0, e ->> 1 from json_array_elements({told}::json) e)"
+    )
+
+
+def _and(test: str) -> str:
+    return f" and {test}" if test else ""

@@ -1,0 +1,92 @@
+"""Turn what the server says into memcli's errors, each with the next command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import (
+    AwayError,
+    BusyError,
+    ConfigError,
+    DamagedError,
+    IncompleteError,
+    MemcliError,
+    StoreError,
+)
+from memcli.store.postgres.libpq import ServerError
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.address import Address
+
+STATUS = "memcli store status"
+OPERATOR = "tell whoever runs the server; the files of the workspace are untouched"
+# SQLSTATEs, by their beginning; https://www.postgresql.org/docs/current/errcodes-appendix.html
+GONE = ("", "08", "57P01", "57P02", "57P03", "25006")  # another connection may do better
+_BUSY = ("55P03", "53300", "57014", "40001", "40P01", "25P03")
+# Words of a refusal that the name of a host or a database does not hold.
+_REFUSED = re.compile(
+    r'authentication failed|no password supplied|role ".*" |no pg_hba\.conf entry'
+)
+
+
+@contextmanager
+def translated(address: Address) -> Iterator[None]:
+    """Raise what the server says as one of memcli's errors."""
+    try:
+        yield
+    except ServerError as error:
+        raise of(error, address) from error
+
+
+def is_passing(error: ServerError) -> bool:
+    """Tell whether another connection, or another try, may do better."""
+    return error.state[:2] in ("08", "40") or error.state in GONE
+
+
+def of(error: ServerError, address: Address) -> MemcliError:
+    """Give the error that says what the server has said; no secret leaves with it."""
+    said, state, place = str(error), error.state, address.masked
+    for secret in address.secrets:
+        said = said.replace(secret, "***")
+    store = f"the shared store {place}"
+    if not state:
+        return _unreached(said, store)
+    if state.startswith("28"):
+        hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
+        return ConfigError(f"{store} refuses this user: {said}", hint=hint)
+    if state == "3D000":
+        return ConfigError(f"{store} has no such database: {said}", hint="createdb, then init")
+    if state in ("3F000", "42P01", "42703", "42883"):
+        return IncompleteError(f"{store} is not set up: {said}", hint="memcli store init")
+    if state == "42501":
+        hint = "let its owner run the grants that memcli store init --print-sql gives"
+        return StoreError(f"{store} does not let this user do that: {said}", hint=hint)
+    if state.startswith("53") and state != "53300":
+        hint = "free some space on the server, then memcli index"
+        return StoreError(f"{store} is out of room: {said}", hint=hint)
+    if state.startswith(_BUSY):
+        return BusyError(f"{store} is busy: {said}", hint="run the command again")
+    if state.startswith("XX"):
+        return DamagedError(f"{store} is damaged: {said}", hint=OPERATOR)
+    if state.startswith(("08", "57", "25006")):
+        return AwayError(f"{store} went away: {said}", hint=STATUS, was_there=True)
+    return StoreError(f"{store} refuses: {said} ({state})", hint=STATUS)
+
+
+def _unreached(said: str, store: str) -> MemcliError:
+    """Tell what a connection that failed says, which has no SQLSTATE, by its words."""
+    if _REFUSED.search(said):
+        hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
+        return ConfigError(f"{store} refuses this user: {said}", hint=hint)
+    if "database" in said and "does not exist" in said:
+        return ConfigError(f"{store} has no such database: {said}", hint="createdb, then init")
+    if "certificate" in said or "SSL" in said:
+        hint = "sslrootcert in store.url names the authority that its certificate comes from"
+        return StoreError(f"{store} cannot be trusted: {said}", hint=hint)
+    if "too many clients" in said or "remaining connection slots" in said:
+        return BusyError(f"{store} takes no more connections: {said}", hint="run it again")
+    was_there = "closed the connection" in said  # it has begun to answer
+    return AwayError(f"{store} cannot be reached: {said}", hint=STATUS, was_there=was_there)

@@ -1,0 +1,170 @@
+"""Translate what is within reach to SQL that every leg applies before its top-k."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+
+from memcli.checking import TYPE_CHECKING
+from memcli.types import MEMORY_SOURCE, SourceLines
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.libpq import Values
+    from memcli.store.records import Reach
+    from memcli.types import Filters, Where
+
+CHUNKS = (
+    "memcli.chunks c join memcli.documents d on d.workspace = c.workspace and d.id = c.document"
+)
+# The same where chunks are named: each leads to its document, whatever the server believes of how
+# many rows there are. Of a table that was just filled it believes there is one.
+NAMED_CHUNKS = (
+    "memcli.chunks c cross join lateral (select * from memcli.documents d"
+    " where d.workspace = c.workspace and d.id = c.document offset 0) d"
+)
+PLACED = "d.source, d.path, c.ordinal"
+FIRST_DAY = "coalesce(c.first_day, c.date)"
+MOST_DAYS = 30  # from the first day of a span to its last, which is no longer than a month
+LAST_DATE = "9999-12-31"
+_OWN = f"d.source = '{MEMORY_SOURCE}'"
+
+
+def last_of_any(day: str) -> str:
+    """Give the last day that a span with a given day may end on."""
+    try:
+        return (date.fromisoformat(day) + timedelta(MOST_DAYS)).isoformat()
+    except (ValueError, OverflowError):
+        return LAST_DATE
+
+
+def within(
+    reach: Reach,
+    values: Values,
+    workspace: int,
+    *,
+    first_day: str = FIRST_DAY,
+    day: str = "c.date",
+) -> str:
+    """Write a test over chunks c of documents d of a workspace; empty where all of it is.
+
+    Whatever has a day between `first_day` and `day` that the filters name is let through.
+    """
+    filters = reach.filters
+    tests: list[str] = []
+    undated = f"{day} is null or " if filters.undated else ""
+    if filters.since:
+        tests.append(f"({undated}{day} >= {values(filters.since)})")
+    if filters.until:
+        last = values(last_of_any(filters.until))
+        tests.append(f"({undated}{first_day} <= {values(filters.until)} and {day} <= {last})")
+    for column, wanted in (
+        ("d.source", filters.sources),
+        ("d.kind", filters.kinds),
+        ("d.scope", filters.scopes),
+        ("d.trust", filters.trusts),
+    ):
+        if wanted:
+            tests.append(f"{column} = any({values(wanted)}::text[])")
+    if filters.paths:
+        globs = values([pattern(path) for path in filters.paths])
+        either = (
+            f"d.path ~ any({globs}::text[]) or d.source || ':' || d.path ~ any({globs}::text[])"
+        )
+        tests.append(f"({either})")
+    tests += [_under(heading, values) for heading in filters.headings]
+    tests += _said(filters, values)
+    if filters.within:
+        meeting = "x.start_line <= w.last and x.end_line >= w.first"
+        tests.append(f"c.id in ({_lines(filters.within, meeting, values, workspace)})")
+    if reach.without:
+        tests.append(f"not ({_OWN} and d.path = any({values(reach.without)}::text[]))")
+    if reach.beyond:
+        inside = "x.start_line >= w.first and x.end_line <= w.last"
+        tests.append(f"c.id not in ({_lines(reach.beyond, inside, values, workspace)})")
+    return " and ".join(tests)
+
+
+def pattern(glob: str) -> str:
+    """Write a glob as a regular expression: `*` crosses folders, a folder is all below it."""
+    glob = glob.removeprefix("./")
+    glob = glob + "*" if glob.endswith("/") else glob.replace("**", "*")
+    made, at = [], 0
+    while at < len(glob):
+        char, at = glob[at], at + 1
+        end = glob.find("]", at + 1) if char == "[" else -1
+        if end > 0:
+            made.append(_one_of(glob[at:end]))
+            at = end + 1
+        else:
+            made.append({"*": ".*", "?": "."}.get(char) or _literal(char))
+    return f"^(?:{''.join(made)})$"
+
+
+def _one_of(inside: str) -> str:
+    negation = "^" if inside[0] in "^!" else ""
+    told = inside[1:] if negation else inside
+    return f"[{negation}{''.join(c if c == '-' else _literal(c) for c in told)}]"
+
+
+def _literal(char: str) -> str:
+    return char if char.isalnum() or ord(char) > 127 or char in "_ /-" else f"\\{char}"
+
+
+def _under(heading: str, values: Values) -> str:
+    return (
+        "exists (select 1 from json_array_elements_text(c.heading_path::json) h"
+        f" where strpos(lower(h), lower({values(heading)})) > 0)"
+    )
+
+
+def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: int) -> str:
+    """Write a SELECT of the chunks that meet some lines, driven by these."""
+    told = values(json.dumps([(s.path, s.start_line, s.end_line) for s in lines]))
+    return (
+        "select x.id from (select e ->> 0 path, (e ->> 1)::bigint first, (e ->> 2)::bigint last"
+        f" from json_array_elements({told}::json) e) w join memcli.documents y"
+        f" on y.workspace = {values(workspace)} and y.source = '{MEMORY_SOURCE}'"
+        " and y.path = w.path join memcli.chunks x on x.workspace = y.workspace"
+        f" and x.document = y.id where {test}"
+    )
+
+
+def _said(filters: Filters, values: Values) -> Iterator[str]:
+    """Write the tests of what front matter says, and of who speaks."""
+    says = "exists (select 1 from memcli.properties p where p.workspace = d.workspace"
+    if filters.tags or filters.where:
+        from memcli.markdown.properties import TAGS, bare, folded
+
+        for tag in filters.tags:
+            wanted = values(f"s{folded(bare(tag))}")
+            yield (
+                f"{says} and p.document = d.id and p.key = {values(TAGS)}"
+                f" and (p.value = {wanted} or p.value ^@ ({wanted} || '/')))"
+            )
+        for where in filters.where:
+            test = f"{says} and p.document = d.id and {_of_key(where, values)})"
+            yield f"not {test}" if where.negated else test
+    if filters.by:
+        names = values(filters.by)
+        yield (
+            "exists (select 1 from memcli.speakers s where s.workspace = d.workspace"
+            f" and s.document = d.id and s.name = any({names}::text[]))"
+            " and exists (select 1 from json_array_elements(c.turns::json) t"
+            f" where t ->> 2 = any({names}::text[]))"
+        )
+
+
+def _of_key(where: Where, values: Values) -> str:
+    from memcli.markdown.properties import day_of, key_of, same_values
+    from memcli.store.postgres.rows import comparable
+
+    key = values(key_of(where.key))
+    if where.value is None:
+        return f"(p.key = {key} or p.key ^@ ({key} || '.'))"
+    wanted = values([comparable(value) for value in same_values(where.value)])
+    test = f"p.value = any({wanted}::text[])"
+    if day := day_of(where.value):  # times of that day, as in 2026-02-05t10:00
+        times = values([f"s{day}t", f"s{day} "])
+        test = f"({test} or p.value ^@ any({times}::text[]))"
+    return f"p.key = {key} and {test}"

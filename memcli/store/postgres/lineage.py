@@ -1,0 +1,80 @@
+"""Which lines summaries rest on, and whether those stand as they did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres.libpq import Statement
+from memcli.store.records import Looked, Support
+from memcli.types import MEMORY_SOURCE, SourceLines
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.libpq import Connection
+
+_SUMMARY = (
+    "select d.id from memcli.documents d where d.workspace = $1 and d.source = $2 and d.path = $3"
+)
+
+
+def unchecked(connection: Connection, workspace: int) -> list[str]:
+    """Name the summaries with lines whose file is not the one they were looked for in.
+
+    They may have been found elsewhere, so a file that the front matter names counts too.
+    """
+    found = connection.rows(
+        "select d.path from memcli.documents d where d.workspace = $1 and d.source = $2 and exists"
+        " (select 1 from memcli.lineage l where l.workspace = $1 and l.document = d.id) and ("
+        "exists (select 1 from memcli.lineage l left join memcli.documents s on s.workspace = $1"
+        " and s.source = $2 and s.path = l.path where l.workspace = $1 and l.document = d.id"
+        " and (s.hash is null or l.checked is distinct from s.hash))"
+        " or exists (select 1 from json_array_elements(d.front_matter::json -> 'lineage') w"
+        " join memcli.documents s on s.workspace = $1 and s.source = $2 and s.path = w ->> 'path'"
+        " where s.path not in (select path from memcli.lineage l where l.workspace = $1"
+        " and l.document = d.id))) order by d.path",
+        (workspace, MEMORY_SOURCE),
+    )
+    return [path for (path,) in found]
+
+
+def looked(connection: Connection, workspace: int, summary: str) -> list[Looked]:
+    """Read what `checking` has noted of a summary, in its order."""
+    found = connection.rows(
+        "select l.checked, l.matches, l.path, l.start_line, l.end_line, l.hash"
+        f" from memcli.lineage l where l.workspace = $1 and l.document = ({_SUMMARY})"
+        " order by l.no",
+        (workspace, MEMORY_SOURCE, summary),
+    )
+    return [Looked(SourceLines(*lines), file, holds) for file, holds, *lines in found]
+
+
+def checking(workspace: int, summary: str, found: Sequence[Looked]) -> list[Statement]:
+    """Note where the lines stand on which a summary rests, in place of what was known."""
+    document = (workspace, MEMORY_SOURCE, summary)
+    return [
+        Statement(
+            f"delete from memcli.lineage where workspace = $1 and document = ({_SUMMARY})", document
+        ),
+        *(
+            Statement(
+                "insert into memcli.lineage (workspace, document, no, path, start_line, end_line,"
+                f" hash, checked, matches) values ($1, ({_SUMMARY}), $4, $5, $6, $7, $8, $9, $10)",
+                (*document, number, *each.lines, each.file, each.holds),
+            )
+            for number, each in enumerate(found)
+        ),
+    ]
+
+
+def supports(connection: Connection, workspace: int) -> list[Support]:
+    """List the lines that summaries rest on, and whether their file as it is stored has them."""
+    found = connection.rows(
+        "select d.path, l.matches and l.checked is not distinct from s.hash, l.path, l.start_line,"
+        " l.end_line, l.hash from memcli.lineage l join memcli.documents d"
+        " on d.workspace = l.workspace and d.id = l.document left join memcli.documents s"
+        " on s.workspace = l.workspace and s.source = $2 and s.path = l.path"
+        " where l.workspace = $1 and d.source = $2"
+        " order by d.path, l.path, l.start_line, l.end_line",
+        (workspace, MEMORY_SOURCE),
+    )
+    return [Support(summary, SourceLines(*lines), holds) for summary, holds, *lines in found]

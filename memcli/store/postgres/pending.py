@@ -1,0 +1,71 @@
+"""The texts that wait for a vector, in the pieces they are embedded from."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from memcli.checking import TYPE_CHECKING
+from memcli.markdown.parts import description_of
+from memcli.store.postgres.filters import CHUNKS
+from memcli.store.postgres.rows import encoder_of
+from memcli.store.run_records import Pending
+from memcli.types import named_days
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.libpq import Connection
+
+# Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
+IMPORTANT = 0.5
+_WAITING = (
+    "not exists (select 1 from memcli.vectors v where v.workspace = p.workspace and v.encoder = $2"
+    " and v.hash = p.hash) and not exists (select 1 from memcli.unread u"
+    " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash)"
+)
+
+
+def read_pending(
+    connection: Connection, workspace: int, fingerprint: str, limit: int
+) -> list[Pending]:
+    """List texts that wait for a vector, each once, in the order in which they are needed.
+
+    Rules come first, then what is marked as more important than most; of each the undated ones,
+    then the newest.
+    """
+    found = connection.rows(
+        'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
+        " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
+        " case when strpos(d.front_matter, '\"description\"') > 0 then d.front_matter else '{}' end"
+        f" from {CHUNKS} join memcli.parts p on p.workspace = c.workspace and p.chunk = c.id"
+        f" where c.workspace = $1 and {_WAITING}"
+        f" order by d.always desc, coalesce(d.importance, 0) > {IMPORTANT} desc,"
+        " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
+        (workspace, encoder_of(fingerprint), limit),
+    )
+    described = cache(_description)
+    texts = {
+        hash_: Pending(
+            hash_,
+            prefix,
+            text,
+            title,
+            tuple(headings),
+            named_days((first_day, date)) if date else None,
+            described(front_matter),
+        )
+        for hash_, prefix, text, title, headings, first_day, date, front_matter in found
+    }
+    return list(texts.values())
+
+
+def count_waiting(connection: Connection, workspace: int, fingerprint: str) -> int:
+    """Count the distinct texts that wait for a vector."""
+    ((count,),) = connection.rows(
+        f"select count(distinct p.hash) from memcli.parts p where p.workspace = $1 and {_WAITING}",
+        (workspace, encoder_of(fingerprint)),
+    )
+    return int(count)
+
+
+def _description(front_matter: str) -> str:
+    return description_of(json.loads(front_matter))

@@ -1,0 +1,253 @@
+"""What a snapshot has looked up of the words of a workspace, and how it asks for more.
+
+What has been looked up is kept until the snapshot ends, and all terms of a question are looked up
+in one round trip. A phrase that an expression names twice counts twice, as it does in a local
+index.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from math import pi
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.store.postgres.libpq import Statement, Values
+from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
+from memcli.store.tokens import cut, spellings
+from memcli.types import Term
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.libpq import Connection
+
+FEW_TERMS, FEW_CHUNKS = 16, 10_000  # whose chunks are listed before they are asked for
+# ts_rank of one word that stands n times is the sum of 1/i^2 up to n, over pi^2/6.
+_SUMS = tuple(accumulate(1 / (n * n) / (pi * pi / 6) for n in range(1, MOST_OF_ONE + 2)))
+
+
+class Size(Record):
+    """What BM25 takes of a whole workspace."""
+
+    chunks: int
+    tokens: int
+    has_long: bool  # chunks whose words are not kept
+
+
+class Postings:
+    """What has been looked up of the words of a workspace in one snapshot."""
+
+    def __init__(self, connection: Connection, workspace: int, size: Size) -> None:
+        """Take what is asked and where."""
+        self._connection, self._workspace, self.size = connection, workspace, size
+        self._counts: dict[Term, dict[int, int]] = {}  # of a spelling, by chunk
+        self._lengths: dict[int, int] = {}
+        self._runs: dict[Term, TokenRun] = {}
+        self._long: dict[int, Cut] | None = None
+
+    def chunks(self) -> set[int]:
+        """Name the chunks that hold anything that has been looked up."""
+        return {chunk for counts in self._counts.values() for chunk in counts}
+
+    def holders(self, term: Term) -> set[int]:
+        """Name the chunks that hold a term that has been looked up."""
+        return {chunk for spelling in spellings(term) for chunk in self._counts[spelling]}
+
+    def counts(self, spelling: Term) -> Mapping[int, int]:
+        """Count the places of a spelling that has been looked up, by chunk."""
+        return self._counts[spelling]
+
+    def frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """Count the chunks that hold each term, without a list of them."""
+        unknown = [t for t in dict.fromkeys(terms) if not self._knows(t)]
+        counted = dict(zip(unknown, self._count(unknown), strict=True))
+        return [counted[t] if t in counted else len(self.holders(t)) for t in terms]
+
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds.
+
+        A few are looked up in a small workspace: a search asks for their chunks next.
+        """
+        asked = list(dict.fromkeys(terms))
+        if len(asked) <= FEW_TERMS and self.size.chunks <= FEW_CHUNKS:
+            self.look_up(asked)
+            return frozenset(term for term in asked if self.holders(term))
+        queries = [_any(self._of(spellings(term))) for term in asked]
+        values = Values()
+        found = self._connection.rows(
+            "select x.no from unnest("
+            f"{values(queries)}::tsquery[]) with ordinality x(query, no) where exists (select 1"
+            f" from memcli.keywords k where k.workspace = {values(self._workspace)}"
+            " and k.words @@ x.query)",
+            values,
+        )
+        held = {asked[int(number) - 1] for (number,) in found}
+        return frozenset(held | {t for t in asked if self._in_long(spellings(t))})
+
+    def look_up(self, terms: Iterable[Term]) -> None:
+        """Look up all chunks that hold some terms, in one round trip."""
+        named = dict.fromkeys(s for term in terms for s in spellings(term))
+        asked = [spelling for spelling in named if spelling not in self._counts]
+        for spelling, counts in self._fetched(asked, None).items():
+            self._counts[spelling] = counts
+
+    def counts_in(
+        self, terms: Iterable[Term], chunk_ids: Sequence[int]
+    ) -> Mapping[Term, Mapping[int, int]]:
+        """Count the places of spellings in some chunks."""
+        named = dict.fromkeys(s for term in terms for s in spellings(term))
+        asked = [spelling for spelling in named if spelling not in self._counts]
+        fetched = self._fetched(asked, chunk_ids) if chunk_ids else {}
+        return {s: self._counts.get(s) or fetched.get(s, {}) for s in named}
+
+    def length(self, chunk_id: int) -> int:
+        """Give the tokens of a chunk that has been found."""
+        return self._lengths[chunk_id]
+
+    def together(self, terms: Sequence[Term]) -> set[int]:
+        """Name the chunks that hold all of some terms."""
+        if all(self._knows(term) for term in terms):
+            return set.intersection(*map(self.holders, terms))
+        query = " & ".join(_any(self._of(spellings(term))) for term in terms)
+        values = Values()
+        found = self._connection.rows(
+            f"select k.chunk from memcli.keywords k where k.workspace = {values(self._workspace)}"
+            f" and k.words @@ {values(query)}::tsquery",
+            values,
+        )
+        held = {chunk for (chunk,) in found}
+        every = [{c for s in spellings(t) for c in self._in_long([s])} for t in terms]
+        return held | set.intersection(*every)
+
+    def _knows(self, term: Term) -> bool:
+        return all(spelling in self._counts for spelling in spellings(term))
+
+    def _of(self, asked: Sequence[Term]) -> list[TokenRun]:
+        """Cut spellings; one of which nothing is left finds nothing."""
+        new = [spelling for spelling in asked if spelling not in self._runs]
+        for spelling, tokens in zip(new, cut([s.text for s in new]) if new else (), strict=True):
+            self._runs[spelling] = TokenRun(tokens, spelling.prefix)
+        return [self._runs[spelling] for spelling in asked if self._runs[spelling].tokens]
+
+    def _count(self, terms: Sequence[Term]) -> list[int]:
+        queries = [_any(self._of(spellings(term))) for term in terms]
+        if not queries:
+            return []
+        values = Values()
+        ((found,),) = self._connection.rows(
+            "select coalesce(json_agg((select count(*) from memcli.keywords k where k.workspace ="
+            f" {values(self._workspace)} and k.words @@ x.query) order by x.no), '[]') from"
+            f" unnest({values(queries)}::tsquery[]) with ordinality x(query, no)",
+            values,
+        )
+        return [
+            number + len(self._in_long(spellings(term)))
+            for number, term in zip(found, terms, strict=True)
+        ]
+
+    def _fetched(
+        self, asked: Sequence[Term], chunk_ids: Sequence[int] | None
+    ) -> dict[Term, dict[int, int]]:
+        """Look up spellings in all chunks, or in some."""
+        self._of(asked)
+        runs = {spelling: self._runs[spelling] for spelling in asked}
+        counts: dict[Term, dict[int, int]] = {spelling: {} for spelling in asked}
+        words = {s: run for s, run in runs.items() if run.is_word}
+        others = {s: run for s, run in runs.items() if run.tokens and not run.is_word}
+        statements = []
+        if words:
+            statements.append(_by_rank(self._workspace, [*words.values()], chunk_ids))
+        if others:
+            statements.append(_by_place(self._workspace, [*others.values()], chunk_ids))
+        answers = iter(self._connection.together(statements) if statements else ())
+        if words:
+            for chunk, length, ranks in next(answers)[0][0]:
+                self._lengths[chunk] = length
+                for spelling, rank in zip(words, ranks, strict=True):
+                    if rank:
+                        counts[spelling][chunk] = _times(rank)
+        if others:
+            for chunk, length, places in next(answers)[0][0]:
+                self._lengths[chunk] = length
+                for spelling, run in others.items():
+                    if times := run.count_at(places or {}):
+                        counts[spelling][chunk] = times
+        for spelling in asked:
+            counts[spelling] |= self._in_long([spelling], chunk_ids)
+        return counts
+
+    def _in_long(
+        self, asked: Sequence[Term], chunk_ids: Sequence[int] | None = None
+    ) -> dict[int, int]:
+        """Count the places of spellings in the chunks whose words are not kept."""
+        if not self.size.has_long:
+            return {}
+        if self._long is None:
+            self._long = {
+                chunk: cut_of(heading_path, text)
+                for chunk, heading_path, text in self._connection.rows(
+                    "select k.chunk, c.heading_path::json, c.text from memcli.keywords k"
+                    " join memcli.chunks c on c.workspace = k.workspace and c.id = k.chunk"
+                    " where k.workspace = $1 and not k.whole",
+                    [self._workspace],
+                )
+            }
+            self._lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
+        runs = self._of(asked)
+        found = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
+        wanted = None if chunk_ids is None else set(chunk_ids)
+        return {c: n for c, n in found.items() if n and (wanted is None or c in wanted)}
+
+
+def _by_rank(
+    workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
+) -> Statement:
+    """Ask for words alone: how often each stands in a chunk is read off its rank."""
+    values = Values()
+    queries = values([run.query for run in runs])
+    return Statement(
+        "select coalesce(json_agg(json_build_array(k.chunk, k.length, (select json_agg("
+        "ts_rank('{1,1,1,1}', k.words, x.query) order by x.no)"
+        f" from unnest({queries}::tsquery[]) with ordinality x(query, no)))), '[]')"
+        f" {_found(values, workspace, runs, chunk_ids)}",
+        values,
+    )
+
+
+def _by_place(
+    workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
+) -> Statement:
+    """Ask for phrases and beginnings: where the words stand that they are made of."""
+    values = Values()
+    closed = {t for run in runs for t in (run.tokens[:-1] if run.is_open else run.tokens)}
+    begun = {run.tokens[-1] for run in runs if run.is_open}
+    return Statement(
+        "select coalesce(json_agg(json_build_array(k.chunk, k.length, (select json_object_agg("
+        "u.lexeme, u.positions) from unnest(k.words) u where u.lexeme = any("
+        f"{values([*map(lexeme, closed)])}::text[])"
+        f" or u.lexeme ^@ any({values([*begun])}::text[])))), '[]')"
+        f" {_found(values, workspace, runs, chunk_ids)}",
+        values,
+    )
+
+
+def _found(
+    values: Values, workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
+) -> str:
+    """Write which chunks are looked at: those that hold any of some runs."""
+    among = "" if chunk_ids is None else f" and k.chunk = any({values(chunk_ids)}::bigint[])"
+    return (
+        f"from memcli.keywords k where k.workspace = {values(workspace)}"
+        f" and k.words @@ {values(_any(runs))}::tsquery{among}"
+    )
+
+
+def _any(runs: Sequence[TokenRun]) -> str:
+    return " | ".join(run.query for run in runs)
+
+
+def _times(rank: float) -> int:
+    """Tell how often a word stands that has a rank."""
+    at = min(bisect_left(_SUMS, rank), len(_SUMS) - 1)
+    return at if at and rank - _SUMS[at - 1] < _SUMS[at] - rank else at + 1

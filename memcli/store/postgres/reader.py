@@ -1,0 +1,400 @@
+"""Answer from one state of a workspace in a shared store: a read-only transaction of one view.
+
+It gives what rows hold and how well they match. What becomes of that is left to its callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, timedelta
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres import vectors, words
+from memcli.store.postgres.counting import read_counts, read_known
+from memcli.store.postgres.excerpts import ABOUT, Rows, about
+from memcli.store.postgres.faults import translated
+from memcli.store.postgres.filters import (
+    CHUNKS,
+    FIRST_DAY,
+    NAMED_CHUNKS,
+    PLACED,
+    last_of_any,
+    within,
+)
+from memcli.store.postgres.libpq import Statement, Values
+from memcli.store.postgres.places import Places
+from memcli.store.postgres.postings import Postings, Size
+from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.tokens import cut
+from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+
+if TYPE_CHECKING:
+    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.postgres.address import Address
+    from memcli.store.postgres.libpq import Connection, Row
+    from memcli.store.postgres.session import WorkspaceRow
+    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
+    from memcli.store.totals import Totals
+    from memcli.types import Lines, Turn
+
+_CANDIDATE = "c.tokens, c.text, c.text_hash, d.authority, d.importance"
+_WIDTH = len(ABOUT.split(","))
+COARSE = "coarse"  # what is remembered where codes are compared first
+
+
+class SharedReader:
+    """One state of a workspace; a `port.Snapshot`."""
+
+    def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
+        """Take a connection within whose transaction the row of the workspace was read."""
+        self._connection, self._address, self._row = connection, address, row
+        self._id = row.id
+        self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
+        self._chunks = Rows(connection, row.id)
+        self._places = Places(connection, row.id)
+        self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
+
+    @property
+    def facts(self) -> Facts:
+        """Give what the store remembers of itself."""
+        return self._row.facts
+
+    def known(self) -> dict[Key, Known]:
+        """Give what is remembered of every document."""
+        with self._asking():
+            return read_known(self._connection, self._id)
+
+    def counts(self) -> Counts:
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
+        with self._asking():
+            return read_counts(self._connection, self._row)
+
+    def by_source(self) -> dict[str, SourceCounts]:
+        """Count documents and chunks and give the dates covered, by source."""
+        from memcli.store.run_records import SourceCounts
+
+        found = self._rows(
+            "select d.source, count(*), sum((select count(*) from memcli.chunks c where"
+            " c.workspace = d.workspace and c.document = d.id))::bigint,"
+            " min(coalesce(d.first_day, d.date)), max(d.date) from memcli.documents d"
+            " where d.workspace = $1 and d.skip = '' group by d.source order by d.source",
+            (self._id,),
+        )
+        return {source: SourceCounts(*counted) for source, *counted in found}
+
+    def days(self) -> dict[str, int]:
+        """Count the dated documents by ISO date, those of a week or month on every day of it."""
+        counted: dict[str, int] = {}
+        for first, last, count in self._rows(
+            "select coalesce(first_day, date), date, count(*) from memcli.documents"
+            " where workspace = $1 and date is not null group by 1, 2",
+            (self._id,),
+        ):
+            start = date.fromisoformat(first)
+            length = (date.fromisoformat(last) - start).days + 1
+            for day in ((start + timedelta(n)).isoformat() for n in range(length)):
+                counted[day] = counted.get(day, 0) + count
+        return counted
+
+    def skipped(self) -> list[Skip]:
+        """List the files whose content is not text."""
+        found = self._rows(
+            "select source, path, skip from memcli.documents where workspace = $1"
+            " and skip <> '' order by source, path",
+            (self._id,),
+        )
+        return [Skip(*row) for row in found]
+
+    def texts(self) -> Iterator[str]:
+        """Give the text of every chunk, a thousand at a time."""
+        last = 0
+        while found := self._rows(
+            "select id, text from memcli.chunks where workspace = $1 and id > $2"
+            " order by id limit 1000",
+            (self._id, last),
+        ):
+            yield from (text for _, text in found)
+            last = found[-1][0]
+
+    def integrity(self) -> str:
+        """Check what has to hold between rows: "ok", or the first fault."""
+        from memcli.store.postgres.integrity import first_fault
+
+        with self._asking():
+            return first_fault(self._connection, self._row)
+
+    def provenance(self) -> Provenance:
+        """Tell who has stored this state, and when."""
+        from memcli.store.run_records import Provenance
+
+        return Provenance(self._row.origin, self._row.revision, self._row.changed_at or "")
+
+    def vector_search(self) -> VectorSearch:
+        """Tell how vectors are searched; those of a large workspace by coarse codes first."""
+        from memcli.store.run_records import VectorSearch
+
+        return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
+
+    def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
+        """Cut prepared texts into tokens, stemmed as the store holds them."""
+        return cut(prepared)
+
+    def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
+        """Tell which of some terms any chunk holds."""
+        with self._asking():
+            return self._words.occurring(terms)
+
+    def frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """Count the chunks that hold each term."""
+        with self._asking():
+            return self._words.frequencies(terms)
+
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
+        """Tell for each term how many chunks hold it, and which of some do."""
+        with self._asking():
+            self._words.look_up(terms)
+        holders = [self._words.holders(term) for term in terms]
+        return [Held(len(found), frozenset(found.intersection(chunk_ids))) for found in holders]
+
+    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
+        """Tell which of some chunks have what is wanted."""
+        with self._asking():
+            return frozenset(words.matching(self._words, wanted).intersection(chunk_ids))
+
+    def totals(self, wanted: Wanted) -> Totals:
+        """Count what BM25 weighs the words of `wanted` by."""
+        with self._asking():
+            return words.totals(self._words, wanted)
+
+    def lexical(
+        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+    ) -> list[Ranked]:
+        """List the best matches by BM25, best first; ties by source, path and place."""
+        with self._asking():
+            scores = words.scores(self._words, wanted, totals)
+            if reach != Reach():
+                scores = {c: scores[c] for c in self._places.ordered(scores, reach)}
+            ranked = sorted(scores, key=lambda chunk: -scores[chunk])
+            if len(ranked) > limit:  # who ties with the last goes by place, and so may come first
+                least = scores[ranked[limit - 1]] if limit else 0.0
+                ranked = [chunk for chunk in ranked if scores[chunk] >= least]
+            if len({scores[chunk] for chunk in ranked}) < len(ranked):
+                placed = self._places.ordered(ranked, reach)
+                ranked = sorted(placed, key=lambda chunk: -scores[chunk])
+        return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
+
+    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+        """Give what waits for the nearest texts, which are asked for along with what comes next."""
+        fingerprint = self.facts.fingerprint
+        if vector is None or fingerprint is None:
+            return list
+        self._places.ask_ahead(self._words.chunks(), reach)
+        asked = vectors.AskedVector(self._id, fingerprint, vector)
+        promised = self._connection.promise(
+            *vectors.asking_nearest(asked, limit, reach, is_coarse=self._is_coarse)
+        )
+
+        def near() -> list[Near]:
+            with self._asking():
+                return vectors.nearest(promised.rows(), limit)
+
+        return near
+
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
+        """List chunks that have a day of a span, the newest of each span."""
+        statements = []
+        for start, end in spans:
+            values = Values()
+            test = within(reach, values, self._id)
+            sql = (
+                f"select c.id from {CHUNKS} where c.workspace = {values(self._id)} and c.date"
+                f" between {values(start)} and {values(last_of_any(end))}"
+                f" and {FIRST_DAY} <= {values(end)}{f' and {test}' if test else ''}"
+                f" order by c.date desc, {PLACED} limit {values(limit)}"
+            )
+            statements.append(Statement(sql, values))
+        return [chunk_id for found in self._together(statements) for (chunk_id,) in found]
+
+    def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
+        """Give the vectors of the parts of some chunks, in their order."""
+        fingerprint = self.facts.fingerprint
+        if fingerprint is None:
+            return {}
+        with self._asking():
+            return vectors.of_chunks(self._connection, self._id, fingerprint, chunk_ids)
+
+    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
+        """Read chunks with the raw scores of both legs, ordered by source, path and place."""
+        if not chunk_ids:
+            return []
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
+        if any(chunk_id not in scores for chunk_id in chunk_ids):
+            with self._asking():
+                scores = words.scores(self._words, legs.wanted, legs.totals) | scores
+        chunks, parts, ends = self._together(
+            (
+                Statement(
+                    f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
+                    f" and c.id = any($2::bigint[]) order by {PLACED}",
+                    (self._id, chunk_ids),
+                ),
+                self._parts(chunk_ids, legs.vector),
+                self._chunks.asking_broken(chunk_ids),
+            )
+        )
+        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
+        scored: dict[int, list[PartScore]] = {}
+        for chunk_id, *told in parts:
+            scored.setdefault(chunk_id, []).append(PartScore(*told))
+        found = []
+        for row in chunks:
+            known = about(row)
+            own = tuple(scored.get(known.chunk_id, ()))
+            bm25 = scores.get(known.chunk_id, 0.0)
+            tokens, text, text_hash, authority, importance = row[_WIDTH:]
+            found.append(
+                Candidate(known, tokens, text, text_hash, authority, importance, own, bm25)
+            )
+        return found
+
+    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+        """Read some chunks."""
+        with self._asking():
+            return self._chunks.by_ids(chunk_ids)
+
+    def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
+        """Tell of chunks whether they begin, and whether they end, within a line."""
+        new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._broken]
+        found = self._rows(*self._chunks.asking_broken(new)) if new else ()
+        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in found}
+        return {c: self._broken[c] for c in chunk_ids if c in self._broken}
+
+    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
+        """Read the chunks of some documents, in order."""
+        with self._asking():
+            return self._chunks.of_documents(documents, reach)
+
+    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
+        with self._asking():
+            yield from self._chunks.newest(reach)
+
+    def marked(self, *, soft: bool) -> list[Marked]:
+        """Read the documents marked `always`, or those marked `soft` alone."""
+        with self._asking():
+            return self._chunks.marked(soft=soft)
+
+    def rated(self, reach: Reach) -> list[Rated]:
+        """List every document that has a chunk within reach."""
+        with self._asking():
+            return self._chunks.rated(reach)
+
+    def listed(self, reach: Reach) -> list[Listed]:
+        """List the documents within reach."""
+        with self._asking():
+            return self._chunks.listed(reach)
+
+    def speakers(self) -> list[str]:
+        """List everybody who speaks in a conversation, each once."""
+        if not self._row.has_speakers:
+            return []
+        found = self._rows(
+            "select distinct name from memcli.speakers where workspace = $1 order by name",
+            (self._id,),
+        )
+        return [name for (name,) in found]
+
+    def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
+        """Give the turns of those of some chunks that have any."""
+        if not self._row.has_speakers:
+            return {}
+        from memcli.store.postgres.rows import turns_of
+
+        found = self._rows(
+            "select id, turns from memcli.chunks where workspace = $1"
+            " and id = any($2::bigint[]) and turns <> '[]'",
+            (self._id, chunk_ids),
+        )
+        return {chunk_id: turns_of(text) for chunk_id, text in found}
+
+    def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
+        """Give the lines of chunks in which somebody says how they want things."""
+        from memcli.store.postgres.rows import lines_of
+
+        values = Values()
+        test = within(reach, values, self._id)
+        found = self._rows(
+            f"select c.id, c.preferences from {CHUNKS} where c.workspace = {values(self._id)}"
+            f" and c.preferences <> '[]'{f' and {test}' if test else ''}"
+            f" order by c.date is not null, c.date desc, {PLACED} limit {values(limit)}",
+            values,
+        )
+        return {chunk_id: lines_of(text) for chunk_id, text in found}
+
+    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
+        """Read what some chunks link to."""
+        with self._asking():
+            return self._chunks.links(chunk_ids)
+
+    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
+        """Tell which of some documents are stored."""
+        with self._asking():
+            return self._chunks.present(keys)
+
+    def titles(self) -> list[Titled]:
+        """List every document with its title."""
+        with self._asking():
+            return self._chunks.titles()
+
+    def supports(self) -> list[Support]:
+        """List the lines that summaries rest on."""
+        if not self._row.has_summaries:
+            return []
+        from memcli.store.postgres import lineage
+
+        with self._asking():
+            return lineage.supports(self._connection, self._id)
+
+    def confidences(self) -> dict[str, float]:
+        """Give the confidence of every summary, by path."""
+        found = self._rows(
+            "select d.path, (d.front_matter::json ->> 'confidence')::float8 from memcli.documents d"
+            " where d.workspace = $1 and exists (select 1 from memcli.lineage l"
+            " where l.workspace = $1 and l.document = d.id)",
+            (self._id,),
+        )
+        return dict(found)
+
+    @property
+    def _is_coarse(self) -> bool:
+        return COARSE in self._row.meta
+
+    def _parts(self, chunk_ids: Sequence[int], vector: bytes | None) -> Statement:
+        """Ask for the parts of chunks with their cosines."""
+        columns = 'p.chunk, p.start_line, p.end_line, p."start", p."end"'
+        where = "where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no"
+        fingerprint = self.facts.fingerprint
+        if vector is None or fingerprint is None:
+            sql = f"select {columns}, null::float8 from memcli.parts p {where}"
+            return Statement(sql, (self._id, chunk_ids))
+        asked = vectors.AskedVector(self._id, fingerprint, vector)
+        return Statement(
+            f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
+            " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"
+            f" and v.encoder = $4 and v.hash = p.hash offset 0) v on true {where}",
+            (self._id, chunk_ids, asked.vector, asked.encoder),
+        )
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
+        with self._asking():
+            return self._connection.rows(sql, values)
+
+    def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        with self._asking():
+            return self._connection.together(statements)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        with translated(self._address):
+            yield

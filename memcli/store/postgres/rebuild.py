@@ -1,0 +1,155 @@
+"""A workspace that is built beside another one, and how it takes that one's place.
+
+It is a row of its own, with rows of its own in all tables, that nobody finds by its name. In one
+transaction its number becomes that of the name, and what had the name before is deleted: whoever
+reads meanwhile goes on with what was there when it began, and the next one finds the new state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres import rows, schema
+from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded
+from memcli.store.postgres.faults import translated
+from memcli.store.postgres.libpq import Statement
+from memcli.store.postgres.session import WorkspaceRow, select_by_id
+from memcli.store.postgres.writer import RowWriter
+
+if TYPE_CHECKING:
+    from memcli.store.records import Key
+
+INHERITED = ("model",)  # facts that the vectors which are taken over rest on
+
+
+class SharedWriter(RowWriter):
+    """The one writer of a workspace; a `port.Change`."""
+
+    def rebuild(self) -> AbstractContextManager[SharedRebuild]:
+        """Build the workspace anew beside this one, or go on where that was left."""
+        return _rebuilding(self)
+
+    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+        """Remove a half-built workspace that nobody has gone on with for so long."""
+        with translated(self.address):
+            found = self.connection.rows(
+                "select id, left_ns from memcli.workspaces where beside_of = $1", (self.row.id,)
+            )
+        for number, left_ns in found:
+            if abs(self.now_ns() - left_ns) >= older_than_seconds * 1e9:
+                with self.transaction(revise=False):
+                    gone = Statement("delete from memcli.workspaces where id = $1", (number,))
+                    self.connection.together((*_deleting(number), gone))
+
+
+class SharedRebuild(SharedWriter):
+    """A workspace that is built beside another one; a `port.Rebuild`."""
+
+    def __init__(self, main: SharedWriter, row: WorkspaceRow) -> None:
+        """Take the writer of the other one, whose connection and right to write it shares."""
+        super().__init__(main.connection, main.address, row, main.now_ns)
+        self._main = main
+
+    def take_over(self, hidden: Iterable[Key]) -> None:
+        """Copy the embedding cache, and documents whose files nobody could see."""
+        main = self._main
+        for key in hidden:
+            with translated(self.address):
+                told = rows.read_document(self.connection, main.row.id, key)
+            document, stamp, skip = told
+            self.put(document, stamp, skip=skip)
+        with self.transaction(revise=False):
+            self._rows(
+                "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
+                " select $1, v.encoder, v.hash, v.vector, case when v.encoder = $4 and exists"
+                " (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
+                " then null else coalesce(v.unused_since, $3) end from memcli.vectors v"
+                " where v.workspace = $2 on conflict do nothing",
+                (self.row.id, main.row.id, self.now, rows.encoder_of(self._fingerprint)),
+            )
+        told_by = main.facts
+        inherited = {name: getattr(told_by, name) for name in INHERITED}
+        self.remember({name: value for name, value in inherited.items() if value is not None})
+        if told_by.fingerprint and told_by.dimension is not None and not self.facts.fingerprint:
+            self.search_by(told_by.fingerprint, told_by.dimension)
+
+    @property
+    def _fingerprint(self) -> str:
+        return self.facts.fingerprint or self._main.facts.fingerprint or ""
+
+    def publish(self) -> None:
+        """Put this workspace in the place of the other, in one transaction.
+
+        The revision goes on from the larger one, so no answer of before looks like one of now.
+        """
+        main, side = self._main, self.row
+        revision = 1 + max(side.revision, main.row.revision)
+        is_embedded = self.is_embedded(self.facts.fingerprint)
+        with main.transaction(revise=False):
+            row = side._replace(meta=self._meta)
+            if is_embedded:
+                self._meta[EMBEDDED_AT] = all_embedded(self.connection, row, revision)
+            old = main.row.id
+            self.connection.together(
+                (
+                    Statement("set local statement_timeout = 0"),
+                    *_deleting(old),
+                    Statement("delete from memcli.workspaces where id = $1", (side.id,)),
+                    Statement("update memcli.workspaces set id = $2 where id = $1", (old, side.id)),
+                )
+            )
+            main.become(
+                main.row._replace(
+                    id=side.id, revision=revision, next_id=side.next_id, chunks=side.chunks,
+                    words=side.words, meta=dict(self._meta),
+                )
+            )  # fmt: skip
+
+
+def _deleting(workspace: int) -> list[Statement]:
+    return [
+        Statement(f"delete from memcli.{table} where workspace = $1", (workspace,))
+        for table in schema.BOTTOM_UP
+    ]
+
+
+@contextmanager
+def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
+    """Open the half-built workspace beside another one, or a new one."""
+    with translated(main.address):
+        found = _beside(main)
+    if found is None:
+        with main.transaction(revise=False):
+            main.connection.rows(
+                "insert into memcli.workspaces (tenant, name, beside_of, epoch, left_ns)"
+                " values ($1, $2, $3, $4, $5)",
+                (main.row.tenant, main.row.name, main.row.id, main.row.epoch, main.now_ns()),
+            )
+        with translated(main.address):
+            found = _beside(main)
+    assert found is not None
+    side = SharedRebuild(main, found)
+    side.remember({"mounts": main.facts.mounts or "[]"})
+    try:
+        yield side
+    finally:
+        with translated(main.address):
+            main.connection.rows(
+                "update memcli.workspaces set left_ns = $2 where beside_of = $1",
+                (main.row.id, main.now_ns()),
+            )
+
+
+def _beside(main: SharedWriter) -> WorkspaceRow | None:
+    """Find the workspace that is built beside another, and put it under the writer's epoch."""
+    connection = main.connection
+    found = connection.rows(
+        "update memcli.workspaces set epoch = $2 where beside_of = $1 returning id",
+        (main.row.id, main.row.epoch),
+    )
+    if not found:
+        return None
+    ((row,),) = [connection.rows(select_by_id(lock=False), (found[0][0], main.row.epoch))]
+    return WorkspaceRow._make(row)

@@ -1,0 +1,228 @@
+"""The rows of one document: how they are written, deleted and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.digests import blake2b
+from memcli.record import Record
+from memcli.store.postgres.libpq import Statement
+from memcli.store.postgres.tsvector import cut_of, kept
+from memcli.types import SUMMARY, Chunk, Document, FileStat, Lines, Part, Turn
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.store.postgres.libpq import Connection
+    from memcli.store.records import Key
+    from memcli.store.run_records import Stamp
+
+_DOCUMENT = (
+    "source", "path", "hash", "size", "mtime_ns", "ctime_ns", "inode", "indexed_ns", "title",
+    "date", "first_day", "kind", "scope", "source_kind", "trust", "authority", "importance",
+    "always", "soft", "front_matter", "skip",
+)  # fmt: skip
+# Columns of rows that are inserted together, each with its type.
+_COLUMNS = {
+    "chunks": "id bigint, document bigint, ordinal int, anchor text, heading_path text,"
+    " start_line int, end_line int, start_byte int, end_byte int, tokens int, text_hash bytea,"
+    " date text, first_day text, links text, turns text, preferences text, text text",
+    "keywords": "chunk bigint, length int, whole boolean, words tsvector",
+    "parts": 'chunk bigint, no int, start_line int, end_line int, "start" int, "end" int,'
+    " prefix text, hash bytea",
+    "properties": "document bigint, key text, value text",
+    "speakers": "name text, document bigint",
+    "lineage": "document bigint, no int, path text, start_line int, end_line int, hash bytea,"
+    " checked bytea, matches boolean",
+}
+
+
+class DocumentStatements(Record):
+    """What putting a document takes, and how much it adds."""
+
+    statements: tuple[Statement, ...]
+    chunks: int
+    words: int
+    ids: int  # that it has used up
+
+
+def encoder_of(fingerprint: str) -> int:
+    """Give the number of an encoder, which fits a column of 64 bits."""
+    digest = blake2b(fingerprint.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def comparable(value: str | int | float) -> str:
+    """Write a value of front matter so that equal ones are equal texts, and no text is a number."""
+    if isinstance(value, str):
+        return f"s{value}"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"n{value!r}"
+
+
+def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Statement:
+    """Insert rows of a table, whose columns stand in the order above."""
+    columns = _COLUMNS[table]
+    names = [column.strip().split(" ")[0] for column in columns.split(",")]
+    keys = [name.strip('"') for name in names]
+    told = [dict(zip(keys, map(_json, row), strict=True)) for row in rows]
+    return Statement(
+        f"insert into memcli.{table} (workspace, {', '.join(names)})"
+        f" select $1, r.* from json_to_recordset($2::json) r ({columns})",
+        (workspace, json.dumps(told, ensure_ascii=False)),
+    )
+
+
+def _json(value: object) -> object:
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else value
+
+
+def dropping(workspace: int, key: Key) -> Statement:
+    """Delete a document and all that hangs on it; give its chunks, their words and hashes."""
+    return Statement(
+        "with gone as (select id from memcli.documents where workspace = $1 and source = $2"
+        " and path = $3), held as (select c.id, k.length from gone join memcli.chunks c"
+        " on c.workspace = $1 and c.document = gone.id join memcli.keywords k"
+        " on k.workspace = $1 and k.chunk = c.id), deleted as (delete from memcli.documents d"
+        " using gone where d.workspace = $1 and d.id = gone.id)"
+        " select (select count(*) from held), (select coalesce(sum(length), 0)::bigint from held),"
+        " (select coalesce(json_agg(distinct encode(p.hash, 'hex')), '[]') from held"
+        " join memcli.parts p on p.workspace = $1 and p.chunk = held.id)",
+        (workspace, *key),
+    )
+
+
+def putting(
+    workspace: int, first_id: int, document: Document, stamp: Stamp, skip: str
+) -> DocumentStatements:
+    """Insert a document; its rows take the numbers from `first_id` on."""
+    own = first_id
+    chunks, keywords, parts = [], [], []
+    words = 0
+    for number, chunk in enumerate(document.chunks, start=own + 1):
+        told = kept(cut_of(chunk.heading_path, chunk.text))
+        words += told.length
+        keywords.append((number, *told))
+        chunks.append((number, own, *_of_chunk(chunk)))
+        parts += [
+            (number, place, p.start_line, p.end_line, p.start, p.end, p.prefix, p.hash)
+            for place, p in enumerate(chunk.parts)
+        ]
+    many = {
+        "chunks": chunks,
+        "keywords": keywords,
+        "parts": parts,
+        "properties": _properties(own, document.front_matter),
+        "speakers": [(name, own) for name in sorted(_speakers(document.chunks))],
+        "lineage": [
+            (own, place, *lines, None, False)
+            for place, lines in enumerate(document.lineage.sources if document.lineage else ())
+        ],
+    }
+    statements = (
+        _document(workspace, own, document, stamp, skip),
+        *(inserting(table, workspace, rows) for table, rows in many.items() if rows),
+    )
+    return DocumentStatements(statements, len(chunks), words, 1 + len(chunks))
+
+
+def _document(
+    workspace: int, number: int, document: Document, stamp: Stamp, skip: str
+) -> Statement:
+    told = {**document._asdict(), **stamp.stat._asdict(), "hash": stamp.hash}
+    told |= {"indexed_ns": stamp.indexed_ns, "skip": skip}
+    marks = ", ".join(f"${at}" for at in range(1, len(_DOCUMENT) + 3))
+    return Statement(
+        f"insert into memcli.documents (workspace, id, {', '.join(_DOCUMENT)}) values ({marks})",
+        (workspace, number, *(told[name] for name in _DOCUMENT)),
+    )
+
+
+def _of_chunk(chunk: Chunk) -> tuple[Any, ...]:
+    return (
+        chunk.ordinal, chunk.anchor, json.dumps(chunk.heading_path, ensure_ascii=False),
+        chunk.start_line, chunk.end_line, chunk.start_byte, chunk.end_byte, chunk.tokens,
+        chunk.text_hash, chunk.date, chunk.first_day,
+        json.dumps(chunk.links, ensure_ascii=False),
+        json.dumps([tuple(turn) for turn in chunk.turns], ensure_ascii=False),
+        json.dumps(chunk.preferences), chunk.text,
+    )  # fmt: skip
+
+
+def _properties(number: int, front_matter: str) -> list[tuple[int, str, str]]:
+    if front_matter == "{}":
+        return []
+    from memcli.markdown.properties import properties
+
+    return [(number, key, comparable(v)) for key, v in properties(json.loads(front_matter))]
+
+
+def _speakers(chunks: Sequence[Chunk]) -> set[str]:
+    return {turn.speaker for chunk in chunks for turn in chunk.turns}
+
+
+def turns_of(text: str) -> tuple[Turn, ...]:
+    """Read turns as a chunk keeps them."""
+    return tuple(Turn(*told) for told in json.loads(text))
+
+
+def lines_of(text: str) -> tuple[Lines, ...]:
+    """Read the lines of preferences as a chunk keeps them."""
+    return tuple((first, last) for first, last in json.loads(text))
+
+
+def read_document(connection: Connection, workspace: int, key: Key) -> tuple[Document, Stamp, str]:
+    """Read one document back as it was put: the document, its stamp and its skip reason."""
+    from memcli.store.run_records import Stamp
+
+    ((number, *row),) = connection.rows(
+        f"select id, {', '.join(_DOCUMENT)} from memcli.documents"
+        " where workspace = $1 and source = $2 and path = $3",
+        (workspace, *key),
+    )
+    told = dict(zip(_DOCUMENT, row, strict=True))
+    stat = FileStat(**{name: told[name] for name in FileStat._fields})
+    stamp = Stamp(stat, told.pop("hash"), told.pop("indexed_ns"))
+    skip = told.pop("skip")
+    lineage = None
+    if told["kind"] == SUMMARY:
+        from memcli.markdown.lineage import read_lineage
+
+        lineage = read_lineage(json.loads(told["front_matter"]))
+    fields = {name: told[name] for name in Document._fields if name in told}
+    chunks = _chunks(connection, workspace, number)
+    return Document(**fields, chunks=chunks, lineage=lineage), stamp, skip
+
+
+_CHUNK = (
+    "ordinal", "anchor", "heading_path", "start_line", "end_line", "start_byte", "end_byte",
+    "tokens", "text_hash", "date", "first_day", "links", "turns", "preferences", "text",
+)  # fmt: skip
+
+
+def _chunks(connection: Connection, workspace: int, document: int) -> tuple[Chunk, ...]:
+    parts: dict[int, list[Part]] = {}
+    for chunk, *row in connection.rows(
+        'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'
+        " from memcli.chunks c join memcli.parts p on p.workspace = c.workspace"
+        " and p.chunk = c.id where c.workspace = $1 and c.document = $2 order by p.chunk, p.no",
+        (workspace, document),
+    ):
+        parts.setdefault(chunk, []).append(Part(*row))
+    found = []
+    for number, *row in connection.rows(
+        f"select id, {', '.join(_CHUNK)} from memcli.chunks"
+        " where workspace = $1 and document = $2 order by ordinal",
+        (workspace, document),
+    ):
+        told = dict(zip(_CHUNK, row, strict=True))
+        told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
+        told["turns"] = turns_of(told["turns"])
+        told["preferences"] = lines_of(told["preferences"])
+        found.append(Chunk(**told, parts=tuple(parts.get(number, ()))))
+    return tuple(found)

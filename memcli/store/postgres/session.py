@@ -1,0 +1,141 @@
+"""One connection to a shared store, and the row of the workspace that is asked there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from memcli.checking import TYPE_CHECKING
+from memcli.config.attached import written
+from memcli.errors import IncompleteError, IndexMissingError, StoreError
+from memcli.record import Record
+from memcli.store.postgres import schema
+from memcli.store.postgres.libpq import Connection
+from memcli.store.records import Facts
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.store.postgres.address import Address
+
+# Bounds of a transaction: nobody waits longer for a lock, a statement or a client that is gone.
+BOUNDS = (
+    "select set_config('lock_timeout', '5s', true), set_config('statement_timeout', '30s', true),"
+    " set_config('idle_in_transaction_session_timeout', '60s', true)"
+)
+CHANGED_AT = """to_char(w.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')"""
+_COLUMNS = (
+    "w.id, w.tenant, w.name, w.origin, w.holder, w.epoch, w.revision, w.next_id, w.chunks,"
+    f" w.words, w.meta::json, {CHANGED_AT}, w.left_ns, w.lease_until > now(),"
+    " exists (select 1 from memcli.keywords k where k.workspace = w.id and not k.whole),"
+    " exists (select 1 from memcli.speakers s where s.workspace = w.id),"
+    " exists (select 1 from memcli.lineage l where l.workspace = w.id)"
+)
+
+
+class Name(Record):
+    """What a workspace is called in a shared store."""
+
+    tenant: str
+    workspace: str
+
+    def __str__(self) -> str:
+        """Write it as `--workspace-name` takes it: `ops`, or `team/ops` of a tenant."""
+        return written((self.tenant, self.workspace))
+
+
+class WorkspaceRow(Record):
+    """What a shared store remembers of a workspace."""
+
+    id: int
+    tenant: str
+    name: str
+    origin: str  # machine and folder that write it; "" for nobody
+    holder: str | None  # the process that writes it now, or did last
+    epoch: int  # grows whenever somebody else begins to write
+    revision: int
+    next_id: int
+    chunks: int
+    words: int
+    meta: Mapping[str, str]
+    changed_at: str | None  # None before anything was stored
+    left_ns: int  # when one that is built beside another was worked on last
+    is_held: bool | None
+    has_long: bool  # chunks whose words are not kept
+    has_speakers: bool
+    has_summaries: bool
+
+    @property
+    def facts(self) -> Facts:
+        """Give what the store remembers of itself."""
+        told: dict[str, Any] = {
+            name: self.meta[name] for name in Facts._fields if name in self.meta
+        }
+        dimension = int(told.pop("dimension")) if "dimension" in told else None
+        return Facts()._replace(**told, revision=self.revision, dimension=dimension)
+
+
+def opened(address: Address, *, write: bool) -> Connection:
+    """Connect; StoreError where the server is older than what is needed."""
+    connection = Connection(address.parameters(write=write))
+    if connection.server_version < schema.LEAST_SERVER:
+        version = connection.server_version // 10000
+        connection.close()
+        raise StoreError(
+            f"the server of {address.masked} is PostgreSQL {version}, and a shared store needs"
+            f" {schema.LEAST_SERVER // 10000} or newer",
+            hint="name another server in store.url",
+        )
+    return connection
+
+
+def select_by_name(connection: Connection, name: Name) -> str:
+    """Write the SELECT of a workspace's row, without values."""
+    tenant, workspace = connection.literal(name.tenant), connection.literal(name.workspace)
+    return (
+        f"select {_COLUMNS}, (select row_to_json(v) from memcli.version v) from (select 1) one"
+        f" left join memcli.workspaces w on w.tenant = {tenant} and w.name = {workspace}"
+        " and w.beside_of is null"
+    )
+
+
+def select_by_id(*, lock: bool) -> str:
+    """Write the SELECT of a workspace's row by number and epoch."""
+    locking = " for update of w" if lock else ""
+    return f"select {_COLUMNS} from memcli.workspaces w where w.id = $1 and w.epoch = $2{locking}"
+
+
+def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceRow:
+    """Read what `select_by_name` gives; an error where there is none, or of another version."""
+    *columns, version = told
+    check_version(version, address, write=False)
+    if columns[0] is None:
+        raise IndexMissingError(
+            f"the shared store {address.masked} has no workspace {name}, or not for this user",
+            hint="memcli store status",
+        )
+    return WorkspaceRow._make(columns)
+
+
+def check_version(told: object, address: Address, *, write: bool) -> None:
+    """Refuse tables that this memcli does not know, and tables that are not there yet."""
+    found = told if isinstance(told, dict) else {}
+    store = f"the shared store {address.masked}"
+    if not found:
+        raise IncompleteError(f"{store} is not set up", hint="memcli store init")
+    least = found["least_writer" if write else "least_reader"]
+    if least > schema.VERSION:
+        raise StoreError(
+            f"{store} was set up by a newer memcli (tables {found['version']})",
+            hint="upgrade memcli",
+        )
+    if found["version"] < schema.VERSION:
+        raise IncompleteError(
+            f"{store} has the tables of an older memcli ({found['version']})",
+            hint="memcli store upgrade",
+        )
+
+
+def meta_as_json(meta: Mapping[str, str]) -> str:
+    """Write what is remembered as a row keeps it."""
+    return json.dumps(meta, ensure_ascii=False, sort_keys=True)

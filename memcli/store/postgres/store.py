@@ -1,0 +1,239 @@
+"""A workspace of a shared store: `port.Store` by PostgreSQL.
+
+Connections that have answered are kept for the next question, one for each thread that asks at the
+same time. What belongs to this machine alone, who writes and who watches here, lies beside the
+index that the workspace would have without a server.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock as Lock
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, IndexMissingError
+from memcli.record import Record
+from memcli.store.postgres.faults import is_passing, translated
+from memcli.store.postgres.libpq import Connection, ServerError
+from memcli.store.postgres.session import BOUNDS, check_version, opened, row_of, select_by_name
+
+if TYPE_CHECKING:
+    from memcli.store.port import Sleep, Store, Watch
+    from memcli.store.postgres.address import Address
+    from memcli.store.postgres.reader import SharedReader
+    from memcli.store.postgres.rebuild import SharedWriter
+    from memcli.store.postgres.session import Name, WorkspaceRow
+    from memcli.store.run_records import Described, Owner, WatchRecord
+
+_BEGIN = "begin isolation level repeatable read, read only"
+
+
+class OnThisMachine(Record):
+    """What this machine keeps for a workspace whose index is elsewhere."""
+
+    store: Store  # the index that it would have here
+    at: Callable[[str], Store]  # opens one in a file
+
+
+class PostgresStore:
+    """A workspace by its name; nothing is asked before it is needed."""
+
+    def __init__(
+        self,
+        address: Address,
+        name: Name,
+        beside: OnThisMachine,
+        now_ns: Callable[[], int],
+        *,
+        origin: str = "",
+    ) -> None:
+        """Take where it is, and the clock, which gives nanoseconds since 1970.
+
+        `origin` is what writes it, machine and folder; without one nothing can be written.
+        """
+        self.address, self.name, self.origin = address, name, origin
+        self._beside, self._now_ns = beside, now_ns
+        self._idle: list[Connection] = []
+        self._writing: list[Connection] = []  # at most one, kept for the next change
+        self._guard = Lock()
+
+    @property
+    def local(self) -> str:
+        """Name the file that the index would be in without a server."""
+        return self._beside.store.local
+
+    def describe(self) -> Described:
+        """Tell where the store is, and about how much of it the workspace takes."""
+        from memcli.store.run_records import Described
+
+        size = 0
+        with suppress(IndexMissingError), self._held() as (connection, row):
+            from memcli.store.postgres.sizes import bytes_of
+
+            size = bytes_of(connection, row.id)
+        return Described(f"{self.address.masked} ({self.name})", "pgvector", size, "")
+
+    def exists(self) -> bool:
+        """Tell whether anything was ever stored."""
+        try:
+            with self._held():
+                return True
+        except IndexMissingError:
+            return False
+
+    def has_unfolded(self) -> bool:
+        """Tell that nothing is left to this machine to do."""
+        return False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SharedReader]:
+        """Hold one state; IndexMissingError where nothing was stored yet."""
+        from memcli.store.postgres.reader import SharedReader
+
+        with self._held() as (connection, row):
+            yield SharedReader(connection, self.address, row)
+
+    @contextmanager
+    def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:
+        """Be the one writer of this machine and, by a lease, of all."""
+        from memcli.store.postgres.rebuild import SharedWriter
+
+        with self._leased(wait_seconds=wait_seconds, sleep=sleep) as (connection, row):
+            yield SharedWriter(connection, self.address, row, self._now_ns)
+
+    @contextmanager
+    def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
+        """Keep every other writer out without changing anything."""
+        with self._leased(wait_seconds=wait_seconds, sleep=sleep):
+            yield
+
+    def writer(self) -> Owner | None:
+        """Tell which process of this machine writes now."""
+        return self._beside.store.writer()
+
+    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
+        """Be the one watcher of this machine, else BusyError."""
+        return self._beside.store.watch(sleep=sleep)
+
+    def watcher(self) -> WatchRecord | None:
+        """Tell who watches on this machine now."""
+        return self._beside.store.watcher()
+
+    def stand_in(self) -> Store | None:
+        """Give the index that this machine has of the same folder, if it has one."""
+        local = self._beside.store
+        return local if self.origin and local.exists() else None
+
+    def copy_to(self, path: str) -> None:
+        """Copy what is stored to a file of its own."""
+        from memcli.store.postgres.copying import copy
+
+        with self._held() as (connection, row), translated(self.address):
+            copy(connection, row, self._beside.at(path))
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        with self._guard:
+            idle = self._idle + self._writing
+            self._idle, self._writing = [], []
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def _leased(
+        self, *, wait_seconds: float, sleep: Sleep
+    ) -> Iterator[tuple[Connection, WorkspaceRow]]:
+        from memcli.store.postgres.lease import lease
+
+        with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
+            with translated(self.address):
+                connection = self._writable()
+            try:
+                with translated(self.address):
+                    held = lease(
+                        connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
+                    )
+                    row = held.__enter__()
+                try:
+                    yield connection, row
+                finally:
+                    held.__exit__(None, None, None)
+            except BaseException:
+                connection.close()
+                raise
+            with self._guard:
+                self._writing.append(connection)
+
+    def _writable(self) -> Connection:
+        """Open a connection that may write, or take the one of the change before."""
+        with self._guard:
+            kept = self._writing.pop() if self._writing else None
+        if kept is not None:
+            try:
+                self._check_writable(kept)
+                return kept
+            except BaseException as error:
+                kept.close()
+                if not (isinstance(error, ServerError) and is_passing(error)):
+                    raise
+        connection = opened(self.address, write=True)
+        try:
+            self._check_writable(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check_writable(self, connection: Connection) -> None:
+        """Refuse to write what another folder or machine writes."""
+        (told,) = connection.run(select_by_name(connection, self.name))
+        check_version(told[-1], self.address, write=True)
+        row = row_of(told, self.address, self.name)
+        if row.origin != self.origin or not self.origin:
+            raise BusyError(
+                f"{self.name} in {self.address.masked} is written by {row.origin or 'nobody'}",
+                hint=f"memcli store attach {self.name} --take-over",
+            )
+
+    @contextmanager
+    def _held(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
+        """Hold one state of the workspace; a connection that has died is opened anew once."""
+        with translated(self.address):
+            connection, row = self._begun()
+        if row.changed_at is None:
+            self._let_go(connection)
+            raise IndexMissingError(
+                f"nothing was stored of {self.name} in {self.address.masked} yet",
+                hint="memcli index",
+            )
+        try:
+            yield connection, row
+        except BaseException:
+            connection.close()
+            raise
+        self._let_go(connection)
+
+    def _begun(self) -> tuple[Connection, WorkspaceRow]:
+        while True:
+            with self._guard:
+                connection = self._idle.pop() if self._idle else None
+            is_new = connection is None
+            connection = connection or opened(self.address, write=False)
+            try:
+                script = f"{_BEGIN}; {BOUNDS}; {select_by_name(connection, self.name)}"
+                (told,) = connection.run(script)
+                return connection, row_of(told, self.address, self.name)
+            except BaseException as error:
+                connection.close()
+                if is_new or not (isinstance(error, ServerError) and is_passing(error)):
+                    raise
+
+    def _let_go(self, connection: Connection) -> None:
+        try:
+            connection.begin_to("commit")  # nobody has to wait for it
+        except ServerError:
+            connection.close()
+            return
+        with self._guard:
+            self._idle.append(connection)

@@ -1,0 +1,97 @@
+"""BM25 of the words in a shared store, worked out from how often each stands in a chunk.
+
+It is done here and not by the server, so that every store gives the same scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import log
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.tokens import spellings
+from memcli.store.totals import Totals
+from memcli.types import Term, Wanted
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.postings import Postings
+
+K1, B = 1.2, 0.75
+LEAST_IDF = 1e-6  # of what most chunks hold
+
+Clause = tuple[tuple[Term, ...], ...]  # of each group one term is needed
+
+
+def totals(postings: Postings, wanted: Wanted) -> Totals:
+    """Count what BM25 weighs the words of `wanted` by."""
+    named = list(_named(wanted))
+    postings.look_up(named)
+    holders = {s: len(postings.counts(s)) for t in named for s in spellings(t)}
+    return Totals(postings.size.chunks, postings.size.tokens, holders)
+
+
+def scores(postings: Postings, wanted: Wanted, by: Totals | None = None) -> dict[int, float]:
+    """Give the BM25 of every chunk that has what is wanted."""
+    postings.look_up(_named(wanted))
+    by = by or totals(postings, wanted)
+    found: dict[int, float] = {}
+    for chunks, clause in _clauses_of(postings, wanted):
+        for spelling in (s for group in clause for term in group for s in spellings(term)):
+            counts, holders = postings.counts(spelling), by.holders.get(spelling, 0)
+            for chunk, weight in _weights(postings, counts, by, holders):
+                if chunk in chunks:
+                    found[chunk] = found.get(chunk, 0.0) + weight
+    unwanted = _union(postings, wanted.none)
+    for group in wanted.together:
+        found |= {chunk: found.get(chunk, 0.0) for chunk in postings.together(group) - unwanted}
+    if wanted.also:
+        beside = postings.counts_in([term for term, _ in wanted.also], list(found))
+        for term, holders in wanted.also:
+            for spelling in spellings(term):
+                for chunk, weight in _weights(postings, beside[spelling], by, holders):
+                    if chunk in found:
+                        found[chunk] += weight
+    return found
+
+
+def matching(postings: Postings, wanted: Wanted) -> set[int]:
+    """Name the chunks that have what is wanted."""
+    postings.look_up(_named(wanted))
+    return {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
+
+
+def _weights(
+    postings: Postings, counts: Mapping[int, int], by: Totals, holders: int
+) -> Iterator[tuple[int, float]]:
+    """Weigh a spelling in each chunk that holds it."""
+    odds = (by.chunks - holders + 0.5) / (holders + 0.5)
+    idf = log(odds) if odds > 1 else LEAST_IDF
+    mean = by.tokens / by.chunks if by.chunks else 1.0
+    for chunk, times in counts.items():
+        length = K1 * (1 - B + B * postings.length(chunk) / mean)
+        yield chunk, idf * (times * (K1 + 1) / (times + length))
+
+
+def _clauses_of(postings: Postings, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
+    """Give the clauses, each with the chunks that have it and nothing unwanted."""
+    unwanted = _union(postings, wanted.none)
+    for clause in _clauses(wanted):
+        yield set.intersection(*(_union(postings, group) for group in clause)) - unwanted, clause
+
+
+def _union(postings: Postings, terms: Iterable[Term]) -> set[int]:
+    return set().union(*map(postings.holders, terms))
+
+
+def _named(wanted: Wanted) -> Iterator[Term]:
+    """Name everything that is looked for, and what nobody wants."""
+    yield from (term for group in wanted.all for term in group)
+    yield from (*wanted.any, *wanted.none)
+
+
+def _clauses(wanted: Wanted) -> Iterator[Clause]:
+    """Give what a chunk needs one of, each once: every group together, or any one term."""
+    groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
+    every: Clause = tuple(dict.fromkeys(groups))
+    single: list[Clause] = [((term,),) for term in wanted.any]
+    yield from dict.fromkeys([every, *single] if every else single)

@@ -1,0 +1,361 @@
+"""Change a workspace of a shared store: a transaction a document, batches of vectors.
+
+Each transaction begins by locking the row of the workspace under the epoch that this writer was
+given; where another one has been given a later epoch since, nothing is changed and the writer ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError
+from memcli.store.fixed import rounded
+from memcli.store.postgres import lineage, pending, rows, schema, vectors
+from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded, read_counts, read_known
+from memcli.store.postgres.faults import translated
+from memcli.store.postgres.libpq import ServerError, Statement
+from memcli.store.postgres.reader import COARSE
+from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
+
+if TYPE_CHECKING:
+    from memcli.store.postgres.address import Address
+    from memcli.store.postgres.libpq import Connection, Row
+    from memcli.store.records import Counts, Facts, Key, Looked
+    from memcli.store.run_records import Pending, Stamp
+    from memcli.types import Document, Known
+
+LEASE_SECONDS = 60
+DAY_SECONDS = 86_400
+FEW_CHUNKS = 50  # that any plan is good for
+
+
+class RowWriter:
+    """The one writer of a workspace; a `port.Change` but for what is built beside it."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        address: Address,
+        row: WorkspaceRow,
+        now_ns: Callable[[], int],
+    ) -> None:
+        """Take a connection, and the row under the epoch that was given."""
+        self.connection, self.address, self.row, self.now_ns = connection, address, row, now_ns
+        self.notices: list[str] = []
+        self._meta = dict(row.meta)
+        self._is_together = self._is_torn = self._revises = False  # see `together`
+
+    @contextmanager
+    def transaction(self, *, revise: bool = True) -> Iterator[None]:
+        """Run statements as one change; unless no answer can differ it raises the revision."""
+        with translated(self.address):
+            try:
+                if not (self._is_together and self.connection.in_transaction):
+                    self._begin()
+                yield
+                self._revises |= revise
+                if not self._is_together:
+                    self._commit()
+            except BaseException:
+                self._is_torn = True
+                self._roll_back()
+                raise
+
+    @contextmanager
+    def together(self) -> Iterator[Callable[[], None]]:
+        """Commit the changes made within at once, and before that when what is given is called.
+
+        An error between two changes loses none of them, one within a change those since the last
+        commit.
+        """
+        self._is_together, self._is_torn = True, False
+
+        def commit() -> None:
+            with translated(self.address):
+                self._commit()
+
+        try:
+            yield commit
+        finally:
+            self._is_together = False
+            if self._is_torn:
+                self._roll_back()
+            else:
+                commit()
+
+    def _begin(self) -> None:
+        """Lock the row of the workspace, as it is under this writer's epoch."""
+        *_, found = self.connection.together(
+            (
+                Statement("begin"),
+                Statement(BOUNDS),
+                Statement(select_by_id(lock=True), (self.row.id, self.row.epoch)),
+            )
+        )
+        if not found:
+            raise BusyError(
+                f"another memcli has taken over writing {self.row.tenant}/{self.row.name}",
+                hint="memcli store status",
+            )
+        self.row = WorkspaceRow._make(found[0])
+        self._meta = dict(self.row.meta)
+
+    def _commit(self) -> None:
+        if not self.connection.in_transaction:
+            return
+        row, revision = self.row, self.row.revision + self._revises
+        try:
+            self.connection.together(
+                (
+                    Statement(
+                        "update memcli.workspaces set revision = $2, next_id = $3, chunks = $4,"
+                        " words = $5, meta = $6, changed_at = now(), left_ns = $7, lease_until ="
+                        " case when holder is null then lease_until"
+                        f" else now() + '{LEASE_SECONDS} seconds' end where id = $1",
+                        (row.id, revision, row.next_id, row.chunks, row.words,
+                         meta_as_json(self._meta), self.now_ns()),
+                    ),
+                    Statement("commit"),
+                )
+            )  # fmt: skip
+        except BaseException:
+            self._roll_back()
+            raise
+        self.row = row._replace(revision=revision, meta=dict(self._meta))
+        self._revises = False
+
+    def become(self, row: WorkspaceRow) -> None:
+        """Go on with another row inside a transaction, which writes it when it ends."""
+        self.row, self._meta = row, dict(row.meta)
+
+    def _roll_back(self) -> None:
+        self._revises = False
+        self._meta = dict(self.row.meta)
+        with suppress(ServerError):
+            if self.connection.in_transaction:
+                self.connection.run("rollback")
+
+    @property
+    def facts(self) -> Facts:
+        """Give what the store remembers of itself."""
+        return self.row._replace(meta=self._meta).facts
+
+    def known(self) -> dict[Key, Known]:
+        """Give what is remembered of every document."""
+        with translated(self.address):
+            return read_known(self.connection, self.row.id)
+
+    def counts(self) -> Counts:
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
+        with translated(self.address):
+            return read_counts(self.connection, self.row._replace(meta=self._meta))
+
+    def integrity(self) -> str:
+        """Check what has to hold between rows: "ok", or the first fault."""
+        from memcli.store.postgres.integrity import first_fault
+
+        with translated(self.address):
+            return first_fault(self.connection, self.row)
+
+    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+        """Remember facts by the names of their fields, if any differs."""
+        if any(self._meta.get(name) != value for name, value in facts.items()):
+            with self.transaction(revise=revise):
+                self._meta |= facts
+
+    def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
+        """Store a document in place of what was known of it; a whole one or none."""
+        row = self.row
+        living = [part.hash for chunk in document.chunks for part in chunk.parts]
+        with self.transaction():
+            gone = self._drop((document.source, document.path))
+            written = rows.putting(row.id, self.row.next_id, document, stamp, skip)
+            self.connection.together([*written.statements, *self._settled(gone, living)])
+            self.row = self.row._replace(
+                next_id=self.row.next_id + written.ids,
+                chunks=self.row.chunks + written.chunks,
+                words=self.row.words + written.words,
+            )
+
+    def touch(self, key: Key, stamp: Stamp) -> None:
+        """Remember that a file with a new stat still holds the same bytes."""
+        stat = stamp.stat
+        with self.transaction(revise=False):
+            self._rows(
+                "update memcli.documents set size = $4, mtime_ns = $5, ctime_ns = $6, inode = $7,"
+                " indexed_ns = $8 where workspace = $1 and source = $2 and path = $3",
+                (self.row.id, *key, stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode,
+                 stamp.indexed_ns),
+            )  # fmt: skip
+
+    def remove(self, key: Key) -> None:
+        """Remove all that is known of a document."""
+        with self.transaction():
+            gone = self._drop(key)
+            self.connection.together(self._settled(gone, []))
+
+    def pending(self, fingerprint: str, limit: int) -> list[Pending]:
+        """List texts that wait for a vector, each once, in the order in which they are needed."""
+        with translated(self.address):
+            return pending.read_pending(self.connection, self.row.id, fingerprint, limit)
+
+    def borrow(self, fingerprint: str) -> int:
+        """Take over the vectors that the tenant has of texts that wait; give how many."""
+        if self.is_embedded(fingerprint):
+            return 0
+        unused = None if self.facts.fingerprint == fingerprint else self.now
+        with self.transaction(revise=False):
+            count = vectors.borrow(self.connection, self.row, fingerprint, unused)
+            self._revises |= count > 0
+        return count
+
+    def unembedded(self, fingerprint: str) -> int:
+        """Count the distinct texts that wait for a vector."""
+        if self.is_embedded(fingerprint):
+            return 0
+        with translated(self.address):
+            return pending.count_waiting(self.connection, self.row.id, fingerprint)
+
+    def is_embedded(self, fingerprint: str | None) -> bool:
+        """Tell, without a look at the texts, that none waits and search uses the vectors."""
+        facts = self.facts
+        return (
+            fingerprint is not None
+            and facts.fingerprint == fingerprint
+            and self._meta.get(EMBEDDED_AT, "").split(" ")[0] == str(facts.revision)
+        )
+
+    def mark_embedded(self) -> None:
+        """Remember that no text waits for a vector, until the next change."""
+        revision = self.row.revision
+        if not self._meta.get(EMBEDDED_AT, "").startswith(f"{revision} "):
+            with self.transaction(revise=False):
+                row = self.row._replace(meta=self._meta)
+                self._meta[EMBEDDED_AT] = all_embedded(self.connection, row, revision)
+
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
+        """Store vectors by the hash of their text.
+
+        Those of another encoder than the workspace's own count as unused until it is switched.
+        """
+        with self.transaction():
+            unused = None if self.facts.fingerprint == fingerprint else self.now
+            kept = [(hash_, rounded(vector)) for hash_, vector in made]
+            self.connection.together(vectors.put(self.row.id, fingerprint, kept, unused))
+
+    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
+        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
+        with self.transaction():
+            self._rows(
+                "insert into memcli.unread (workspace, encoder, hash)"
+                " select $1, $2, unnest($3::bytea[]) on conflict do nothing",
+                (self.row.id, rows.encoder_of(fingerprint), hashes),
+            )
+
+    def search_by(self, fingerprint: str, dimension: int) -> None:
+        """Search by this encoder's vectors from now on, by codes first where they are many."""
+        is_same = self.facts.fingerprint == fingerprint
+        is_coarse = self._has_many(fingerprint)
+        if is_same and is_coarse == (COARSE in self._meta):
+            return
+        with self.transaction():
+            if not is_same:
+                self.connection.together(vectors.switched(self.row.id, fingerprint, self.now))
+                self._meta |= {"fingerprint": fingerprint, "dimension": str(dimension)}
+            self._meta.pop(COARSE, None)
+            if is_coarse:
+                self._meta[COARSE] = "1"
+
+    def _has_many(self, fingerprint: str) -> bool:
+        """Tell whether there are so many vectors that codes are compared first; not at the brim."""
+        most = vectors.MANY * 3 // 4 if COARSE in self._meta else vectors.MANY
+        found = self._rows(
+            "select count(*) from (select 1 from memcli.vectors v where v.workspace = $1"
+            " and v.encoder = $2 and exists (select 1 from memcli.parts p where p.workspace = $1"
+            " and p.hash = v.hash) limit $3) x",
+            (self.row.id, rows.encoder_of(fingerprint), most),
+        )
+        return bool(found[0][0] >= most)
+
+    def unchecked(self) -> list[str]:
+        """Name the summaries to look at again, by path."""
+        with translated(self.address):
+            return lineage.unchecked(self.connection, self.row.id)
+
+    def check(self, summary: str, found: Sequence[Looked]) -> None:
+        """Note where all that a summary rests on stands now; nothing where it is so already."""
+        with translated(self.address):
+            known = lineage.looked(self.connection, self.row.id, summary)
+        if known and known != list(found):
+            with self.transaction():
+                self.connection.together(lineage.checking(self.row.id, summary, found))
+
+    def settle(self, pages: int | None = None) -> None:
+        """Have the server count its rows where it has not since they were few: it plans by that.
+
+        What was deleted, the server's own vacuum takes away. Who does not own the tables changes
+        nothing here, and the server counts in its own time.
+        """
+        ((counted,),) = self._rows(
+            "select reltuples::bigint from pg_class where oid = 'memcli.chunks'::regclass"
+        )
+        if self.row.chunks > 2 * max(counted, FEW_CHUNKS):
+            with suppress(ServerError):
+                tables = ", ".join(f"memcli.{table}" for table in schema.TABLES)
+                self.connection.run(f"analyze {tables}")
+
+    def prune(self, *, unused_days: int) -> int:
+        """Drop cached vectors that no part has used for some days; give how many."""
+        since = self.now - unused_days * DAY_SECONDS
+        own = rows.encoder_of(self.facts.fingerprint or "")
+        with self.transaction(revise=False):
+            found = self._rows(
+                "with gone as (delete from memcli.vectors v where v.workspace = $1"
+                " and v.unused_since <= $2 and (v.encoder <> $3 or not exists (select 1"
+                " from memcli.parts p where p.workspace = $1 and p.hash = v.hash)) returning 1)"
+                " select count(*) from gone",
+                (self.row.id, since, own),
+            )
+            self._rows(
+                "delete from memcli.unread where workspace = $1 and encoder <> $2",
+                (self.row.id, own),
+            )
+        return int(found[0][0])
+
+    def start_over(self, fault: str) -> str:
+        """Go on with sound rows: these, if a second look finds them so, else none but vectors."""
+        if self.integrity() == "ok":
+            return f"{fault}, but a second look found it whole"
+        with self.transaction():
+            for table in schema.BOTTOM_UP:
+                if table != "vectors":
+                    self._rows(f"delete from memcli.{table} where workspace = $1", (self.row.id,))
+            self._rows(
+                "update memcli.vectors set unused_since = $2 where workspace = $1"
+                " and unused_since is null",
+                (self.row.id, self.now),
+            )
+            self.row = self.row._replace(chunks=0, words=0)
+        return f"{fault}; what was stored of the workspace was deleted and is built anew"
+
+    @property
+    def now(self) -> int:
+        """Give the time in seconds since 1970."""
+        return self.now_ns() // 1_000_000_000
+
+    def _drop(self, key: Key) -> list[bytes]:
+        """Delete a document inside a transaction; give the hashes that its parts had."""
+        ((chunks, words, hashes),) = self.connection.rows(*rows.dropping(self.row.id, key))
+        self.row = self.row._replace(chunks=self.row.chunks - chunks, words=self.row.words - words)
+        return [bytes.fromhex(hash_) for hash_ in hashes]
+
+    def _settled(self, gone: Sequence[bytes], living: Sequence[bytes]) -> list[Statement]:
+        return vectors.settled(
+            self.row.id, self.facts.fingerprint, gone=gone, living=living, now=self.now
+        )
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        with translated(self.address):
+            return self.connection.rows(sql, values)

@@ -1,0 +1,140 @@
+"""What a connection keeps of one state of the index, for the process that goes on asking about it.
+
+Questions about the same notes read the same chunks, cut the same parts into tokens and look for the
+same words. What was read stays here until the state is another one, or it has grown too large; a
+command that asks once never loads this.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+
+import apsw
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store import fixed
+from memcli.store.sqlite import coarse, vectors
+from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.match import phrase
+from memcli.types import Term, Wanted
+
+if TYPE_CHECKING:
+    from memcli.store.records import Key
+    from memcli.store.sqlite.excerpts import ChunkRow
+    from memcli.types import Known, Turn
+
+MOST_BYTES = 32 << 20  # by the estimates below, which are of CPython's objects
+PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
+MOST_HELD = 10_000  # chunks of an index whose words are kept with all that hold them
+
+
+class KeptState:
+    """Chunks that were read, tokens of texts, and who holds which word."""
+
+    def __init__(self, version: int, chunks: int) -> None:
+        """Keep nothing yet of an index in the state that SQLite numbers so, of so many chunks."""
+        self.version = version
+        self.known: dict[Key, Known] | None = None
+        self.turns: dict[int, tuple[Turn, ...]] = {}
+        self.broken: dict[int, tuple[bool, bool]] = {}
+        self.bytes = 0
+        self._chunks: dict[int, ChunkRow] = {}
+        self._tokens: dict[str, tuple[str, ...]] = {}
+        self._mirrored: dict[int, bytes] = {}
+        self._holders: dict[Term, frozenset[int]] = {}
+        self.is_small = chunks <= MOST_HELD
+        self._codes: tuple[str, array[int], list[int]] | None = None
+
+    def chunks(
+        self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
+    ) -> list[ChunkRow]:
+        """Give chunks, of which `read` reads those that are not here."""
+        kept = self._chunks
+        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
+        found = read(missing) if missing else {}
+        self.bytes += sum(2 * len(c.text) + PART_BYTES * (2 + len(c.parts)) for c in found.values())
+        kept |= found
+        return [kept[chunk_id] for chunk_id in chunk_ids if chunk_id in kept]
+
+    def tokens(
+        self, texts: Sequence[str], cut: Callable[[Sequence[str]], list[tuple[str, ...]]]
+    ) -> list[tuple[str, ...]]:
+        """Give the tokens of texts, of which `cut` cuts those that are not here."""
+        kept = self._tokens
+        missing = [text for text in dict.fromkeys(texts) if text not in kept]
+        for text, tokens in zip(missing, cut(missing), strict=True):
+            kept[text] = tokens
+            self.bytes += len(text) + TOKEN_BYTES * (2 + len(tokens))
+        return [kept[text] for text in texts]
+
+    def mirrored(self, connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Give vectors as `fixed.mirrored` does, by the numbers of their rows."""
+        kept = self._mirrored
+        missing = [number for number in numbers if number not in kept]
+        for number, packed in vectors.packed_of(connection, missing).items():
+            kept[number] = fixed.mirrored(packed)
+            self.bytes += VECTOR_BYTES + len(kept[number])
+        return {number: kept[number] for number in numbers}
+
+    def holders(self, connection: apsw.Connection, term: Term) -> frozenset[int] | None:
+        """Give the chunks that hold a term; None in a large index, where they may be very many."""
+        if not self.is_small:
+            return None
+        found = self._holders.get(term)
+        if found is None:
+            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(term),))
+            found = self._holders[term] = frozenset([row[0] for row in listed])
+            self.bytes += HOLDER_BYTES * (4 + len(found))
+        return found
+
+    def matching(
+        self, connection: apsw.Connection, wanted: Wanted, chunk_ids: Iterable[int]
+    ) -> frozenset[int] | None:
+        """Tell which of some chunks have what is wanted; None in a large index."""
+        if not self.is_small:
+            return None
+
+        def either(terms: Iterable[Term]) -> frozenset[int]:
+            return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
+
+        groups = [either(group) for group in wanted.all if group]
+        found = either(wanted.any)
+        if groups:
+            found |= frozenset.intersection(*groups)
+        return found.intersection(chunk_ids) - either(wanted.none)
+
+    def nearest(
+        self, connection: apsw.Connection, table: str, code: bytes, wanted: int
+    ) -> list[int]:
+        """List the slots of the nearest codes, with all that tie with the last, of one table."""
+        if self._codes is None or self._codes[0] != table:
+            self._codes = table, *_read_codes(connection, table, len(code))
+            self.bytes += CODE_BYTES * len(self._codes[2])
+        _, slots, codes = self._codes
+        asked = int.from_bytes(code, "little")
+        distances = [(each ^ asked).bit_count() for each in codes]
+        bound = sorted(distances)[min(wanted, len(distances)) - 1] if distances else 0
+        near = [at for at, distance in enumerate(distances) if distance <= bound]
+        near.sort(key=distances.__getitem__)
+        return [slots[at] for at in near[: coarse.MOST_NEIGHBOURS]]
+
+
+def _read_codes(
+    connection: apsw.Connection, table: str, length: int
+) -> tuple[array[int], list[int]]:
+    """Read slots and codes from the blocks in which vec0 has them."""
+    slots, codes = array("q"), list[int]()
+    for validity, ids, blob in connection.execute(
+        f"SELECT c.validity, c.rowids, v.vectors FROM {table}_chunks c"
+        f" JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id ORDER BY c.chunk_id"
+    ):
+        held = int.from_bytes(validity, "little")
+        numbers = array("q", ids)
+        if len(blob) != length * len(numbers) or 8 * len(validity) != len(numbers):
+            raise ValueError("a block of codes does not tell which of its rows are held")
+        for at, slot in enumerate(numbers):
+            if held >> at & 1:
+                slots.append(slot)
+                codes.append(int.from_bytes(blob[at * length : (at + 1) * length], "little"))
+    return slots, codes

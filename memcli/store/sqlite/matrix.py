@@ -1,0 +1,115 @@
+"""Keep the codes of a large index in memory, for a process that goes on asking.
+
+vec0 counts the bits of 64 at a time and reads the file for each question: a million codes take it
+95 ms of CPU time. numpy takes 26 for the same distances, but first 100 to be imported and 340 to
+read the codes. So a process that has asked a few times about one state of an index keeps its codes.
+"""
+
+from __future__ import annotations
+
+import apsw
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.store.sqlite.driver import rows
+
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_BYTES = 256 << 20  # that a process keeps of all indexes; a million codes are 96 MB
+BLOCK = 1 << 15  # codes at once: larger blocks leave the cache, smaller ones wait for the GIL
+_WORD = 8  # bytes that are counted at once
+_ID_BYTES = 8
+
+
+class Codes(Record):
+    """The codes of an index in one of its states."""
+
+    state: str
+    slots: Any  # int64, a slot each
+    words: Any  # uint64, the first words of all codes, then the second ones, and so on
+
+
+_kept: dict[str, Codes] = {}  # by the path of the index
+
+
+def nearest(
+    connection: apsw.Connection, table: str, state: str, code: bytes, wanted: int
+) -> list[tuple[int, int]] | None:
+    """List the (slot, hamming distance) of the nearest codes, with all that tie with the last.
+
+    `state` names the state that the connection sees, and none of another index. None where the
+    codes cannot be kept.
+    """
+    codes = _codes(connection, table, state)
+    if codes is None or len(code) != _WORD * len(codes.words):
+        return None
+    import numpy as np
+
+    distances = _distances(codes.words, np.frombuffer(code, "<u8"))
+    within = np.bincount(distances, minlength=1).cumsum()
+    bound = np.searchsorted(within, min(wanted, len(distances)))
+    found = np.flatnonzero(distances <= bound)
+    ordered = found[np.argsort(distances[found], kind="stable")]
+    return list(zip(codes.slots[ordered].tolist(), distances[ordered].tolist(), strict=True))
+
+
+def _distances(words: Any, asked: Any) -> Any:  # noqa: ANN401
+    """Count the bits in which each code differs from the one that is asked for."""
+    import numpy as np
+
+    distances = np.empty(words.shape[1], "<u2")
+    differing = np.empty((len(words), BLOCK), "<u8")
+    counts = np.empty(differing.shape, "u1")
+    for start in range(0, len(distances), BLOCK):
+        block = words[:, start : start + BLOCK]
+        width = block.shape[1]
+        np.bitwise_xor(block, asked[:, None], out=differing[:, :width])
+        np.bitwise_count(differing[:, :width], out=counts[:, :width])
+        out = distances[start : start + width]
+        np.add.reduce(counts[:, :width], axis=0, dtype="<u2", out=out)
+    return distances
+
+
+def _codes(connection: apsw.Connection, table: str, state: str) -> Codes | None:
+    path = connection.filename
+    kept = _kept.get(path)
+    if kept is not None and kept.state == state:
+        return kept
+    _kept.pop(path, None)
+    try:
+        found = _read(connection, table, state)
+    except (ImportError, MemoryError):  # vec0 needs neither numpy nor the room
+        return None
+    if found is not None:
+        _kept[path] = found
+    return found
+
+
+def _read(connection: apsw.Connection, table: str, state: str) -> Codes | None:
+    """Read the codes of vec0's table, in the blocks it has them in."""
+    import numpy as np
+
+    if not hasattr(np, "bitwise_count"):  # numpy 1
+        return None
+    blocks = f"FROM {table}_chunks c JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id"
+    of_each = f"length(v.vectors), length(c.rowids), (SELECT count(*) FROM {table}_chunks)"
+    found = rows(connection, f"SELECT {of_each} {blocks} LIMIT 1")
+    size, count, times = found[0] if found else (0, 0, 0)
+    count //= _ID_BYTES
+    held = sum(codes.words.nbytes for codes in list(_kept.values()))
+    if not count or size % (_WORD * count) or held + size * times > MOST_BYTES:
+        return None
+    slots, at = np.empty(count * times, "<i8"), 0
+    words = np.empty((size // count // _WORD, count * times), "<u8")
+    for validity, ids, vectors in connection.execute(
+        f"SELECT c.validity, c.rowids, v.vectors {blocks} ORDER BY c.chunk_id"
+    ):
+        is_held = np.unpackbits(np.frombuffer(validity, "u1"), bitorder="little").astype(bool)
+        if len(is_held) != count:
+            raise ValueError("a block of codes does not tell which of its rows are held")
+        end = at + int(is_held.sum())
+        slots[at:end] = np.frombuffer(ids, "<i8")[is_held]
+        words[:, at:end] = np.frombuffer(vectors, "<u8").reshape(count, -1)[is_held].T
+        at = end
+    return Codes(state, slots[:at], words[:, :at])

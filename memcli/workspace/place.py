@@ -1,0 +1,86 @@
+"""What is asked of the place where documents are; for checkers of types alone.
+
+`openat` is the disk. A folder is whatever `open_root` and `open_folder` of the place give.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from memcli.types import FileText, Listing, Skip, Source
+
+
+class FolderEntry(Protocol):
+    """An entry of a folder, as `os.DirEntry` has it."""
+
+    @property
+    def name(self) -> str:
+        """Give its name."""
+        ...
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Tell whether it is a regular file."""
+        ...
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Tell whether it is a folder."""
+        ...
+
+    def is_symlink(self) -> bool:
+        """Tell whether it is a link."""
+        ...
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Give size, times and number; OSError where it cannot be seen."""
+        ...
+
+
+class FilePlace(Protocol):
+    """Where the folders of sources are; each call may raise an OSError that says why not."""
+
+    def open_root(self, path: str) -> int | str:
+        """Open the folder of a source by its absolute path."""
+        ...
+
+    def open_folder(self, parent: int | str, name: str) -> int | str:
+        """Open a folder in a folder."""
+        ...
+
+    def scan(self, folder: int | str) -> AbstractContextManager[Iterator[FolderEntry]]:
+        """List the entries of a folder."""
+        ...
+
+    def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
+        """Read a small file of a folder, None where there is none."""
+        ...
+
+    def device(self, folder: int | str) -> int:
+        """Give the device that a folder is on."""
+        ...
+
+    def is_mounted(self, root: int | str, path: str) -> bool:
+        """Tell whether a root is on another device than the folder above it."""
+        ...
+
+    def is_empty(self, root: int | str) -> bool:
+        """Tell whether a folder has no entry at all."""
+        ...
+
+    def close(self, folder: int | str) -> None:
+        """Close what `open_root` or `open_folder` gave."""
+        ...
+
+
+class DocumentFiles(Protocol):
+    """Where documents are read from when it is not the disk: a state that does not change."""
+
+    def listing(self, sources: tuple[Source, ...], *, max_bytes: int) -> Listing:
+        """List the documents of the sources."""
+        ...
+
+    def read(self, root: str, path: str, *, source: str, max_bytes: int) -> FileText | Skip:
+        """Read a document below the root of its source, or say why it cannot be read."""
+        ...

@@ -1,0 +1,96 @@
+"""`memcli help agents --for` prints what install writes, and --to writes a plugin."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memcli.agents.table import BY_NAME, NAMES, PARTS, USER
+from memcli.agents.texts import quoted
+from tests.agents.conftest import Site
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_very_files_are_printed_and_nothing_is_written(site: Site, name: str) -> None:
+    before = site.tree()
+    printed = site.type(f"help agents --for {name}")
+    assert (printed.code, printed.err, site.tree()) == (0, "", before)
+    for part in PARTS:
+        place = BY_NAME[name].place(part, USER)
+        if place is None:
+            continue
+        site.type(f"agents install --for {name} --with {part} --apply")
+        path = place.shown.removeprefix("~/").replace(".config/", "config/")
+        file = site.home / (f"{path}SKILL.md" if path.endswith("/") else path)
+        text = file.read_text()
+        assert place.shown in printed.out
+        assert f"````\n{text}````\n" in printed.out
+        site.type(f"agents uninstall --for {name} --apply")
+
+
+def test_a_plugin_is_its_own_marketplace(site: Site) -> None:
+    said = site.type("help agents --for claude-code --to ~/plugin")
+    root = site.home / "plugin"
+    assert (said.code, said.out) == (0, "")
+    assert said.err == (
+        f"Wrote the plugin to {root}. To install it:\n"
+        f"  claude plugin marketplace add {root}\n"
+        "  claude plugin install memcli@memcli\n"
+    )
+    files = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
+    assert set(files) == {
+        ".claude-plugin/marketplace.json", ".claude-plugin/plugin.json", ".mcp.json",
+        "hooks/hooks.json", "skills/memcli/SKILL.md",
+    }  # fmt: skip
+    [listed] = json.loads(files[".claude-plugin/marketplace.json"])["plugins"]
+    manifest = json.loads(files[".claude-plugin/plugin.json"])
+    assert (listed["name"], listed["source"]) == (manifest["name"], "./")
+    printed = site.type("help agents --for claude-code").out
+    for path, text in files.items():
+        assert f"{path}\n````\n{text}````\n" in printed
+    site.type("agents install --for claude-code --with mcp,hooks --apply")
+    for path, file in (("hooks/hooks.json", "settings.json"), (".mcp.json", "../.claude.json")):
+        assert json.loads(files[path]) == json.loads((site.home / ".claude" / file).read_text())
+    assert site.type(f"help agents --for claude-code --to {root}").code == 0
+
+
+def test_a_plugin_takes_the_place_of_nothing(site: Site) -> None:
+    mine = site.write("plugin/hooks/hooks.json", "{}")
+    before = site.tree()
+    said = site.type(f"help agents --for claude-code --to {site.home}/plugin")
+    assert (said.code, site.tree()) == (2, before)
+    assert said.err == (
+        f"memcli: {mine} exists and says something else\n"
+        f"Try: memcli help agents --for claude-code --to {site.home}/plugin-2\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("help --for zed", "--for goes with the topic agents", "memcli help agents"),
+        ("help ranking --to x", "--to goes with the topic agents", "memcli help agents"),
+        ("help agents --for zd", "--for must be one of", "--for zed"),
+        (
+            "help agents --for zed --to x",
+            "memcli has no plugin for Zed",
+            "memcli agents install --for zed",
+        ),
+        (
+            "help agents --for claude-code --to /dev/null/x",
+            "cannot be written: Not a directory",
+            "memcli help agents --for claude-code --to FOLDER",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(site: Site, line: str, message: str, hint: str) -> None:
+    said = site.type(line)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+    assert said.err.endswith(f"Try: {hint}\n")
+
+
+def test_a_command_line_is_quoted_for_its_system() -> None:
+    assert quoted(("/opt/a b/memcli", "mcp")) == "'/opt/a b/memcli' mcp"
+    assert quoted((r"C:\a b\memcli.exe", "mcp")) == r'"C:\a b\memcli.exe" mcp'

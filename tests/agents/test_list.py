@@ -1,0 +1,149 @@
+"""`memcli agents` says who is here, what each remembers, and what is wired, in every state."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli
+from memcli.agents.table import AGENTS, NAMES
+from memcli.agents.wired import STATES
+from memcli.workspace.presets import BY_NAME
+from tests.agents.conftest import Site
+
+SCHEMAS = Path(memcli.__file__).parent / "schemas"
+
+
+def _checked(name: str, text: str) -> dict[str, object]:
+    record = json.loads(text)
+    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(record)
+    assert isinstance(record, dict)
+    return record
+
+
+def _row(site: Site, name: str) -> list[str]:
+    shown = site.type("agents").out
+    [row] = [line for line in shown.splitlines() if line.startswith(name)]
+    return re.split(r"  +", row)[1:]
+
+
+def test_nobody_is_here(site: Site) -> None:
+    said = site.type("agents")
+    assert (said.code, said.err) == (0, "")
+    assert said.out == (
+        "agent        here  memory  mcp  hooks  skill  instructions\n"
+        "claude-code  no    no      no   no     no     no\n"
+        "codex        no    no      no   no     no     no\n"
+        "gemini       no    no      no   no     no     no\n"
+        "openclaw     no    no      no   -      no     no\n"
+        "cursor       no    no      no   -      no     no\n"
+        "vscode       no    no      no   -      no     no\n"
+        "opencode     no    no      no   -      no     no\n"
+        "zed          no    no      no   -      no     no\n"
+    )
+
+
+def test_an_agent_is_here_by_its_folder_or_its_program(site: Site) -> None:
+    (site.home / ".codex").mkdir()
+    program = site.program.with_name("zeditor")
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    said = site.type("agents")
+    assert {line.split()[0] for line in said.out.splitlines() if line.split()[1] == "yes"} == {
+        "codex", "zed"
+    }  # fmt: skip
+    assert said.err == "To wire one: memcli agents install --for codex\n"
+
+
+def test_the_memory_of_an_agent_is_the_one_that_search_finds(site: Site) -> None:
+    (site.home / ".codex" / "memories").mkdir(parents=True)
+    slug = re.sub(r"[^A-Za-z0-9]", "-", str(site.project.resolve()))
+    memory = site.home / ".claude" / "projects" / slug / "memory"
+    memory.mkdir(parents=True)
+    record = json.loads(site.type("agents list --json").out)
+    found = {each["name"]: each["memory"] for each in record["agents"] if each["memory"]}
+    assert found == {
+        "claude-code": [{"name": "claude-code", "path": str(memory)}],
+        "codex": [{"name": "codex", "path": str(site.home / ".codex" / "memories")}],
+    }
+    assert {agent.preset for agent in AGENTS} - {""} <= set(BY_NAME)
+
+
+def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = set()
+
+    def state(part: str) -> str:
+        record = _checked("memcli.agents", site.type("agents --json").out)
+        [agent] = [each for each in record["agents"] if each["name"] == "claude-code"]  # type: ignore[attr-defined]
+        [found] = [w for w in agent["wired"] if (w["part"], w["scope"]) == (part, "user")]
+        seen.add(found["state"])
+        return str(found["state"])
+
+    servers, rules = site.home / ".claude.json", site.home / ".claude" / "CLAUDE.md"
+    assert state("mcp") == "no"
+    site.type("agents install --for claude-code --with mcp,hooks,instructions --apply")
+    assert _row(site, "claude-code") == ["yes", "no", "user", "user", "no", "user"]
+    assert (state("mcp"), state("hooks"), state("instructions")) == ("wired",) * 3
+
+    text = servers.read_text()
+    servers.write_text("{")
+    assert state("mcp") == "unreadable"
+    assert f"{servers} is not JSON at line 1\n" in site.type("agents").err
+    servers.write_text(text.replace('"mcp"\n', '"mcp", "-v"\n').replace('["mcp"]', '["mcp", "-v"]'))
+    assert state("mcp") == "edited"
+    assert f"{servers} (mcp of Claude Code) was edited since" in site.type("agents").err
+    servers.unlink()
+    assert state("mcp") == "gone"
+    assert "(mcp of Claude Code) is gone since memcli wrote it" in site.type("agents").err
+    rules.write_text("Ask memcli search first.\n")
+    assert state("instructions") == "gone"
+
+    moved = site.program.rename(site.program.with_name("other"))
+    monkeypatch.setattr(sys, "argv", [str(moved)])
+    assert state("hooks") == "stale"
+    site.type("agents uninstall --for claude-code --apply")
+    assert state("instructions") == "by hand"
+    assert _row(site, "claude-code")[-1] == "by hand (user)"
+    assert seen == set(STATES)
+
+
+def test_what_is_in_a_project_is_told_apart(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    for scope in ("user", "project"):
+        site.type(f"agents install --for zed --scope {scope} --with mcp --apply")
+    assert _row(site, "zed")[2] == "user, project"
+    monkeypatch.chdir(site.home / "work")
+    assert _row(site, "zed")[2] == "user"
+    # What was written in another project is taken back from anywhere.
+    said = site.type("agents uninstall --for zed --scope project --apply")
+    assert (said.code, (site.project / ".zed").exists()) == (0, False)
+    assert _row(site, "zed")[2] == "user"
+
+
+@pytest.mark.parametrize("action", ["install", "uninstall"])
+def test_a_plan_is_as_its_schema_says(site: Site, action: str) -> None:
+    site.write(".claude/settings.json", "{")
+    site.type("agents install --for claude-code --apply")
+    line = f"agents {action} --for claude-code --json"
+    record = _checked("memcli.agents-plan", site.type(line).out)
+    assert record["applied"] is False
+    refused = site.type("agents install --for claude-code --with hooks,skill --json")
+    record = _checked("memcli.agents-plan", refused.out)
+    assert (refused.code, len(record["refused"]), len(record["changes"])) == (2, 1, 1)  # type: ignore[arg-type]
+    error = json.loads(refused.err)
+    assert (error["code"], "nothing was written" in error["message"]) == ("usage", True)
+
+
+def test_a_line_without_a_command_lists(site: Site) -> None:
+    assert site.type("agents").out == site.type("agents list").out
+    assert site.type("agents -q").out == site.type("agents").out
+    assert site.type("agents lst").err == (
+        "memcli: there is no command 'agents lst'\nTry: memcli agents list\n"
+    )
+    assert site.type("agents --help").out.startswith("Usage: memcli agents ")
+    assert set(NAMES) == {agent.name for agent in AGENTS}

@@ -1,0 +1,177 @@
+"""Measure the gate of `remember` on lines with labels: `python -m tests.benchmarks.gate`.
+
+`fixtures/gate` has a memory of 60 facts and 18 rules in three languages, for each fact the same in
+other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
+echoes of what a session was given; secrets are those of the rules' own examples. Every second line
+is to choose thresholds by (`--choose` prints what others would do), the rest is reported. The
+session was given every line of the memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memcli.api.memory import Memory
+from memcli.api.neighbours import Nearby
+from memcli.remember import gate
+from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
+from memcli.remember.worth import GateWeights
+from memcli.secrets.rules import RULES
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "gate"
+KEPT = ("keep", "another")  # labels of lines that no rule may refuse
+REFUSED = {
+    "again": ("duplicate", "near-duplicate", "echo"),
+    "restated": ("duplicate", "near-duplicate", "echo"),
+    "echo": ("duplicate", "near-duplicate", "echo"),
+    "secret": ("secret",),
+    "chatter": ("worth",),
+}
+SAYING = ("Push with {}", "In der CI steht {}", "配置里是 {}")
+
+
+class Line(NamedTuple):
+    """A candidate, and what is right about it."""
+
+    label: str
+    language: str
+    text: str
+
+
+def lines() -> Iterator[Line]:
+    """Give all lines, those of one label together."""
+    facts = _rows("facts.tsv")
+    for language, _, again, another in facts:
+        yield Line("again", language, again)
+        yield Line("another", language, another)
+    for label, language, text in _rows("lines.tsv"):
+        yield Line(label, language, text)
+    for at, rule in enumerate(RULES):
+        said = SAYING[at % 3].format(rule.example)
+        yield Line("secret", ("en", "de", "zh")[at % 3], said)
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = (FOLDER / name).read_text("utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def make_memory(root: Path) -> None:
+    """Write the facts as logs of a language each, and the rules beside them."""
+    (root / "memory").mkdir()
+    facts = _rows("facts.tsv")
+    for language in ("en", "de", "zh"):
+        said = "".join(f"- {text}\n" for own, text, *_ in facts if own == language)
+        (root / "memory" / f"{language}.md").write_text(f"# Facts\n\n{said}", "utf-8")
+    (root / "AGENTS.md").write_text((FOLDER / "AGENTS.md").read_text("utf-8"), "utf-8")
+    (root / "memcli.toml").write_text("", "utf-8")
+
+
+Found = Sequence[tuple[Line, tuple[Neighbour, ...]]]
+
+
+def look(encoder: str) -> tuple[list[tuple[Line, tuple[Neighbour, ...]]], GateWeights]:
+    """Find the neighbours of every line."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_memory(Path(folder))
+        settings = {"embedding.encoder": encoder}
+        with Memory.open(folder, settings=settings) as memory:
+            memory.index()
+            nearby = Nearby(memory)
+            weights = GateWeights(*(memory.config(f"gating.{n}") for n in GateWeights._fields))
+            return [(line, nearby.of(line.text)) for line in lines()], weights
+
+
+def judged(found: Found, weights: GateWeights, least: float) -> list[tuple[Line, Judged]]:
+    """Ask the gate about every line."""
+    settings = GateSettings(weights, least, was_given=lambda source, path, text: True)
+    return [(line, judge(line.text, near, settings)) for line, near in found]
+
+
+def report(results: Sequence[tuple[Line, Judged]]) -> list[str]:
+    """Write what each label became, and precision and recall of each rule."""
+    told = []
+    wrong: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for label in (*KEPT, *REFUSED):
+        of_label = [(line, each) for line, each in results if line.label == label]
+        rules = Counter(each.refusal.rule if each.refusal else "kept" for _, each in of_label)
+        expected = REFUSED.get(label, ("kept",))
+        hit = sum(rules[rule] for rule in expected)
+        by_language = []
+        for language in ("en", "de", "zh"):
+            own = [each for line, each in of_label if line.language == language]
+            good = sum((e.refusal.rule if e.refusal else "kept") in expected for e in own)
+            by_language.append(f"{language} {good}/{len(own)}")
+        told.append(
+            f"{label:9} {hit:3}/{len(of_label):3} right  ({', '.join(by_language)})"
+            f"  {dict(rules.most_common())}"
+        )
+        for rule, count in rules.items():
+            (right if rule in expected else wrong)[rule] += count
+    for rule in ("secret", "duplicate", "near-duplicate", "echo", "worth"):
+        all_of = right[rule] + wrong[rule]
+        if all_of:
+            told.append(f"rule {rule:14} refused {all_of:3}, precision {right[rule] / all_of:.3f}")
+    return told
+
+
+def choose(found: Found, weights: GateWeights) -> None:
+    """Print what other thresholds would do with the half that thresholds are chosen by."""
+    for name, values in (
+        ("SAME_WORDS", (0.6, 0.7, 0.75, 0.8, 0.85)),
+        ("SAME_MEANING", (0.85, 0.9, 0.93, 0.95, 0.97)),
+        ("ECHOED", (0.5, 0.6, 0.7, 0.8)),
+        ("LEAST_WORTH", (0.2, 0.25, 0.3, 0.33, 0.35, 0.38, 0.4, 0.45)),
+    ):
+        before = getattr(gate, name)
+        for value in values:
+            setattr(gate, name, value)
+            results = judged(found, weights, gate.LEAST_WORTH)
+            kept = [each for line, each in results if line.label in KEPT]
+            lost = sum(each.refusal is not None for each in kept)
+            caught = {
+                label: sum(
+                    each.refusal is not None and each.refusal.rule in rules
+                    for line, each in results
+                    if line.label == label
+                )
+                for label, rules in REFUSED.items()
+            }
+            print(f"{name} {value}: {lost}/{len(kept)} to keep are refused; caught {caught}")
+        setattr(gate, name, before)
+
+
+def main() -> None:
+    """Print the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--choose", action="store_true")
+    parser.add_argument("--wrong", action="store_true", help="print the lines that went wrong")
+    parser.add_argument("--encoder", default="bundled")
+    arguments = parser.parse_args()
+    found, weights = look(arguments.encoder)
+    half = found[::2] if arguments.choose else found[1::2]
+    if arguments.choose:
+        # The lines of facts come in pairs, and both of a pair belong to one half.
+        half = [each for at, each in enumerate(found) if at // 2 % 2 == 0]
+        choose(half, weights)
+    else:
+        half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
+    results = judged(half, weights, gate.LEAST_WORTH)
+    print(f"{len(found)} lines, {len(half)} of them here")
+    print("\n".join(report(results)))
+    for line, each in results if arguments.wrong else ():
+        rule = each.refusal.rule if each.refusal else "kept"
+        if rule not in REFUSED.get(line.label, ("kept",)):
+            why = each.refusal or each.checks[3:4]
+            print(f"{line.label} -> {rule} ({each.worth.value:.2f} {each.worth.kind}): {line.text}")
+            print(f"    {why}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""What `memcli hook prompt` is worth: what it gives, to whom it is of use; not part of the suite.
+
+    python -m tests.benchmarks.hook FOLDER [FOLDER...] [--stores FOLDER] [--cost]
+
+Each FOLDER holds sets at any depth: `queries.jsonl` beside `workspace/`, and where it has them
+`queries_abstention.jsonl` and `queries_adversarial.jsonl`, questions that have no answer. Each is
+asked its own questions, and the prompts of `fixtures/eval/hook_prompts.jsonl`, which need none of
+it: small talk, requests to write code, questions off the topic, in English, German and Chinese.
+
+Two rows a folder, of the half of the prompts that constants were chosen on, and of the other: by
+the checksum of their names, so that a prompt is in one of them wherever it is asked.
+
+need        questions that have an answer; how many are given anything, and how many evidence
+no answer   the others; how many are given anything
+talk, code, topic   prompts of the fixture that are given anything, of each kind
+tokens      added to a prompt that is given anything; and to any prompt that needs nothing
+
+With `--cost` it is asked instead what a hook costs in each of the FOLDERs, workspaces then: CPU
+time beside that of `python -c pass` and of `memcli search`, the least of eleven, in turns.
+
+`by verdict` are the same where every verdict `good` is believed. A session has one prompt here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from memcli.api.ask import ask_as_it_is
+from memcli.api.memory import Memory
+from memcli.api.sync import Job, Vectors, sync
+from memcli.bench.metrics import Range
+from memcli.bench.queries import Query, read_queries
+from memcli.errors import UsageError
+from memcli.hook.notes import BUDGET, PASSAGES, block, deserved, fitting
+from memcli.hook.prompts import has_subject, query_of
+from memcli.markdown.tokens import estimate
+from memcli.search.hits import Hit
+from memcli.search.options import options_of
+from memcli.search.question import Question
+from memcli.types import Filters
+
+PROMPTS = Path(__file__).parents[2] / "fixtures" / "eval" / "hook_prompts.jsonl"
+QUESTIONS = {
+    "queries.jsonl": "need",
+    "queries_abstention.jsonl": "no answer",
+    "queries_adversarial.jsonl": "no answer",
+}
+KINDS = ("small-talk", "coding", "off-topic")  # of the fixture
+RUNS = 11
+COST_QUESTION = "why did the pool run dry"
+TODAY = date(2026, 1, 1)  # of questions that name no day
+HEAD = (
+    "| prompts of | half | need | given | evidence | no answer | given | talk | code | topic"
+    " | tokens | of no need |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+)
+
+
+class Given(NamedTuple):
+    """What one prompt was given."""
+
+    kind: str
+    half: int
+    tokens: int  # 0: nothing
+    has_evidence: bool
+    by_verdict: tuple[int, bool]  # the same, were every good verdict believed
+
+
+def told(memory: Memory, prompt: str, today: date, query: Query) -> tuple[int, bool, int, bool]:
+    """Give tokens and whether evidence is among them, as the hook decides and by the verdict."""
+    try:
+        question = Question.read(query_of(prompt), today)
+    except UsageError:
+        return 0, False, 0, False
+    answer = ask_as_it_is(memory, question, options_of(memory.config, filters=Filters()))
+    good = answer.hits[:PASSAGES] if answer.verdict == "good" else ()
+    mine = deserved(question, answer) if has_subject(question) else ()
+    return (*_worth(mine, query), *_worth(good, query))
+
+
+def _worth(hits: Sequence[Hit], query: Query) -> tuple[int, bool]:
+    kept = fitting(hits, (), budget=BUDGET)
+    shown = [Range(hit.about.path, hit.start_line, hit.end_line) for hit in kept]
+    return estimate(block(kept)), any(s.touches(r) for s in shown for r in query.relevant)
+
+
+def asked(folder: Path, store: Path) -> Iterator[Given]:
+    """Ask the questions of one set, then the prompts on the day of the last of them."""
+    environ = {**os.environ, "MEMCLI_STORE": str(store)}
+    today = TODAY
+    with Memory.open(folder / "workspace", environ=environ) as memory:
+        sync(memory, Job(), Vectors(memory))
+
+        def given(kind: str, query: Query) -> Given:
+            tokens, hits, *by_verdict = told(memory, query.text, today, query)
+            half = crc32(query.id.encode()) % 2
+            return Given(kind, half, tokens, hits, (by_verdict[0], bool(by_verdict[1])))
+
+        for name, kind in QUESTIONS.items():
+            if (folder / name).exists():
+                for query in read_queries((folder / name).read_text("utf-8").split("\n"), name):
+                    today = date.fromisoformat(query.date[:10]) if query.date else TODAY
+                    yield given(kind, query)
+        for line in PROMPTS.read_text("utf-8").splitlines():
+            record = json.loads(line)
+            yield given(record["kind"], Query(record["id"], record["prompt"], "-", None, ()))
+
+
+def rows(title: str, given: Sequence[Given]) -> Iterator[str]:
+    """Write what the two halves got, each as the hook decides and by the verdict alone."""
+    for half, name in enumerate(("chosen on", "other")):
+        mine = [each for each in given if each.half == half]
+        yield _row(title, name, mine)
+        yield _row(title, f"{name}, by verdict", [
+            each._replace(tokens=each.by_verdict[0], has_evidence=each.by_verdict[1])
+            for each in mine
+        ])  # fmt: skip
+
+
+def _row(title: str, name: str, given: Sequence[Given]) -> str:
+    of = {kind: [each for each in given if each.kind == kind]
+          for kind in ("need", "no answer", *KINDS)}  # fmt: skip
+    need, unneeded = of["need"], [each for kind in KINDS for each in of[kind]]
+    told_tokens = [each.tokens for each in need if each.tokens]
+    cells = [
+        str(len(need)),
+        _share([bool(each.tokens) for each in need]),
+        _share([each.has_evidence for each in need]),
+        str(len(of["no answer"])),
+        *(_share([bool(each.tokens) for each in of[kind]]) for kind in ("no answer", *KINDS)),
+        f"{sum(told_tokens) / max(1, len(told_tokens)):.0f}",
+        f"{sum(each.tokens for each in unneeded) / max(1, len(unneeded)):.1f}",
+    ]
+    return f"| {title} | {name} | {' | '.join(cells)} |\n"
+
+
+def _share(flags: Sequence[bool]) -> str:
+    return f"{sum(flags) / len(flags):.3f}" if flags else "-"
+
+
+def costs(folder: Path) -> Iterator[str]:
+    """Write what a search and the hooks cost in a workspace, its index being in step."""
+    memcli = [sys.executable, "-m", "memcli"]
+    subprocess.run([*memcli, "index", "-q", "-w", str(folder)], check=True)
+    sent = {"cwd": str(folder), "prompt": COST_QUESTION}
+    commands: dict[str, tuple[list[str], dict[str, str]]] = {
+        "python -c pass": ([sys.executable, "-c", "pass"], {}),
+        "memcli search": ([*memcli, "search", COST_QUESTION, "-w", str(folder)], {}),
+        "memcli hook prompt": ([*memcli, "hook", "prompt"], sent),
+        "of talk alone": ([*memcli, "hook", "prompt"], {**sent, "prompt": "thanks, well done"}),
+        "memcli hook session-start": ([*memcli, "hook", "session-start"], sent),
+        "memcli hook stop": ([*memcli, "hook", "stop"], sent),
+    }
+    least = dict.fromkeys(commands, float("inf"))
+    for run in range(RUNS):
+        for name, (command, record) in commands.items():
+            text = json.dumps({**record, "session_id": f"cost {os.getpid()} {run} {name}"})
+            least[name] = min(least[name], _cpu_seconds(command, text))
+    yield "| command | ms | x python | x search |\n|---|---:|---:|---:|\n"
+    floor, search = least["python -c pass"], least["memcli search"]
+    for name, spent in least.items():
+        yield f"| {name} | {1e3 * spent:.0f} | {spent / floor:.1f} | {spent / search:.2f} |\n"
+
+
+def _cpu_seconds(command: Sequence[str], sent: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, input=sent, text=True, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--stores", type=Path)
+    parser.add_argument("--cost", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.cost:
+        for folder in chosen.folders:
+            sys.stdout.writelines(costs(folder.resolve()))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        stores = (chosen.stores or Path(temporary)).resolve()
+        stores.mkdir(parents=True, exist_ok=True)
+        sys.stdout.write(HEAD)
+        for root in chosen.folders:
+            found = sorted(file.parent for file in root.resolve().glob("**/queries.jsonl"))
+            given = [
+                each
+                for folder in found
+                for each in asked(folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite")
+            ]
+            sys.stdout.writelines(rows(root.name, given))
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

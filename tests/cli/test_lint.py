@@ -1,0 +1,123 @@
+"""`memcli lint`: lines, JSON and gates; it changes nothing and repeats no secret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.topics import codes, page
+from memcli.lint.findings import CODES
+from tests.cli.test_schemas import _checked
+from tests.store.damage import told
+from tests.support import write
+
+TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
+FACT = "The pool of tracker-api holds sixty connections to the primary database"
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "notes"
+    write(root, "MEMORY.md", f"# Rules\n\n- {FACT}\n- Deploy with {TOKEN}, see [[gone]]\n")
+    write(root, "memory/2026-01-05.md", f"- {FACT}\n- [ ] Order labels for {TOKEN}\n")
+    write(root, "memcli.toml", '[files]\nalways = ["RULES.md"]\n')
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(root))
+    monkeypatch.chdir(root)
+    return root
+
+
+LINES = """\
+MEMORY.md:4-4: secret: github-token (07aa03)
+memory/2026-01-05.md:2-2: secret: github-token (07aa03)
+MEMORY.md:3-3: duplicate: it stands once more: memory/2026-01-05.md:1-1
+MEMORY.md:4-4: broken-link: gone is not there
+memory/2026-01-05.md:2-2: stale-task: open since 2026-01-05, 36 days
+unmatched-glob: files.always: RULES.md matches no document
+"""
+SUMMARY = (
+    "6 found in 2 documents: 2 secret, 1 duplicate, 1 broken-link, 1 unmatched-glob, 1 stale-task."
+    " What a code means: memcli help secret\n"
+)
+
+
+def test_each_line_has_a_place_a_code_and_what_it_is(notes: Path) -> None:
+    before = {file: file.read_bytes() for file in notes.rglob("*") if file.is_file()}
+    assert told("lint --now 2026-02-10") == (0, LINES, SUMMARY)
+    assert {file: file.read_bytes() for file in notes.rglob("*") if file.is_file()} == before
+
+
+def test_json_has_the_same_and_its_citations_are_taken_by_get(notes: Path) -> None:
+    code, out, err = told("lint --json --now 2026-02-10")
+    record = _checked("memcli.lint", out)
+    assert (code, err) == (0, "")
+    assert [each["code"] for each in record["findings"]] == [
+        "secret", "secret", "duplicate", "broken-link", "stale-task", "unmatched-glob",
+    ]  # fmt: skip
+    assert sum(record["counts"].values()) == 6
+    assert TOKEN not in out
+    for each in record["findings"]:
+        for citation in filter(None, (each["citation"], *each["others"])):
+            assert told(f"get {citation}")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("secret", 1),
+        ("near-duplicate", 0),
+        ("near-duplicate,secret", 1),
+        ("near-duplicate --fail-on broken-link", 1),
+        ("all", 1),
+        ("nosuch", 2),
+    ],
+)
+def test_gates(notes: Path, gate: str, code: int) -> None:
+    assert told(f"lint -q --fail-on {gate}")[0] == code
+
+
+def test_a_code_that_there_is_not_is_answered_by_the_nearest(notes: Path) -> None:
+    err = told("lint --fail-on secrets")[2]
+    assert err.endswith("not 'secrets'\nTry: --fail-on secret\n")
+
+
+def test_a_clean_memory_passes_every_gate(tmp_path: Path) -> None:
+    write(tmp_path, "MEMORY.md", "# Rules\n\nKeep the pool full.\n")
+    code, out, err = told(f"lint --fail-on all -w {tmp_path}")
+    assert (code, out, err) == (0, "", "Nothing found in 1 document.\n")
+
+
+def test_what_cannot_be_read_is_named(notes: Path) -> None:
+    write(notes, "memory/odd.md", b"\0\0\0\0not text")
+    record = json.loads(told("lint --json")[1])
+    (passed,) = record["passed_over"]
+    assert passed.startswith("memory/odd.md cannot be read: ")
+
+
+def test_a_summary_that_was_edited_is_found(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    for day in range(1, 6):
+        said = f"- We decided number {day}: the pool is dry.\n" + f"- padding {day}\n" * 30
+        write(notes, f"memory/2025-01-0{day}.md", f"# A\n\n{said}")
+    assert told("compact --apply --tail 0 --tail-tokens 0 --cluster 2")[0] == 0
+    assert "invalid-summary" not in told("lint")[1]
+    summary = next((notes / "memory/summaries").glob("*.md"))
+    write(notes, f"memory/summaries/{summary.name}", summary.read_text("utf-8") + "\nMore.\n")
+    name = f"memory/summaries/{summary.name}"
+    assert f"{name}: invalid-summary: edited: somebody has changed it" in told("lint")[1]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_has_a_page_with_an_example_of_its_own(code: str) -> None:
+    assert told(f"help {code}")[1] == page(code)
+    assert page(code).startswith(f"# {code}: {CODES[code]}\n")
+    assert f"{code}: " in page(code).partition("\n")[2]
+    assert f"\n  {code}" in page("lint")
+
+
+def test_pages_are_those_of_the_codes_and_hide_no_topic() -> None:
+    from memcli.cli.topics import FOLDER, topics
+
+    assert sorted(f.stem for f in Path(FOLDER, "codes").iterdir()) == sorted(codes())
+    assert set(codes()).isdisjoint(topics())

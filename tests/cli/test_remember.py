@@ -1,0 +1,203 @@
+"""`memcli remember` and `memcli worth` at the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import memcli
+from tests.cli.processes import run
+
+NOW = ("--now", "2026-02-10T14:03")
+LOG = "memory/2026-02-10.md"
+SECRET = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    text = "# Memory\n\n- The pool of api-7 holds 40 connections.\n- Backups go to Lisbon.\n"
+    (folder / "MEMORY.md").write_text(text, "utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    return folder
+
+
+def _told(*arguments: str) -> tuple[int, str, str]:
+    done = run(*arguments)
+    return done.returncode, done.stdout, done.stderr
+
+
+def _record(name: str, *arguments: str) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(_told(*arguments, "--json")[1])
+    schemas = Path(memcli.__file__).parent / "schemas"
+    jsonschema.validate(record, json.loads((schemas / f"{name}.1.json").read_text("utf-8")))
+    return record
+
+
+def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
+    assert _told("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3-3\n", "")
+    assert (notes / LOG).read_text("utf-8") == ("# 2026-02-10\n\n- 14:03 Deploys are on Tuesdays\n")
+    assert f"{LOG}:1-3" in _told("search", "when are deploys")[1]
+    assert _told("remember", "--undo") == (0, "", f"Took back {LOG}:3-3\n")
+    assert not (notes / LOG).exists()
+    assert _told("remember", "--undo") == (1, "", "memcli: there is no note to take back\n")
+    assert LOG not in _told("search", "when are deploys")[1]
+
+
+def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
+    assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5-5\n"
+    import subprocess
+
+    from tests.cli.processes import COMMAND
+
+    done = subprocess.run(
+        [*COMMAND, "remember", "-", "--to", "MEMORY.md", "--heading", "Rules", "--type", "user"],
+        input=b"Answers in German.\nAlways.\n",
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b"MEMORY.md:9-10\n"
+    assert (
+        (notes / "MEMORY.md")
+        .read_text("utf-8")
+        .endswith("- to the point\n\n## Rules\n\n- (user) Answers in German.\n  Always.\n")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "citation"),
+    [
+        ("the pool of API-7 holds 40 connections!", "duplicate", "MEMORY.md:3-3"),
+        ("Now the pool of api-7 holds 40 connections", "near-duplicate", "MEMORY.md:3-3"),
+        (f"push with {SECRET}", "secret", None),
+        ("…", "empty", None),
+        ("word " * 1000, "too-long", None),
+    ],
+)
+def test_what_is_refused_is_said_with_its_citation(
+    notes: Path, text: str, rule: str, citation: str | None
+) -> None:
+    record = _record("memcli.remember", "remember", text)
+    assert (record["stored"], record["citation"]) == (False, None)
+    assert record["refusal"]["rule"] == rule
+    assert record["refusal"]["citation"] == citation
+    code, out, err = _told("remember", text)
+    assert (code, out) == (1, "")
+    assert err.startswith("memcli: not remembered: ")
+    assert (citation or "") in err
+    assert SECRET not in err + json.dumps(record)
+    assert list((notes / "memory").iterdir()) == []
+
+
+def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path) -> None:
+    code, out, err = _told("remember", "The pool of api-7 holds 60 connections.", *NOW)
+    assert (code, out) == (0, f"{LOG}:3-3\n")
+    assert err == "An older note may say otherwise: MEMORY.md:3-3\n"
+
+
+def test_force_keeps_a_note_and_says_what_spoke_against_it(notes: Path) -> None:
+    text = "The pool of api-7 holds 40 connections."
+    code, out, err = _told("remember", text, "--force", *NOW)
+    assert (code, out) == (0, f"{LOG}:3-3\n")
+    assert err.startswith("memcli: kept all the same: the memory says just this: MEMORY.md:3-3")
+    assert _told("remember", "!", "--force")[0] == 1
+
+
+def test_a_dry_run_writes_nothing(notes: Path) -> None:
+    before = sorted(notes.rglob("*"))
+    assert _told("remember", "Deploys are on Tuesdays", "--dry-run", *NOW) == (
+        0, f"{LOG}:3-3\n- 14:03 Deploys are on Tuesdays\n", "",
+    )  # fmt: skip
+    assert sorted(notes.rglob("*")) == before
+    record = _record("memcli.remember", "remember", "It rains", "--dry-run", "--explain", *NOW)
+    assert (record["stored"], record["made"], record["citation"]) == (False, True, f"{LOG}:3-3")
+    assert [check["rule"] for check in record["checks"]] == [
+        "too-long", "secret", "duplicate", "near-duplicate", "echo", "worth",
+    ]  # fmt: skip
+
+
+def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
+    code, out, err = _told("remember", "Thanks, that sounds great", "--gate", "--explain")
+    assert code == 1
+    assert re.search(r"^refused  worth: it is worth 0\.\d\d = novelty", out, re.MULTILINE)
+    assert "wanted is" in err
+    assert _told("remember", "Never deploy api-7 on Fridays", "--gate")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "there is nothing to remember"),
+        (("--undo", "x"), "--undo takes no text"),
+        (("x", "--to", "../x.md"), "is not a path inside the workspace"),
+        (("x", "--to", "/etc/x.md"), "is not a path inside the workspace"),
+        (("x", "--to", "notes.txt"), "is no Markdown file"),
+        (("x", "--to", "memory/summaries/x.md"), "lies where summaries do"),
+        (("x", "--to", ".hidden/x.md"), "is left out of the memory"),
+        (("x", "--type", "rule"), "--type must be one of user, feedback, project, reference"),
+        (("x\0y".replace("\0", "\x01"),), "which is no text"),
+    ],
+)
+def test_what_cannot_be_asked(notes: Path, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = _told("remember", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "\nTry: " in err
+
+
+def test_a_folder_without_a_mark_is_not_guessed_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.md").write_text("# A\n", "utf-8")
+    monkeypatch.chdir(tmp_path / "plain")
+    code, _, err = _told("remember", "Deploys are on Tuesdays")
+    assert code == 3
+    assert "is not marked as a workspace, and remember does not guess" in err
+
+
+def test_weights_that_do_not_sum_to_one_are_refused(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_GATING_KIND", "1.0")
+    code, _, err = _told("remember", "It rains")
+    assert code == 2
+    assert "must sum to 1, not 1.6" in err
+
+
+def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path) -> None:
+    draft = notes.parent / "draft.md"
+    draft.write_text(
+        "# Draft\n\nBackups go to Lisbon.\n\n- Never deploy api-7 on Fridays\n", "utf-8"
+    )
+    record = _record("memcli.worth", "worth", str(draft))
+    first, second = record["results"]
+    assert first["refusal"]["citation"] == "MEMORY.md:4-4"
+    assert (second["kind"], second["refusal"]) == ("rule", None)
+    lines = _told("worth", str(draft))[1].splitlines()
+    assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4-4  {draft}:3-3  Backups .*", lines[0])
+    assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5-5  Never deploy api-7 on Fridays", lines[1])
+
+
+def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None:
+    record = _record("memcli.worth", "worth", "MEMORY.md")
+    assert [each["refusal"] for each in record["results"]] == [None, None]
+
+
+def test_undo_tells_what_became_of_the_note(notes: Path) -> None:
+    _told("remember", "Deploys are on Tuesdays", *NOW)
+    with (notes / LOG).open("a", encoding="utf-8") as file:
+        file.write("- by hand\n")
+    record = _record("memcli.remember-undo", "remember", "--undo")
+    assert record == {
+        "schema": "memcli.remember-undo/1", "taken_back": False, "path": LOG,
+        "start_line": 3, "end_line": 3, "kept_because": "more was written behind it",
+    }  # fmt: skip
+    assert (notes / LOG).read_text("utf-8").endswith("Tuesdays\n- by hand\n")

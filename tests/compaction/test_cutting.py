@@ -1,0 +1,68 @@
+"""How a log is cut into records and sentences, and what its words weigh."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from memcli.compaction.records import RECORD_TOKENS, DatedLog, cut
+from memcli.compaction.sentences import Sentence, sentences
+from memcli.compaction.similarity import idf
+from memcli.compaction.superseded import Reversal, superseding
+from memcli.markdown.tokens import estimate
+
+FILLER = "The heron stood in the reeds and waited. "
+# A paragraph that leaves room for one line more in its record.
+FIRST = FILLER * int(RECORD_TOKENS / estimate(FILLER))
+
+
+def _log(*lines: str) -> DatedLog:
+    return DatedLog("memory/2026-02-01.md", "Log", "2026-02-01", lines)
+
+
+@pytest.mark.parametrize(
+    ("behind", "first"),
+    [
+        (("", "```", FILLER * 3, "```"), 3),
+        (("", "| a | b |", "|---|---|", f"| {FILLER * 3} | 2 |"), 3),
+        ((f"- {FILLER * 3}",), 3),
+        (("", f"- {FILLER * 3}"), 5),
+        (("", FILLER * 3), 5),
+    ],
+)
+def test_a_paragraph_goes_along_with_what_it_is_said_of(
+    behind: tuple[str, ...], first: int
+) -> None:
+    records = cut(_log(FIRST, "", "The gate.", *behind))
+    assert [record.start_line for record in records] == [1, first]
+
+
+def _kept(text: str) -> list[tuple[str, bool]]:
+    (record,) = cut(_log(*text.split("\n")))
+    return [(each.text, bool(each.kept)) for each in sentences(record)]
+
+
+def test_a_short_answer_keeps_all_that_its_line_says_before_it() -> None:
+    said = [f"The {name} of the upper pond was found by the keepers of the night shift to leak."
+            for name in ("pump", "gate", "valve", "weir")]  # fmt: skip
+    found = _kept(f"- {said[0]}\n- {said[1]} {said[2]} {said[3]} Agreed.")
+    assert found == [(said[0], False), *((text, True) for text in said[1:]), ("Agreed.", True)]
+
+
+def test_a_word_weighs_as_few_texts_hold_it() -> None:
+    assert idf([]) == {}
+    found = idf(["the pump", "the heron", "the heron the heron"])
+    assert found == {"the": log(2), "pump": log(4), "heron": log(1 + 3 / 2)}
+
+
+def test_a_decision_is_taken_back_by_what_holds_most_of_its_words_weight() -> None:
+    made = Sentence("We decided on the valve gate pump.", "a.md", 1, 1, "", "", "decision")
+    later = Reversal(2, "b.md:1", frozenset({"valve", "gate"}), frozenset())
+    assert superseding(made, [later], {"pump": 1.0}) is None
+    assert superseding(made, [later], {"pump": 1.0, "valve": 0.75, "gate": 0.75}) == later
+    assert superseding(made, [later], {"pump": 1.1, "valve": 0.75, "gate": 0.75}) is None
+    assert superseding(made, [later], {}) is None
+    other = later._replace(replaced=frozenset({"crane"}))
+    assert superseding(made, [other], {"valve": 1.0}) is None
+    assert superseding(made, [other, later], {"valve": 1.0}) == later

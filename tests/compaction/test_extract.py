@@ -1,0 +1,42 @@
+"""Which sentence of a group stands for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.compaction.extract import Said, extract
+from memcli.compaction.sentences import Sentence
+from memcli.compaction.similarity import content
+
+
+def say(text: str, line: int) -> Sentence:
+    return Sentence(text, "memory/2025-01-01.md", line, line, "", "", "")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Does the harbour crane need grease?", "The harbour crane needs grease."),
+        ("港口起重机需要润滑油吗？", "港口起重机需要润滑油。"),
+    ],
+)
+def test_a_question_stands_for_a_group_only_where_nothing_is_told(asked: str, told: str) -> None:
+    """Both say the same words at the same cost, and what comes first wins a tie."""
+    words = {word: 1.0 for text in (asked, told) for word in content(text)}
+    for texts, best in (((asked, told), 1), ((told, asked), 0)):
+        sentences = [say(text, line) for line, text in enumerate(texts, 1)]
+        found = extract(
+            sentences, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
+        )
+        assert found.chosen == (best,)
+
+
+def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:
+    """One of two sentences that share no word: a cosine of 1 / sqrt(2), and half of the IDF."""
+    both = [say("Herons nest.", 1), say("Carp sleep.", 2)]
+    weights = dict.fromkeys(("herons", "nest", "carp", "sleep"), 1.0)
+    found = [
+        extract(both, Said(), weights, forced=forced, groups=(), budget=0.0, embed=None).confidence
+        for forced in ((), (0,), (1,), (0, 1))
+    ]
+    assert found == [0.0, 0.5946, 0.5946, 0.8409]

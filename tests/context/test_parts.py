@@ -1,0 +1,95 @@
+"""What chunks that follow one another look like as one part, and what parts cost together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memcli.context.assemble import Sharing, fix, tokens
+from memcli.context.parts import ALWAYS, FOUND, ContextPart, join, joined, make_part, whole
+from memcli.errors import BudgetError
+from memcli.types import Excerpt
+from tests.records import make_excerpt
+
+
+def chunk(text: str, at: int, line: int, byte: int, **told: Any) -> Excerpt:
+    return make_excerpt(
+        chunk_id=at + 1, ordinal=at, text=text, start_line=line,
+        end_line=line + text.count("\n"), start_byte=byte, end_byte=byte + len(text.encode()),
+        **told,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "byte", "gap"),
+    [(2, 9, ""), (2, 10, " "), (3, 10, "\n"), (4, 11, "\n\n"), (9, 40, "\n\n")],
+)
+def test_what_lies_between_two_chunks_is_a_blank_or_a_line(line: int, byte: int, gap: str) -> None:
+    above, below = chunk("One.\nTwo.", 0, 1, 0), chunk("Three.", 1, line, byte)
+    (part,) = joined(FOUND, [whole(above), whole(below)])
+    assert part.text == f"One.\nTwo.{gap}Three."
+    assert (part.excerpt.about.start_line, part.excerpt.about.end_line) == (1, line)
+    one = join(make_part(FOUND, above), make_part(FOUND, below))
+    assert one is not None
+    assert one.text == part.text
+    assert one.body == pytest.approx(part.body)
+
+
+def test_what_two_chunks_share_comes_once() -> None:
+    (part,) = joined(FOUND, map(whole, [chunk("Eins Zwölf", 0, 1, 0), chunk("Zwölf Elf", 1, 1, 5)]))
+    assert part.text == "Eins Zwölf Elf"
+
+
+@pytest.mark.parametrize(
+    ("dates", "shown"),
+    [
+        ((("2026-02-01", None), ("2026-02-01", None)), ("2026-02-01", None)),
+        ((("2026-02-05", None), ("2026-02-05", None)), ("2026-02-05", None)),
+        ((("2026-02-05", None), ("2026-02-09", None)), (None, None)),
+        ((("2026-02-05", None), ("2026-02-28", None)), ("2026-02-28", None)),
+        ((("2026-02-28", None), ("2026-02-28", "2026-02-01")), ("2026-02-28", "2026-02-01")),
+    ],
+)
+def test_chunks_of_several_days_have_those_of_the_document(
+    dates: tuple[tuple[str, str], ...], shown: tuple[str | None, str | None]
+) -> None:
+    chunks = [
+        chunk("So.", at, at + 1, at * 9, date=day, first_day=first, document_date="2026-02-28")
+        for at, (day, first) in enumerate(dates)
+    ]
+    (part,) = joined(FOUND, map(whole, chunks))
+    assert (part.excerpt.about.date, part.excerpt.about.first_day) == shown
+
+
+def test_a_window_is_cited_by_its_own_lines_and_bytes() -> None:
+    text = "Über eins.\nÜber zwei.\nÜber drei."
+    part = make_part(FOUND, chunk(text, 0, 5, 100), window=(11, 21))
+    (span,) = part.spans
+    assert (part.text, span.lines) == ("Über zwei.", (6, 6))
+    cut = span.excerpt
+    assert (cut.text, cut.start_byte, cut.end_byte) == ("Über zwei.", 112, 123)
+    assert (cut.about.start_line, cut.about.end_line) == (6, 6)
+
+
+def test_rules_that_fill_the_budget_to_the_token_fit() -> None:
+    rule = chunk("Never feed the herons bread.", 0, 1, 0)
+    parts: list[ContextPart] = joined(ALWAYS, [whole(rule)])
+    needed = tokens(parts)
+    assert fix([[rule]], (), (), Sharing(needed, 0, 0.2, 0.2, 0.2)).parts == tuple(parts)
+    with pytest.raises(BudgetError, match="1 more than the budget") as caught:
+        fix([[rule]], (), (), Sharing(needed - 1, 0, 0.2, 0.2, 0.2))
+    assert caught.value.hint == f"memcli context --budget {needed} --tail 0"
+
+
+def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:
+    rules = [chunk("Greet people.", 0, 1, 0), chunk("Say thanks often. " * 40, 1, 3, 20)]
+    wide, narrow = (
+        fix([], rules, (), Sharing(budget, 0, 0.2, share, 0.2))
+        for budget, share in ((4000, 0.5), (400, 0.25))
+    )
+    assert ([part.text for part in wide.parts], wide.soft_left) == (
+        ["Greet people.\n\n" + "Say thanks often. " * 40], ()
+    )  # fmt: skip
+    assert [part.text for part in narrow.parts] == ["Greet people."]
+    assert [part.excerpt.about.start_line for part in narrow.soft_left] == [3]

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from memcli.hook.agents import AGENTS, EVENTS, happening, reply
+from tests.hook.shapes import PAIRS, SHAPES, name_of, schema_of
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def test_the_table_has_every_agent_and_every_event() -> None:
+    assert {agent: set(table) for agent, table in AGENTS.items()} == {
+        agent: set(EVENTS) for agent in SHAPES
+    }
+
+
+@pytest.mark.parametrize(("agent", "event"), PAIRS)
+@given(text=st.text())
+def test_an_answer_is_what_its_agent_takes(agent: str, event: str, text: str) -> None:
+    found = happening(agent, event, {"hook_event_name": name_of(agent, event)})
+    assert found is not None
+    record = json.loads(json.dumps(reply(agent, found, text)))
+    Draft202012Validator(schema_of(agent, event)).validate(record)
+    assert bool(record) == bool(text)
+
+
+@pytest.mark.parametrize(("agent", "event"), PAIRS)
+@given(
+    told=st.dictionaries(
+        st.sampled_from(("hook_event_name", "session_id", "cwd", "source", "prompt")), ANYTHING
+    )
+)
+def test_whatever_is_sent_is_read(agent: str, event: str, told: dict[str, Any]) -> None:
+    found = happening(agent, event, told)
+    if found is not None:
+        assert all(isinstance(value, str) for value in found)
+        assert found.name in AGENTS[agent][event][0]
+
+
+def test_a_hook_of_another_event_is_told_so() -> None:
+    assert happening("claude-code", "prompt", {"hook_event_name": "PreToolUse"}) is None
+    assert happening("gemini", "stop", {"hook_event_name": "SessionEnd"}) is not None
+
+
+def test_half_a_pair_of_surrogates_is_replaced() -> None:
+    found = happening("codex", "prompt", {})
+    assert found is not None
+    made = reply("codex", found, "half \ud83d a pair")
+    assert made["hookSpecificOutput"]["additionalContext"] == "half ? a pair"

@@ -1,0 +1,94 @@
+"""A client of the SDK and the server it talks to: a real process, real pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from memcli.markdown.tokens import estimate
+from tests.mcp.test_life import BY_WORDS
+
+SERVING = str(Path(__file__).parent / "serving.py")
+MODES = ("auto", "legacy")  # both eras of the protocol
+T = TypeVar("T")
+
+
+class Served(NamedTuple):
+    """A server in a process of its own, and a client that is connected to it."""
+
+    portal: BlockingPortal
+    client: Client
+    log: Path  # what it writes to stderr
+    pid_file: Path
+
+    def do(self, call: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        return self.portal.call(call, *arguments)
+
+    def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        return self.do(self.client.call_tool, tool, arguments)
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        found = self.call(tool, **arguments)
+        assert not found.is_error, text_of(found)
+        return text_of(found)
+
+    def error(self, tool: str, **arguments: Any) -> str:
+        found = self.call(tool, **arguments)
+        assert found.is_error
+        return text_of(found)
+
+
+def text_of(found: CallToolResult) -> str:
+    (block,) = found.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def price(served: Served) -> int:
+    """Count the tokens that every session pays for what it is told of a server."""
+    client = served.client
+    told = [
+        *served.do(client.list_tools).tools,
+        *served.do(client.list_prompts).prompts,
+        *served.do(client.list_resources).resources,
+        *served.do(client.list_resource_templates).resource_templates,
+    ]
+    written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
+    return estimate(written + (client.instructions or ""))
+
+
+@contextmanager
+def serve(base: Path, *arguments: str, mode: str = "auto", **environ: str) -> Iterator[Served]:
+    """Start a server that keeps its cache and its log below a folder, and connect to it."""
+    own = {
+        "HOME": str(base),
+        "XDG_CACHE_HOME": str(base / "cache"),
+        "XDG_CONFIG_HOME": str(base / "config"),
+        "MEMCLI_TEST_PID": str(base / "pid"),
+    }
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[SERVING, "mcp", *arguments],
+        env={**os.environ, **BY_WORDS, **own, **environ},
+    )
+    connected = _connected(parameters, mode, base / "log")
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
+        yield Served(portal, client, base / "log", base / "pid")
+
+
+@asynccontextmanager
+async def _connected(
+    parameters: StdioServerParameters, mode: str, log: Path
+) -> AsyncIterator[Client]:
+    with log.open("w") as errors:
+        async with Client(stdio_client(parameters, errlog=errors), mode=mode, cache=None) as client:
+            yield client

@@ -1,0 +1,74 @@
+"""What a client is told while the index is made for the first time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+import pytest
+
+from tests.mcp.clients import MODES, Served, serve, text_of
+
+QUESTION = ("memory_search", {"query": "key number 7"})
+NOTES = 40  # of a text each: two batches of what is embedded at once
+
+
+READ = (NOTES - 1, NOTES, "files of the memory are read")
+EMBEDDED = (NOTES - 1 + 32, 2 * NOTES, "their texts are embedded")
+Told = tuple[float, float | None, str | None]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    for number in range(NOTES):
+        (folder / "memory" / f"{number}.md").write_text(f"The key number {number}.\n", "utf-8")
+    return folder
+
+
+class Asking:
+    """A question that a client waits for, and what it is told meanwhile."""
+
+    def __init__(self, served: Served, *, wants_progress: bool = True) -> None:
+        self.told: SimpleQueue[Told] = SimpleQueue()
+        self.answer: SimpleQueue[str] = SimpleQueue()
+        self._served = served
+        ask = self._ask_and_watch if wants_progress else self._ask
+        Thread(target=served.do, args=(ask,), daemon=True).start()
+
+    async def _ask(self) -> None:
+        self.answer.put(text_of(await self._served.client.call_tool(*QUESTION)))
+
+    async def _ask_and_watch(self) -> None:
+        found = await self._served.client.call_tool(*QUESTION, progress_callback=self._note)
+        self.answer.put(text_of(found))
+
+    async def _note(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        self.told.put((progress, total, message))
+
+    def until(self, wanted: Told) -> None:
+        """Wait until something is told; what is told before is less."""
+        while (told := self.told.get(timeout=60)) != wanted:
+            assert told[0] < wanted[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: str) -> None:
+    os.mkfifo(tmp_path / "slow")
+    environ = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "200"}
+    with serve(tmp_path, "-w", str(notes), mode=mode, **environ) as served:
+        asking, silent = Asking(served), Asking(served, wants_progress=False)
+        for told in (READ, EMBEDDED):
+            asking.until(told)
+            (tmp_path / "slow").write_text("")  # once a batch waits there
+        assert "memory/7.md:1-1 | " in asking.answer.get(timeout=60)
+        assert "memory/7.md:1-1 | " in silent.answer.get(timeout=60)
+        assert silent.told.empty()
+        again = Asking(served)
+        assert "memory/7.md:1-1 | " in again.answer.get(timeout=60)
+        assert again.told.empty()

@@ -1,0 +1,18 @@
+"""Change one place of the code at a time, and see whether a test of its room fails.
+
+    pip install coverage                      # in the environment of memcli
+    python -m tests.mutants [--seed N] [--count N] [--skip N] [PACKAGE...]
+
+A mutant is a place in a module of the packages with one operator, bound, number, condition or
+statement changed, or one word of SQL; `--count` of them are drawn by `--seed`, and `--skip` leaves
+out the first of the draw. It is killed by the tests of its room, tests/PACKAGE, that touch its
+line (of a constant: the lines that name it), fastest first up to `--seconds` of processor time, in
+a copy of the tree; properties take few examples. Printed are those that nothing killed.
+
+`--map FILE` keeps between runs which test touches which line; `--tests` names the tests to run
+instead of the rooms, `--at PATH:LINE` the only places to change, and `--idle` changes nothing:
+what is killed then is killed by a test that is not sure.
+
+Kept here since mutmut leaves out what stands outside of functions (bounds, SQL, settings), and
+cosmic-ray starts all tests of a room anew for every mutant.
+"""

@@ -1,0 +1,141 @@
+"""Draw the mutants, judge each, and print those that nothing killed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests import mutants as described
+from tests.mutants import judging
+from tests.mutants.places import Mutant, find
+from tests.mutants.touched import FewExamples, Touched, choose, record
+
+PACKAGES = ("search", "store", "workspace", "indexing", "context", "compaction", "bench")
+LEFT_OUT = "memcli/store/postgres/"  # its tests need a server
+PARTS = ("memcli", "tests", "fixtures", "completions", "README.md", "pyproject.toml")
+# Loaded once, before the processes that run the tests part from this one.
+LOADED = ("apsw", "hypothesis", "jsonschema", "markdown_it", "numpy", "onnxruntime", "pathspec",
+          "rich.console", "sqlite_vec", "tokenizers", "typer.testing", "watchdog.observers",
+          "yaml")  # fmt: skip
+RECORD_SECONDS = 3600
+
+
+def main() -> None:
+    """Read the arguments and run in a folder that goes away afterwards."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutants",
+        description=described.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("packages", nargs="*", default=PACKAGES, metavar="PACKAGE")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=6.0)
+    parser.add_argument("--map", type=Path, metavar="FILE")
+    parser.add_argument("--tests", nargs="+", metavar="TEST")
+    parser.add_argument("--at", nargs="+", metavar="PATH:LINE")
+    parser.add_argument("--idle", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="memcli-mutants-") as folder:
+        copy = Path(folder).resolve()
+        keep = given.map.resolve() if given.map else copy / "map.json"
+        _prepare(copy)
+        _run(given, keep)
+
+
+def _prepare(copy: Path) -> None:
+    """Make the copy the place where everything is imported from, in children too."""
+    here = Path(__file__).parents[2]
+    for part in PARTS:
+        source, target = here / part, copy / part
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, target)
+    os.chdir(copy)
+    sys.path[:] = [str(copy), *(p for p in sys.path if p and Path(p).resolve() != here)]
+    os.environ["PYTHONPATH"] = str(copy)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "memcli")]:
+        del sys.modules[name]
+    for name in LOADED:
+        with suppress(ImportError):
+            importlib.import_module(name)
+
+
+def _run(given: argparse.Namespace, keep: Path) -> None:
+    rooms = given.tests or [f"tests/{package}" for package in given.packages]
+    if not keep.exists():
+        sys.dont_write_bytecode = False
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        code = judging.in_child(lambda: record(rooms, keep), RECORD_SECONDS, loud=True)
+        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            keep.unlink(missing_ok=True)
+            sys.exit("python -m tests.mutants: the tests did not run to their end")
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    touched = Touched(*json.loads(keep.read_text()))
+    mutants = _draw(given)
+    texts = {mutant.path: Path(mutant.path).read_bytes() for mutant in mutants}
+    counts: Counter[str] = Counter()
+    with os.fdopen(os.dup(1), "w") as out:  # what pytest says goes elsewhere
+
+        def report(mutant: Mutant, verdict: str) -> None:
+            counts[verdict] += 1
+            if (verdict in (judging.KILLED, judging.ENDLESS)) == given.idle:
+                print(f"{verdict}: {_shown(mutant, texts[mutant.path])}", file=out, flush=True)
+
+        def chosen(mutant: Mutant) -> list[str]:
+            return choose(mutant, touched, given.seconds)
+
+        for mutant in mutants:
+            if not mutant.inside:
+                names = chosen(mutant)
+                report(mutant, judging.judge_loaded(mutant, names, touched, idle=given.idle))
+        inside = [mutant for mutant in mutants if mutant.inside]
+        swapping = judging.Swapping(inside, chosen, touched, report, idle=given.idle)
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+        pytest.main([*judging.PYTEST, *rooms], plugins=[swapping, FewExamples()])
+        felt = counts[judging.KILLED] + counts[judging.ENDLESS]
+        told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+        share = felt / max(counts.total(), 1)
+        print(f"{counts.total()} mutants: {told}; {share:.1%} did not pass", file=out)
+
+
+def _draw(given: argparse.Namespace) -> list[Mutant]:
+    modules = [
+        path
+        for package in given.packages
+        for path in sorted(p.as_posix() for p in Path("memcli", package).rglob("*.py"))
+        if not path.startswith(LEFT_OUT)
+    ]
+    mutants = [mutant for path in modules for mutant in find(Path(), path)]
+    random.Random(given.seed).shuffle(mutants)
+    if given.at:
+        mutants = [m for m in mutants if f"{m.path}:{m.line}" in given.at]
+    return mutants[given.skip : given.skip + given.count]
+
+
+def _shown(mutant: Mutant, text: bytes) -> str:
+    """Give the place, its lines with the changed part in brackets, and what this becomes."""
+    first = text.rfind(b"\n", 0, mutant.start) + 1
+    last = text.find(b"\n", mutant.end)
+    was = text[first : mutant.start] + b"[" + text[mutant.start : mutant.end] + b"]"
+    shown = f"{(was + text[mutant.end : last]).decode()} -> {mutant.new}"
+    return f"{mutant.path}:{mutant.line}: {' '.join(shown.split())}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""A database with the tables of a shared store, and a command line that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.store.postgres.address import Address
+from memcli.store.postgres.admin import initialise
+from tests.postgres.server import Server, server
+from tests.support import write
+
+_numbers = count()
+NOTES = {
+    "MEMORY.md": "# Rules\n\nThe pool has 20 connections.\n",
+    "memory/2025-01-02.md": "# Outage\n\nThe pool ran dry at noon.\n\n- fox 1\n- fox 2\n",
+    "memory/2025-02-03.md": "# Later\n\nWe raised the limit of the pool to 40.\n",
+    "memory/2025-02-04.md": "# 東京\n\n東京都の検索 of the coffee house.\n",
+}
+
+
+class Told(NamedTuple):
+    """What a command has printed, and its exit code."""
+
+    out: str
+    err: str
+    code: int
+
+
+Memcli = Callable[..., Told]
+
+
+@pytest.fixture
+def memcli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Memcli:
+    """Run a command line in a folder."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+
+    def call(line: str, folder: Path) -> Told:
+        monkeypatch.chdir(folder)
+        capsys.readouterr()
+        code = run(line.split())
+        return Told(*capsys.readouterr(), code)
+
+    return call
+
+
+@pytest.fixture
+def empty() -> Iterator[str]:
+    """The URL of an empty database, which is dropped again."""
+    name = f"empty_{next(_numbers)}"
+    server().sql(f"create database {name}")
+    yield server().url(name)
+    server().sql(f"drop database {name} with (force)")
+
+
+@pytest.fixture
+def url(empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of a shared store, which the environment names."""
+    initialise(Address(empty))
+    monkeypatch.setenv("MEMCLI_STORE_URL", empty)
+    return empty
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return make_notes(tmp_path / "notes")
+
+
+def make_notes(folder: Path) -> Path:
+    for path, text in NOTES.items():
+        write(folder, path, text)
+    return folder
+
+
+def database(url: str) -> str:
+    return url.rpartition("/")[2]
+
+
+def sql(url: str, script: str) -> str:
+    return server().sql(script, database(url))
+
+
+__all__ = ["Memcli", "Server", "Told", "database", "make_notes", "sql"]

@@ -1,0 +1,35 @@
+"""Shared stores for tests: one database a process, and in it a workspace for each store."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from memcli.store.open import store_at
+from memcli.store.postgres.address import Address
+from memcli.store.postgres.admin import attach, initialise
+from memcli.store.postgres.session import Name
+from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from tests.postgres.server import server
+from tests.store.contract.makers import Clock
+
+ORIGIN = "this machine"
+
+
+@cache
+def address() -> Address:
+    """Give a database with the tables of a shared store."""
+    server().sql("create database contract")
+    made = Address(server().url("contract"))
+    initialise(made)
+    return made
+
+
+def make_store(folder: Path, clock: Clock) -> PostgresStore:
+    """Open a workspace of its own for a folder."""
+    name = Name("tests", str(folder))
+    attach(address(), name, ORIGIN, take_over=False)
+    beside = OnThisMachine(
+        store_at(str(folder / "index.sqlite"), clock), lambda p: store_at(p, clock)
+    )
+    return PostgresStore(address(), name, beside, clock, origin=ORIGIN)

@@ -1,0 +1,119 @@
+"""A server that goes away in the middle: another one answers, or this machine's index, or nobody.
+
+Whichever message is the last that comes through, an answer is whole and says what it rests on.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.postgres.conftest import Memcli, database, make_notes, sql
+from tests.postgres.proxy import proxy
+from tests.postgres.server import server
+from tests.support import write
+
+ASK = "search pool --json --now 2025-03-01T09:00+00:00"
+
+
+@pytest.fixture
+def there(memcli: Memcli, url: str, tmp_path: Path) -> Path:
+    """A folder whose index is in the store."""
+    folder = make_notes(tmp_path / "notes")
+    assert memcli("store attach team/ops", folder).code == 0
+    assert memcli("index", folder).code == 0
+    return folder
+
+
+def through(url: str, *ports: int) -> str:
+    """Name a database by the ports where it is to be asked for."""
+    hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+    return f"postgresql://owner@{hosts}/{database(url)}"
+
+
+def messages_of(memcli: Memcli, url: str, line: str, folder: Path) -> int:
+    """Count what a command sends to the server."""
+    with pytest.MonkeyPatch.context() as patch, proxy(server().port) as counted:
+        patch.setenv("MEMCLI_STORE_URL", through(url, counted.port))
+        assert memcli(line, folder).code == 0
+        return counted.messages
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [(ASK, 1), ("context pool --now 2025-03-01", 5), ("ls", 2), ("related MEMORY.md:3", 5)],
+)
+def test_another_server_answers(
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, line: str, step: int
+) -> None:
+    expected = memcli(line, there)
+    for number in range(1, messages_of(memcli, url, line, there) + 1, step):
+        with proxy(server().port, cut_at=number) as cut:
+            monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port, server().port))
+            assert memcli(line, there) == expected, number
+
+
+def test_the_index_of_this_machine_answers(
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = memcli(ASK, there)
+    last = messages_of(memcli, url, ASK, there)
+    for number in range(1, last + 1, 3):
+        with proxy(server().port, cut_at=number) as cut:
+            monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port))
+            told = memcli(ASK, there)
+        assert (told.code, told.out) == (4, ""), number
+    monkeypatch.setenv("MEMCLI_STORE_URL", "")
+    assert memcli("index", there).code == 0
+    for number in range(1, last + 1, 3):
+        with proxy(server().port, cut_at=number) as cut:
+            monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port))
+            told = memcli(ASK, there)
+        assert told.code == 0, told.err
+        found, wanted = json.loads(told.out), json.loads(expected.out)
+        shown = [(each["path"], each["start_line"]) for each in found["results"]]
+        assert shown == [(each["path"], each["start_line"]) for each in wanted["results"]]
+        assert "; the index of this machine answers instead" in told.err
+        assert found["freshness"]["state"] == "fresh"
+        assert found["freshness"]["reason"].endswith("; the index of this machine answers instead")
+    write(there, "new.md", "# New\n\nunheard of\n")  # the files are here, so what is new is found
+    told = memcli("search unheard --json", there)
+    assert json.loads(told.out)["results"][0]["path"] == "new.md"
+    write(there, "more.md", "# More\n\nunheard of\n")
+    told = memcli("search unheard --json --no-sync", there)
+    found = json.loads(told.out)["freshness"]
+    assert (found["state"], found["pending"]) == ("stale", 1)
+    assert found["reason"].startswith("not synced; the shared store ")
+
+
+def test_what_was_stored_stays_and_the_rest_follows(
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 60, 7):
+        for name in "ab":
+            write(there, f"{name}.md", f"# {name}\n\nround {number}\n\n## More\n\nthe {number}\n")
+        with proxy(server().port, cut_at=number) as cut:
+            monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port, server().port))
+            told = memcli("index", there)
+        assert told.code == 0, (number, told.err)
+        monkeypatch.setenv("MEMCLI_STORE_URL", url)
+        found = json.loads(memcli("status --deep --json", there).out)
+        assert (found["state"], found["store"]["integrity"]) == ("fresh", "ok")
+        assert sql(url, f"select count(*) from memcli.chunks where text ~ 'the {number}'") == "2"
+
+
+def test_a_silent_server_is_waited_for_once(
+    memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.setblocking(False)
+        place = through(url, silent.getsockname()[1])
+        monkeypatch.setenv("MEMCLI_STORE_URL", f"{place}?connect_timeout=1")
+        told = memcli("search pool", there)
+        assert (told.code, "timeout expired" in told.err) == (4, True)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()

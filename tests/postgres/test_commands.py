@@ -1,0 +1,183 @@
+"""Commands on a shared store print what they print of a local index."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import memcli as memcli_package
+from tests.postgres.conftest import Memcli, make_notes, sql
+from tests.support import write
+
+LINES = (
+    "index", "search pool", "search pool --json", "search fo*", "search dry -1", "search 東京",
+    "search pool --since 2025-02-01", "search nosuch --mode lexical", "related MEMORY.md:3",
+    "ls", "ls --json",
+    "context pool", "context", "get MEMORY.md:1-3", "index --dry-run", "index --full", "index",
+    "search pool --explain", "compact --apply --tail 0 --tail-tokens 0 --cluster 2", "search pool",
+    "compact --verify", "compact --undo", "search --why-not MEMORY.md fox",
+)  # fmt: skip
+
+
+def test_commands_print_the_same(
+    memcli: Memcli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = make_notes(tmp_path / "here"), make_notes(tmp_path / "ther")
+    assert memcli("store attach team/ops", there).code == 0
+    for line in LINES:
+        asked = f"{line} --now 2025-03-01T09:00+00:00"
+        monkeypatch.delenv("MEMCLI_STORE_URL")
+        expected = memcli(asked, here)
+        monkeypatch.setenv("MEMCLI_STORE_URL", url)
+        found = memcli(asked, there)
+        assert found.code == expected.code, (line, found, expected)
+        assert _rounded(found.out) == _rounded(expected.out), line
+        assert found.err == expected.err.replace("/here", "/ther"), line
+
+
+def _rounded(text: str) -> str:
+    """Cut numbers off where 32 bits end, which is where an engine sums a vector in its own way."""
+    text = re.sub(r"\d(?:\.\d+)?e-\d\d", "0.00000", text.replace("/here", "/ther"))
+    return re.sub(r"(\d\.\d{5})\d+", r"\1", text)
+
+
+def is_valid(name: str, text: str) -> dict[str, Any]:
+    """Hold what a command has written against its schema."""
+    found: dict[str, Any] = json.loads(text)
+    schema = (Path(memcli_package.__file__).parent / "schemas" / f"{name}.1.json").read_text()
+    Draft202012Validator(json.loads(schema)).validate(found)
+    return found
+
+
+def test_what_is_done_is_told_to_programs(memcli: Memcli, url: str, notes: Path) -> None:
+    told = {
+        line: is_valid("memcli.store", memcli(f"store {line} --json", notes).out)
+        for line in ("init", "upgrade", "attach team/ops", "detach")
+    }
+    assert [each["changed"] for each in told.values()] == [False, False, True, True]
+    assert {each["store"] for each in told.values()} == {url}
+    assert told["detach"]["name"] == "team/ops"
+    memcli("store attach ops", notes)
+    memcli("index", notes)
+    is_valid("memcli.store-status", memcli("store status --json", notes).out)
+    for name, line in (("search", "search pool"), ("context", "context pool"), ("ls", "ls")):
+        found = memcli(f"{line} --json --workspace-name ops", notes).out
+        assert is_valid(f"memcli.{name}", found)["freshness"]["state"] == "remote"
+
+
+def test_status_tells_of_the_store(memcli: Memcli, url: str, notes: Path) -> None:
+    memcli("store attach ops", notes)
+    memcli("index", notes)
+    found = json.loads(memcli("status --deep --json", notes).out)
+    assert found["store"]["path"] == f"{url} (ops)"
+    assert found["store"]["integrity"] == "ok"
+    assert (found["state"], found["vectors"]["search"]) == ("fresh", "pgvector")
+    told = json.loads(memcli("store status --json", notes).out)
+    assert told["attached"] == "ops"
+    (workspace,) = told["workspaces"]
+    assert (workspace["name"], workspace["documents"], workspace["writer"]) == ("ops", 4, "")
+    assert workspace["origin"].endswith(f":{notes}")
+    assert memcli("store status", notes).out.count("\n") == 5
+
+
+def test_a_folder_that_is_not_attached_has_its_local_index(
+    memcli: Memcli, url: str, notes: Path
+) -> None:
+    memcli("index", notes)
+    path = json.loads(memcli("status --json", notes).out)["store"]["path"]
+    assert path.endswith("index.sqlite")
+    assert sql(url, "select count(*) from memcli.workspaces") == "0"
+
+
+def test_one_folder_writes_a_workspace(memcli: Memcli, url: str, tmp_path: Path) -> None:
+    one, other = make_notes(tmp_path / "one"), make_notes(tmp_path / "other")
+    memcli("store attach ops", one)
+    memcli("index", one)
+    refused = memcli("store attach ops", other)
+    assert refused.code == 5
+    assert "is written by" in refused.err
+    assert refused.err.endswith("Try: memcli store attach ops --take-over\n")
+    assert memcli("store attach ops --take-over", other).code == 0
+    write(one, "new.md", "# New\n\nunheard of\n")
+    late = memcli("index", one)
+    assert late.code == 5
+    assert "--take-over" in late.err
+    write(other, "own.md", "# Own\n\nunheard of\n")
+    assert memcli("index", other).code == 0
+    found = json.loads(memcli("search unheard --json --limit 1", other).out)["results"]
+    assert [each["path"] for each in found] == ["own.md"]
+
+
+def test_a_folder_is_detached_and_attached_again(memcli: Memcli, url: str, notes: Path) -> None:
+    memcli("store attach ops", notes)
+    memcli("index", notes)
+    assert memcli("store attach other", notes).code == 2
+    assert memcli("store detach", notes).code == 0
+    assert memcli("store detach", notes).code == 3
+    assert json.loads(memcli("status --json", notes).out)["state"] == "not_indexed"
+    assert memcli("store attach ops", notes).code == 0
+    assert json.loads(memcli("status --json", notes).out)["state"] == "fresh"
+
+
+@pytest.mark.parametrize("name", ["", "a/b/c", "../x", "-x", "a b", "x" * 70, "ops/"])
+def test_odd_names_are_refused(memcli: Memcli, url: str, notes: Path, name: str) -> None:
+    from memcli.config.attached import named
+    from memcli.errors import UsageError
+
+    with pytest.raises(UsageError):
+        named(name)
+
+
+def test_statements_are_printed_without_a_server(memcli: Memcli, notes: Path, empty: str) -> None:
+    told = memcli("store init --print-sql --partitions 2", notes)
+    assert told.code == 0
+    sql(empty, told.out)
+    assert sql(empty, "select count(*) from pg_policies where schemaname = 'memcli'") == "21"
+    assert sql(empty, "select relkind from pg_class where relname = 'chunks'") == "p"
+    sql(empty, "drop owned by memcli_agents; drop role memcli_agents")
+
+
+def test_partitions_answer_as_one_table_does(
+    memcli: Memcli, notes: Path, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE_URL", empty)
+    assert memcli("store init --partitions 3", notes).code == 0
+    assert "nothing was changed" in memcli("store init", notes).err
+    memcli("store attach ops", notes)
+    assert memcli("index", notes).code == 0
+    assert memcli("index --full", notes).code == 0
+    found = json.loads(memcli("search pool --json", notes).out)["results"]
+    assert {each["path"] for each in found} >= {"MEMORY.md", "memory/2025-01-02.md"}
+
+
+def test_a_tenant_embeds_a_text_once(
+    memcli: Memcli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = {name: make_notes(tmp_path / name) for name in ("one", "other", "apart")}
+    names = {"one": "team/one", "other": "team/other", "apart": "rest/apart"}
+    write(folders["other"], "own.md", "# Own\n\nunheard of\n")
+    for name, folder in folders.items():
+        assert memcli(f"store attach {names[name]}", folder).code == 0
+    made = {name: is_valid("memcli.index", memcli("index --json", folders[name]).out)
+            for name in folders}  # fmt: skip
+    first = made["one"]["embedded"]
+    assert [(told["embedded"], told.get("borrowed", 0)) for told in made.values()] == [
+        (first, 0), (1, first), (first, 0)
+    ]  # fmt: skip
+    assert {told["pending"] for told in made.values()} == {0}
+    assert f"{first + 1} as fellow workspaces have them" in _indexed_again(memcli, folders["other"])
+    assert sql(url, "select count(*) from memcli.vectors where unused_since is not null") == "0"
+    full = is_valid("memcli.index", memcli("index --full --json", folders["apart"]).out)
+    assert "borrowed" not in full  # it is its own
+
+
+def _indexed_again(memcli: Memcli, folder: Path) -> str:
+    """Attach a folder by another name and index it; give what is said."""
+    memcli("store detach", folder)
+    memcli("store attach team/again", folder)
+    return memcli("index", folder).err

@@ -1,0 +1,323 @@
+"""Each failure is a clear error with what to do next, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli.config.masks import masked
+from memcli.errors import BusyError, ConfigError, StoreError
+from memcli.store.open import store_at
+from memcli.store.postgres import schema
+from memcli.store.postgres.address import Address, checked
+from memcli.store.postgres.lease import holder, is_dead
+from memcli.store.postgres.session import Name
+from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from tests.postgres.conftest import Memcli, database, make_notes, sql
+from tests.postgres.server import server
+from tests.store.contract.makers import Clock, changing, put
+from tests.support import write
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_workspaces_own_file_names_no_store(memcli: Memcli, notes: Path) -> None:
+    write(notes, "memcli.toml", 'store.url = "postgresql://elsewhere/memory"\n')
+    told = memcli("search pool", notes)
+    assert told.code == 2
+    assert "store.url may only stand in your own configuration" in told.err
+
+
+def test_a_configuration_file_holds_no_password(
+    memcli: Memcli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli"
+    write(folder, "config.toml", 'store.url = "postgresql://me:hunter2@127.0.0.1:1/memory"\n')
+    told = memcli("store status", notes)
+    assert (told.code, "hunter2" in told.err + told.out) == (2, False)
+    assert "PGPASSWORD" in told.err
+    shown = memcli("config store.url", notes).out
+    assert "me:***@127.0.0.1" in shown
+    assert "hunter2" not in shown
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:a%40b@h/d", "postgresql://me:***@h/d"),
+        ("postgresql://me:p@ss@h/d", "postgresql://me:***@h/d"),
+        ("postgresql://me:@h/d", "postgresql://me:***@h/d"),
+        ("postgresql://me@h/d?password=x&user=y", "postgresql://me@h/d?password=***&user=y"),
+        ("postgresql://h/d?sslpassword=x", "postgresql://h/d?sslpassword=***"),
+        ("postgresql://me@h:1,i:2/d", "postgresql://me@h:1,i:2/d"),
+    ],
+)
+def test_passwords_are_masked(url: str, shown: str) -> None:
+    assert masked(url) == shown
+    assert Address(url).masked == shown
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://h/d", "h", "postgresql://db.example.org/d?sslmode=require",
+     "postgresql://127.0.0.1,db.example.org/d?sslmode=prefer",
+     "postgresql:///d?host=db.example.org&sslmode=disable"],
+)  # fmt: skip
+def test_urls_that_cannot_be_used(url: str) -> None:
+    with pytest.raises(ConfigError):
+        checked(url, from_environment=True)
+
+
+def test_a_server_elsewhere_has_to_prove_who_it_is() -> None:
+    modes = {
+        url: dict(checked(url, from_environment=True).parameters(write=False)).get("sslmode")
+        for url in ("postgresql://db.example.org/d", "postgresql://127.0.0.1/d",
+                    "postgresql://[::1]:5432/d", "postgresql:///d", "postgresql://localhost:1/d")
+    }  # fmt: skip
+    assert [*modes.values()] == ["verify-full", None, None, None, None]
+
+
+def test_a_server_that_is_away(
+    memcli: Memcli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE_URL", "postgresql://me:hunter2@127.0.0.1:1/memory")
+    told = memcli("store status", notes)
+    assert told.code == 4
+    assert "cannot be reached" in told.err
+    assert "hunter2" not in told.err
+
+
+def test_a_database_that_is_not_there(
+    memcli: Memcli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url("nosuch"))
+    told = memcli("store status", notes)
+    assert (told.code, "has no such database" in told.err) == (2, True)
+
+
+def test_a_store_that_is_not_set_up(
+    memcli: Memcli, notes: Path, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE_URL", empty)
+    for line in ("store status", "store attach ops"):
+        told = memcli(line, notes)
+        assert told.code == 4, told.err
+        assert told.err.endswith("Try: memcli store init\n")
+
+
+def test_a_user_that_is_refused(
+    memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = server().data / "pg_hba.conf"
+    before = rules.read_text()
+    sql(url, "create role locked login password 'right'")
+    rules.write_text("host all locked 127.0.0.1/32 scram-sha-256\n" + before)
+    sql(url, "select pg_reload_conf()")
+    try:
+        monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "locked:wrong9"))
+        told = memcli("store status", notes)
+        assert told.code == 2, told.err
+        assert "refuses this user" in told.err
+        assert "wrong9" not in told.err
+        monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "locked"))
+        monkeypatch.setenv("PGPASSWORD", "right")
+        told = memcli("store status", notes)
+        assert told.code == 4, told.err
+        assert "does not let this user" in told.err
+    finally:
+        rules.write_text(before)
+        sql(url, "drop role locked; select pg_reload_conf()")
+
+
+def test_a_user_who_may_make_no_extension(
+    memcli: Memcli, notes: Path, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql(empty, f"create role plain login; grant create on database {database(empty)} to plain")
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(empty), "plain"))
+    try:
+        told = memcli("store init", notes)
+        assert told.code == 4
+        assert told.err.endswith("Try: let its administrator run: create extension vector\n")
+        sql(empty, "create extension vector")
+        assert memcli("store init", notes).code == 0
+    finally:
+        sql(empty, "drop owned by plain; drop role plain")
+
+
+def test_tables_of_a_newer_memcli(memcli: Memcli, notes: Path, url: str) -> None:
+    memcli("store attach ops", notes)
+    memcli("index", notes)
+    newer = schema.VERSION + 1
+    sql(url, f"update memcli.version set version = {newer}, least_writer = {newer}")
+    assert memcli("search pool", notes).code == 0
+    write(notes, "new.md", "# New\n")
+    assert memcli("index", notes).code == 4
+    sql(url, f"update memcli.version set least_reader = {newer}")
+    told = memcli("search pool --no-sync", notes)
+    assert told.code == 4
+    assert "was set up by a newer memcli" in told.err
+
+
+def make_store(url: str, folder: Path, name: str = "ops", origin: str = "here") -> PostgresStore:
+    from memcli.store.postgres.admin import attach
+
+    clock = Clock()
+    attach(Address(url), Name("t", name), origin, take_over=False)
+    here = OnThisMachine(store_at(str(folder / "i.sqlite"), clock), lambda p: store_at(p, clock))
+    return PostgresStore(Address(url), Name("t", name), here, clock, origin=origin)
+
+
+def test_a_connection_that_dies_in_a_search(url: str, tmp_path: Path) -> None:
+    store = make_store(url, tmp_path)
+    with changing(store) as change:
+        put(change, "a.md", "the fox\n")
+    end = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+    with store.snapshot() as snapshot:
+        assert len(snapshot.known()) == 1
+        sql(url, f"{end} and datname = current_database()")
+        with pytest.raises(StoreError, match="went away"):
+            snapshot.known()
+    with store.snapshot() as snapshot:
+        assert len(snapshot.known()) == 1
+    sql(url, f"{end} and datname = current_database()")  # one that is kept for the next question
+    with store.snapshot() as snapshot:
+        assert len(snapshot.known()) == 1
+    sql(url, f"{end} and datname = current_database()")
+    with changing(store) as change:
+        put(change, "b.md", "the train\n")
+    store.close()
+
+
+def test_who_lost_the_lease_changes_nothing_more(url: str, tmp_path: Path) -> None:
+    store = make_store(url, tmp_path)
+    with changing(store) as change:
+        put(change, "a.md", "the fox\n")
+        sql(url, "update memcli.workspaces set epoch = epoch + 1")
+        with pytest.raises(BusyError, match="has taken over"):
+            put(change, "b.md", "the train\n")
+    with store.snapshot() as snapshot:
+        assert {path for _, path in snapshot.known()} == {"a.md"}
+    store.close()
+
+
+def test_the_lease_of_another_machine_is_waited_for(url: str, tmp_path: Path) -> None:
+    store = make_store(url, tmp_path)
+    elsewhere = "update memcli.workspaces set holder = 'elsewhere boot 7', lease_until = now() + "
+    sql(url, f"{elsewhere} '60 seconds'")
+    with pytest.raises(BusyError, match="another memcli writes"):
+        changing(store).__enter__()
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        sql(url, f"{elsewhere} '-1 second'")
+
+    with store.change(wait_seconds=9, sleep=sleep) as change:
+        put(change, "a.md", "the fox\n")
+    assert len(waited) == 1
+    store.close()
+
+
+def test_a_dead_process_of_this_machine_is_not_waited_for(url: str, tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    place = holder().rpartition(" ")[0]
+    assert is_dead(f"{place} {ended.pid}")
+    assert not is_dead(f"{place} {os.getppid()}")
+    assert not is_dead(f"elsewhere {ended.pid}")
+    store = make_store(url, tmp_path)
+    sql(url, f"update memcli.workspaces set holder = '{place} {ended.pid}',"
+        " lease_until = now() + '60 seconds'")  # fmt: skip
+    with changing(store) as change:
+        put(change, "a.md", "the fox\n")
+    store.close()
+
+
+def test_a_killed_writer_leaves_whole_documents(
+    memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memcli("store attach ops", notes)
+    for number in range(120):
+        write(notes, f"many/{number}.md", f"# N {number}\n\nthe fox {number}\n\n## More\n\ntrain\n")
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    for rows in (5, 40):
+        child = subprocess.Popen(
+            [sys.executable, str(ROOT / "tests" / "launch.py"), "index", "--wait", "60"],
+            cwd=notes, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        count = "select count(*) from memcli.documents"
+        while child.poll() is None and int(sql(url, count)) < rows:
+            pass
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert memcli("index", notes).code == 0
+    found = json.loads(memcli("status --deep --json", notes).out)
+    assert (found["state"], found["store"]["integrity"]) == ("fresh", "ok")
+    assert sql(url, "select count(*) from memcli.documents") == "124"
+
+
+def test_a_disk_that_is_full_is_said() -> None:
+    from memcli.store.postgres.faults import of
+    from memcli.store.postgres.libpq import ServerError
+
+    address = Address("postgresql://me:hunter2@127.0.0.1/d")
+    for state, kind, words in (
+        ("53100", StoreError, "is out of room"),
+        ("53300", BusyError, "is busy"),
+        ("55P03", BusyError, "is busy"),
+        ("57P01", StoreError, "went away"),
+        ("XX001", StoreError, "is damaged"),
+        ("28P01", ConfigError, "refuses this user"),
+    ):
+        error = of(ServerError("no hunter2 here", state), address)
+        assert type(error) is kind or issubclass(type(error), kind)
+        assert words in error.message
+        assert "hunter2" not in error.message
+        assert error.hint
+
+
+def test_tenants_do_not_see_one_another(
+    memcli: Memcli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = make_notes(tmp_path / "one"), make_notes(tmp_path / "other")
+    memcli("store attach red/ops", one)
+    memcli("index", one)
+    sql(url, ";".join(schema.grants()))
+    sql(url, "create role agent7 login in role memcli_agents;"
+        " insert into memcli.members values ('agent7', 'blue', true)")  # fmt: skip
+    try:
+        monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "agent7"))
+        assert memcli("store attach blue/ops", other).code == 0
+        assert memcli("index", other).code == 0
+        told = json.loads(memcli("store status --json", other).out)
+        assert [each["name"] for each in told["workspaces"]] == ["blue/ops"]
+        assert memcli("store detach", other).code == 0
+        taken = memcli("store attach red/ops --take-over", other)
+        missing = memcli("store attach red/nosuch --take-over", other)
+        assert taken.code == missing.code == 4
+        assert taken.err == missing.err.replace("nosuch", "ops")
+        address = Address(server().url(database(url), "agent7"))
+        from memcli.store.postgres.session import opened
+
+        connection = opened(address, write=True)
+        for table in (*schema.TABLES, "workspaces"):
+            key = "id" if table == "workspaces" else "workspace"
+            ((count,),) = connection.run(
+                f"select count(*) from memcli.{table} where {key} not in"
+                " (select id from memcli.workspaces where tenant = 'blue')"
+            )
+            assert count == 0, table
+            assert connection.run(f"delete from memcli.{table} where false") == []
+        connection.run("update memcli.documents set title = 'taken'")
+        connection.close()
+        assert sql(url, "select distinct w.tenant from memcli.documents d join memcli.workspaces w"
+                   " on w.id = d.workspace where d.title = 'taken'") == "blue"  # fmt: skip
+    finally:
+        sql(url, "drop owned by agent7; drop role agent7; drop owned by memcli_agents;"
+            " drop role memcli_agents")  # fmt: skip

@@ -1,0 +1,92 @@
+"""A workspace of the shared store is searched and read where its files are not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.postgres.conftest import Memcli, make_notes, sql
+from tests.support import write
+
+NAME = "--workspace-name team/ops"
+
+
+@pytest.fixture
+def stored(memcli: Memcli, url: str, tmp_path: Path) -> Path:
+    """A folder that holds nothing, while another one's index is in the store."""
+    notes = make_notes(tmp_path / "notes")
+    assert memcli("store attach team/ops", notes).code == 0
+    assert memcli("index", notes).code == 0
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    return empty
+
+
+def test_passages_are_those_of_the_folder_that_writes(memcli: Memcli, stored: Path) -> None:
+    line = "search pool --json --now 2025-03-01"
+    there = json.loads(memcli(line, stored.parent / "notes").out)
+    told = memcli(f"{line} {NAME}", stored)
+    here = json.loads(told.out)
+    assert here["freshness"]["state"] == "remote"
+    assert here["freshness"]["reason"].startswith("as stored at revision ")
+    assert here["freshness"]["reason"].endswith(f":{stored.parent / 'notes'}")
+    assert told.err == f"memcli: {here['freshness']['reason']}\n"
+    assert len(here["results"]) > 2
+    for found, expected in zip(here["results"], there["results"], strict=True):
+        assert (found["file"], expected["file"]) == (None, expected["path"])
+        assert {**found, "file": expected["file"]} == expected
+
+
+def test_lines_are_read_as_they_are_stored(memcli: Memcli, stored: Path) -> None:
+    write(stored, "MEMORY.md", "# Another\n\nfile of this folder\n")
+    told = memcli(f"get MEMORY.md:1-3 {NAME}", stored)
+    assert told.out == "# Rules\n\nThe pool has 20 connections.\n"
+    assert told.err.startswith("memcli: as stored at revision ")
+    assert memcli(f"get memory/2025-02-03.md#Later {NAME}", stored).out.startswith("# Later\n")
+    assert memcli(f"get nosuch.md {NAME}", stored).code == 3
+    assert memcli(f"get MEMORY.md --expand {NAME}", stored).code == 2
+
+
+def test_documents_and_context(memcli: Memcli, stored: Path) -> None:
+    listed = json.loads(memcli(f"ls --json {NAME}", stored).out)
+    assert [each["path"] for each in listed["documents"]][:1] == ["MEMORY.md"]
+    assert listed["freshness"]["state"] == "remote"
+    told = memcli(f"context pool {NAME}", stored)
+    assert "The pool ran dry at noon." in told.out
+    assert "as stored at revision" in told.err
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (f"search pool --sync {NAME}", 2),
+        (f"search pool -w . {NAME}", 2),
+        (f"search pool --everywhere {NAME}", 2),
+        ("search pool --workspace-name ../notes", 2),
+        ("search pool --workspace-name team/nosuch", 4),
+        ("search pool --workspace-name ops", 4),
+        (f"search pool --source nosuch {NAME}", 2),
+    ],
+)
+def test_what_is_refused(memcli: Memcli, stored: Path, line: str, code: int) -> None:
+    told = memcli(line, stored)
+    assert (told.code, told.out) == (code, "")
+    assert "Try: " in told.err
+
+
+def test_nothing_is_written_from_elsewhere(memcli: Memcli, url: str, stored: Path) -> None:
+    before = sql(url, "select revision, epoch, changed_at from memcli.workspaces")
+    for line in ("search pool", "context", "get MEMORY.md", "ls"):
+        assert memcli(f"{line} {NAME}", stored).code == 0
+    assert sql(url, "select revision, epoch, changed_at from memcli.workspaces") == before
+
+
+def test_without_a_store_there_is_none_to_name(
+    memcli: Memcli, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMCLI_STORE_URL")
+    told = memcli(f"search pool {NAME}", stored)
+    assert told.code == 2
+    assert "store.url of your own configuration is empty" in told.err

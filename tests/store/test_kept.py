@@ -1,0 +1,156 @@
+"""What a connection keeps of a state: the answers stay those of one that has just been opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memcli.store.port import Snapshot
+from memcli.store.records import Legs
+from memcli.store.sqlite import kept
+from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite.store import SqliteStore
+from memcli.store.sqlite.vectors import create_table
+from memcli.types import Wanted
+from tests.store.contract.makers import (
+    ENCODER,
+    EVERYTHING,
+    any_of,
+    changing,
+    embed,
+    fill,
+    found,
+    put,
+    search_by,
+    term,
+)
+from tests.support import FAR_FUTURE_NS
+
+NOTES = {
+    "a.md": "the fox ate the pool of v0.1\n\nand the fox slept\n",
+    "b.md": "a pool for two\n",
+    "c.md": "a fox and a fox, 东京都 too\n",
+    "d.md": "nothing of either\n",
+}
+QUESTIONS = (
+    any_of("fox", "pool"),
+    any_of("东京"),
+    Wanted(any=(term("pool"),), none=(term("fox"),)),
+    Wanted(all=((term("fox"), term("pool")), (term("v0.1"), term("two")))),
+    Wanted(any=(term("slep", prefix=True),), all=((term("nothing"),),)),
+    Wanted(any=(term("nowhere"),)),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "s" / "index.sqlite")
+
+
+@pytest.fixture
+def store(path: str) -> Iterator[SqliteStore]:
+    made = SqliteStore(path, lambda: FAR_FUTURE_NS)
+    fill(made, NOTES)
+    with changing(made) as change:
+        embed(change)
+        search_by(change)
+    yield made
+    made.close()
+
+
+def answers(snapshot: Snapshot) -> list[Any]:
+    """Ask whatever a search asks."""
+    vector = ENCODER.encode_query("the fox slept")
+    told: list[Any] = [snapshot.known(), snapshot.tokens(["foxes ate", "a pool", "foxes ate"])]
+    for wanted in QUESTIONS:
+        near = snapshot.dense(vector, 3, EVERYTHING)()
+        ranked = snapshot.lexical(wanted, 2, EVERYTHING)
+        ids = sorted({r.chunk_id for r in ranked} | {c for n in near for c in n.chunk_ids})
+        terms = (*wanted.any, *wanted.none, *(each for group in wanted.all for each in group))
+        told += [
+            near,
+            ranked,
+            snapshot.candidates(ids, Legs(wanted, ranked, vector, near)),
+            snapshot.candidates(ids[::-1], Legs(wanted, [], None, [])),
+            snapshot.matching(wanted, ids),
+            snapshot.holding(terms, ids),
+            snapshot.occurring(terms),
+            snapshot.broken(ids),
+            snapshot.turns(ids),
+        ]
+    return told
+
+
+def once(path: str) -> list[Any]:
+    store = SqliteStore(path, lambda: FAR_FUTURE_NS)
+    with store.snapshot() as snapshot:
+        told = answers(snapshot)
+    store.close()
+    return told
+
+
+def test_a_question_is_answered_alike_however_often_something_was_asked(
+    store: SqliteStore, path: str
+) -> None:
+    expected = once(path)
+    for _ in range(3):
+        with store.snapshot() as snapshot:
+            assert answers(snapshot) == expected
+
+
+def test_nothing_is_kept_of_a_state_that_has_passed(store: SqliteStore, path: str) -> None:
+    for _ in range(2):
+        with store.snapshot() as snapshot:
+            before = answers(snapshot)
+    other = SqliteStore(path, lambda: FAR_FUTURE_NS)  # as another process would
+    with changing(other) as change:
+        put(change, "a.md", "no animal at all\n\nsaid the fox\n")
+        change.remove(("memory", "b.md"))
+        embed(change)
+        search_by(change)
+    other.close()
+    with store.snapshot() as snapshot:
+        after = answers(snapshot)
+        assert found(snapshot, any_of("animal")) == ["a.md"]
+    assert after == once(path)
+    assert after != before
+
+
+def test_what_is_kept_does_not_grow_without_end(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "MOST_BYTES", 0)
+    for _ in range(3):
+        with store.snapshot() as snapshot:
+            answers(snapshot)
+            held = snapshot._kept
+    assert held is not None
+    with store.snapshot() as snapshot:
+        assert snapshot._kept is not held
+
+
+def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
+    connection = connect(str(tmp_path / "index.sqlite"), write=True).connection
+    table = create_table(connection, 1, 128)
+    random = np.random.default_rng(5)
+    codes = [random.integers(0, 256, 32, dtype="u1").tobytes() for _ in range(300)]
+    for slot, code in enumerate(codes, start=1):
+        connection.execute(f"INSERT INTO {table} VALUES (?, vec_bit(?))", (slot, code))
+    connection.execute(f"DELETE FROM {table} WHERE id % 7 = 0")
+    state = kept.KeptState(1, 0)
+    for wanted in (1, 40, 1000):
+        near = state.nearest(connection, table, codes[0], wanted)
+        listed = rows(
+            connection,
+            f"SELECT id, distance FROM {table} WHERE embedding MATCH vec_bit(?) AND k = 300"
+            " ORDER BY distance",
+            (codes[0],),
+        )
+        last = listed[min(wanted, len(listed)) - 1][1]
+        assert near[0] == 1
+        assert sorted(near) == sorted(slot for slot, distance in listed if distance <= last)
+    connection.close()
