@@ -237,3 +237,24 @@ def test_a_file_of_another_program_is_left_alone(place: Place) -> None:
     with pytest.raises(StoreError, match="another program"):
         place.freshen()
     assert Path(place.path).read_bytes() == before
+
+
+def test_an_index_that_is_made_meanwhile_is_not_taken_for_another_program(place: Place) -> None:
+    import apsw
+
+    from memcli.store.sqlite import driver, schema
+
+    Path(place.path).parent.mkdir()
+    Path(place.path).touch(0o600)
+    reader = apsw.Connection(place.path, flags=apsw.SQLITE_OPEN_READONLY)
+    asked: list[str] = []
+
+    def between(_: object, sql: str, __: object) -> bool:
+        asked.append(sql)
+        if len(asked) == 2:
+            schema.migrate(driver.connect(place.path, write=True).connection, place.path)
+        return True
+
+    reader.exec_trace = between
+    driver._refuse_foreign(reader, place.path)
+    assert len(asked) == 2

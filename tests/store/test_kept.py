@@ -102,6 +102,24 @@ def test_a_question_is_answered_alike_however_often_something_was_asked(
             assert answers(snapshot) == expected
 
 
+def test_passages_that_have_no_vector_yet_are_asked_for_again(tmp_path: Path) -> None:
+    store = SqliteStore(str(tmp_path / "s" / "index.sqlite"), lambda: FAR_FUTURE_NS)
+    fill(store, {"d.md": NOTES["d.md"]})
+    with changing(store) as change:
+        embed(change)
+        search_by(change)
+    fill(store, NOTES)
+    wanted = any_of("fox")
+    for _ in range(2):
+        with store.snapshot() as snapshot:
+            ranked = snapshot.lexical(wanted, 9, EVERYTHING)
+            legs = Legs(wanted, ranked, ENCODER.encode_query("a fox"), [])
+            ids = [each.chunk_id for each in ranked]
+            asked = snapshot.candidates(ids, legs)
+            assert [part.cosine for each in asked for part in each.parts] == [None] * 3
+    store.close()
+
+
 def test_nothing_is_kept_of_a_state_that_has_passed(store: SqliteStore, path: str) -> None:
     for _ in range(2):
         with store.snapshot() as snapshot:

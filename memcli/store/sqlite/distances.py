@@ -13,7 +13,8 @@ from memcli.store.sqlite.driver import rows
 _MOST_AT_ONCE = 8192  # vectors; 12 MB of float32 with 384 components
 # Of vectors that lie one behind the other, ?1 bytes each of ?2, to another one.
 _DISTANCES = (
-    "WITH RECURSIVE v (at) AS (SELECT 1 UNION ALL SELECT at + ?1 FROM v WHERE at + ?1 <= ?2)"
+    "WITH RECURSIVE v (at) AS"
+    " (SELECT 1 WHERE ?2 UNION ALL SELECT at + ?1 FROM v WHERE at + ?1 <= ?2)"
     " SELECT vec_distance_L2(substr(?3, at, ?1), ?4) FROM v"
 )
 

@@ -217,10 +217,10 @@ def _defended(path: str, flags: int) -> apsw.Connection:
 
 def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
     """Keep away from a database that another program has made."""
+    is_used = bool(rows(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
+    # Read last: memcli marks a database as it makes its first table, maybe between the two.
     found = connection.pragma("application_id")
-    if found != APPLICATION_ID and (
-        found or rows(connection, "SELECT 1 FROM sqlite_master LIMIT 1")
-    ):
+    if found != APPLICATION_ID and (found or is_used):
         raise StoreError(
             f"{path} is a database of another program",
             hint="set MEMCLI_STORE to a file of its own",
