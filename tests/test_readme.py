@@ -152,9 +152,10 @@ def test_every_setting_and_module_that_is_named_exists() -> None:
 def test_the_modules_of_the_stages_are_those_that_a_search_runs() -> None:
     named = re.search(r"stages of `search/stages.py`, which are (.+?) in\s+`search/`", README, re.S)
     assert named
-    pipeline = (ROOT / "memcli" / "search" / "pipeline.py").read_text("utf-8")
+    search = ROOT / "memcli" / "search"
+    run = "".join((search / f"{name}.py").read_text("utf-8") for name in ("gathering", "pipeline"))
     for name in re.findall(r"`(\w+)`", named[1]):
-        assert f"memcli.search.{name} import" in pipeline, name
+        assert f"memcli.search.{name} import" in run, name
 
 
 def test_numbers_of_words_are_those_of_the_tables() -> None:

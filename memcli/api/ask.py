@@ -10,8 +10,9 @@ from memcli.embedding.choice import Remembered
 from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
+from memcli.search.course import Observer, unobserved
 from memcli.search.legs import MODE_IS_LEXICAL, Vector
-from memcli.search.pipeline import NOTHING, Answer, Observer, search, unobserved
+from memcli.search.pipeline import NOTHING, Answer, search
 from memcli.types import Filters
 
 if TYPE_CHECKING:

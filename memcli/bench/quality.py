@@ -10,8 +10,9 @@ from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import LineCosts, Range, mean, score
 from memcli.bench.queries import OVERALL, Query
 from memcli.record import Record
+from memcli.search.course import Observer, unobserved
 from memcli.search.options import SearchOptions
-from memcli.search.pipeline import Answer, Observer, unobserved
+from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course
 from memcli.types import MEMORY_SOURCE
 

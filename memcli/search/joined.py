@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.search.course import Observer, unobserved
 from memcli.search.mmr import folded
 from memcli.search.pack import pack
-from memcli.search.pipeline import Answer, Observer, search, unobserved
+from memcli.search.pipeline import Answer, search
 from memcli.search.proximity import in_time
 
 if TYPE_CHECKING:

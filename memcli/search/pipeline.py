@@ -1,19 +1,20 @@
 """The one path of a search: through the stages of `stages.TABLE`, in their order.
 
-What touches the store stands in `_gather`, what follows is pure. Explanations, the bench and every
-output read the same hits; nothing is computed twice. What an observer sees are the hits as each
-stage left them.
+What is read of the store stands in `gathering`, what follows is pure. Explanations, the bench and
+every output read the same hits; nothing is computed twice. What an observer sees are the hits as
+each stage left them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
+from memcli.search.course import Step, through, unobserved
 from memcli.search.decay import apply_decay
 from memcli.search.floor import (
     WORDS_ALONE,
@@ -25,43 +26,30 @@ from memcli.search.floor import (
     uncalibrated,
     verdict,
 )
-from memcli.search.focus import Adjustments, Tokens, focus
-from memcli.search.fusion import Weights, fuse, text_share
+from memcli.search.focus import Adjustments, focus
+from memcli.search.gathering import gather
 from memcli.search.hits import Hit
-from memcli.search.legs import MODE_IS_DENSE, Leg, Vector, dense_leg, leg_weights
+from memcli.search.legs import Leg
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify
 from memcli.search.newer import newer_first
 from memcli.search.pack import pack
-from memcli.search.proximity import (
-    FIRST_DAY,
-    LAST_DAY,
-    apply_proximity,
-    choose,
-    excluded_spans,
-    in_time,
-    is_of,
-    of_dates_alone,
-    single_days,
-    spans_of,
-)
-from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
+from memcli.search.proximity import apply_proximity, in_time, is_of, of_dates_alone, single_days
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
     from memcli.embedding.known import Calibration
+    from memcli.search.course import Observer
     from memcli.search.dates import DateSpan
+    from memcli.search.gathering import Gathered
+    from memcli.search.legs import Vector
     from memcli.search.options import SearchOptions
-    from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.rerank import Lifts, Reranked
-    from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
 
-# Chunks that are looked at part by part, and hits that are compared for novelty; --limit lives
-# within both.
-FOCUS_POOL = MMR_POOL = 100
+MMR_POOL = 100  # hits that are compared for novelty; --limit lives within
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
 
@@ -98,37 +86,6 @@ _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
 NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
 
 
-Observer = Callable[[str, Sequence[Hit]], None]
-_Step = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]  # a stage, what it makes of hits
-
-
-def unobserved(stage: str, hits: Sequence[Hit]) -> None:
-    """Take no notice: the observer of a search that nobody follows."""
-
-
-class Gathered(Record):
-    """What one look into the index gave for a query: all that the later stages need."""
-
-    question: str
-    hits: Sequence[Hit]  # those worth a closer look
-    fused: Sequence[Hit]  # all of them
-    believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
-    voices: Voices | None  # of `hits`, where it matters who speaks
-    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
-    found: Recalled
-    repaired: tuple[Repair, ...]
-    spans: Spans  # dates that the query names
-    out: Spans  # dates that it excludes
-    order: str  # newest | oldest, where the query wishes so
-    dates_alone: bool  # the query is nothing else, and there are records of that time
-    weights: Weights
-    text_share: float
-    lexical: Leg
-    dense: Leg
-    revision: str
-    fingerprint: str
-
-
 def search(
     snapshot: Snapshot,
     query: ParsedQuery,
@@ -141,7 +98,7 @@ def search(
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
     dates = tuple(dates) if options.has("date") else ()
-    gathered = _gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
+    gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     return answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
 
@@ -156,149 +113,22 @@ def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
     )
 
 
-def _gather(
-    snapshot: Snapshot,
-    query: ParsedQuery,
-    dates: Sequence[DateSpan],
-    options: SearchOptions,
-    *,
-    embed_query: Callable[[str], Vector],
-    observe: Observer,
-) -> Gathered:
-    """Read whatever an answer takes from the index."""
-    spans, order = spans_of(dates), next((span.order for span in dates if span.order), "")
-    asks_dates_alone = bool(dates) and query.asks_for_dates_alone
-    if asks_dates_alone:
-        spans = spans or [(FIRST_DAY, LAST_DAY)]
-        order = "newest" if options.sort == "newest" else order
-    query, repaired = _as_meant(snapshot, query, options)
-    wants_lexical = options.mode != "dense"
-    facts, counts = snapshot.facts, snapshot.counts()
-    dense, vector = dense_leg(snapshot, query, options, embed_query, counts)
-    lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
-    found = recall(
-        snapshot,
-        query,
-        total=counts.chunks,
-        lexical=wants_lexical,
-        vector=vector.blob if vector else None,
-        bounds=_bounds(snapshot, spans, options),
-    )
-    if found.common:
-        lexical = lexical._replace(reason=_common(found.common))
-    weights = leg_weights(options, vector, lexical=wants_lexical)
-    believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    fused = _fused(found, weights, believed, repaired, options.fusion)
-    heard = _heard(snapshot, query.text, options, fused)
-    fused = heard.leaned(fused) if heard else fused
-    observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
-    observe("fuse", fused)
-    dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
-    closer = partial(choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL)
-    hits = _through([("pool", closer)], fused, options, observe)
-    chunks = [hit.candidate for hit in hits] if options.has("focus") else []
-    return Gathered(
-        question=query.text,
-        hits=hits,
-        fused=fused,
-        believed=heard.weights(chunks) if heard else {},
-        voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
-        tokens=part_tokens(snapshot, chunks),
-        found=found,
-        repaired=repaired,
-        spans=spans,
-        out=excluded_spans(dates),
-        order=order,
-        dates_alone=dates_alone,
-        weights=weights,
-        text_share=believed,
-        lexical=lexical,
-        dense=dense,
-        revision=str(facts.revision),
-        fingerprint=(facts.fingerprint or "") if dense.ran else "",
-    )
-
-
-def _fused(
-    found: Recalled,
-    weights: Weights,
-    believed: float,
-    repaired: tuple[Repair, ...],
-    fusion: str,
-) -> Sequence[Hit]:
-    fused = fuse(
-        found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
-    )
-    if not repaired:
-        return fused
-    from memcli.search.repair import traced
-
-    return traced(fused, repaired)
-
-
-def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
-    return RecallBounds(
-        options.universe,
-        reach_within(snapshot, options.filters),
-        spans,
-        options.inner.outside,
-        options.inner.demands_phrases,
-        options.profile.by_limit,
-    )
-
-
-def _common(words: Sequence[str]) -> Reason:
-    """Say by which words nothing was looked for."""
-    text = f"too many chunks hold it, so nothing is found by it alone: {', '.join(words)}"
-    return Reason("common", text)
-
-
-def _as_meant(
-    snapshot: Snapshot, query: ParsedQuery, options: SearchOptions
-) -> tuple[ParsedQuery, tuple[Repair, ...]]:
-    """Put words that the index holds in the place of those that nothing holds."""
-    if not (options.repairs and options.has("recall.repair")):
-        return query, ()
-    asked = {term: sought for term in query.plain if (sought := term.sought)}
-    neighbours = query.neighbours
-    held = snapshot.occurring([*asked.values(), *neighbours])
-    lacking = [term for term, sought in asked.items() if sought not in held]
-    joined = [pair for term, pair in neighbours.items() if term in held]
-    if not lacking and not joined:
-        return query, ()
-    from memcli.search.repair import repair
-
-    return repair(snapshot, query, lacking, joined)
-
-
-def _heard(
-    snapshot: Snapshot, question: str, options: SearchOptions, hits: Sequence[Hit]
-) -> Heard | None:
-    """Find out who speaks in what was found; None where that makes no difference."""
-    speakers = snapshot.speakers() if options.has("speaker") or options.filters.by else ()
-    if not speakers:
-        return None
-    from memcli.search.speakers import hear
-
-    return hear(snapshot, hits, question, speakers, by=options.filters.by)
-
-
 def _rank(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     passages, reranked, unread = _passages(gathered, options, observe)
     scoring = _scoring(gathered, options, age_days)
-    scored = _through(scoring, passages, options, observe)
+    scored = through(scoring, passages, options, observe)
     floor = partial(_floored, gathered, options)
-    judged = _through([("floor", floor)], scored, options, observe)
+    judged = through([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
     steps = _ordering(options, gathered.question, age_days)
     if gathered.dates_alone:
         steps = _in_order_of_time(options, gathered.order)
-    ranked = _through(steps, judged, options, observe)[: options.limit]
+    ranked = through(steps, judged, options, observe)[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
-    shown = _through([("pack", lambda _: packed)], ranked, options, observe)
+    shown = through([("pack", lambda _: packed)], ranked, options, observe)
     if options.sort != "score":
         shown = in_time(shown, newest=options.sort == "newest")
     constants = calibration(gathered.fingerprint, options.calibrations)
@@ -311,7 +141,7 @@ def _rank(
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
         is_read = reranked is not None and reranked.ran
-        led = _through(scoring, unread, options, unobserved) if is_read else scored
+        led = through(scoring, unread, options, unobserved) if is_read else scored
         withheld = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
@@ -372,17 +202,6 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
     return Reason("close", "the tenth passage matches nearly as well as the first")
 
 
-def _through(
-    steps: Iterable[_Step], hits: Sequence[Hit], options: SearchOptions, observe: Observer
-) -> Sequence[Hit]:
-    """Take hits through those steps whose stages take part."""
-    for stage, step in steps:
-        if options.has(stage):
-            hits = step(hits)
-            observe(stage, hits)
-    return hits
-
-
 def _passages(
     gathered: Gathered, options: SearchOptions, observe: Observer
 ) -> tuple[Sequence[Hit], Reranked | None, Sequence[Hit]]:
@@ -403,7 +222,7 @@ def _passages(
             adjusted=Adjustments(gathered.believed, lifts),
         )
 
-    hits = _through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
+    hits = through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return hits, None, hits
@@ -422,13 +241,13 @@ def _passages(
 
 def _scoring(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int]
-) -> list[_Step]:
+) -> list[Step]:
     """List the stages that score passages before their age counts."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     valued = partial(
         apply_quality, confidences=gathered.found.qualities, weight=options.quality_weight
     )
-    scored: list[_Step] = []
+    scored: list[Step] = []
     if options.formula is not None:
         again = partial(options.formula.score, matched=gathered.found.matched, age_days=age_days)
         scored.append(("score", again))
@@ -440,7 +259,7 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str, age_days: Callable[[str], int]) -> list[_Step]:
+def _ordering(options: SearchOptions, question: str, age_days: Callable[[str], int]) -> list[Step]:
     """List the stages that set the order of passages whose confidence is known."""
     fade = partial(
         apply_decay,
@@ -473,7 +292,7 @@ def _timed(options: SearchOptions) -> SearchOptions:
     return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
 
 
-def _in_order_of_time(options: SearchOptions, order: str) -> list[_Step]:
+def _in_order_of_time(options: SearchOptions, order: str) -> list[Step]:
     """List the stages that keep the order of time, and fold what says the same."""
     fold = partial(_diversified, _timed(options))
     return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]

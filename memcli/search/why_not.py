@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from memcli.record import Record
+from memcli.search.gathering import FOCUS_POOL
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
-from memcli.search.pipeline import FOCUS_POOL
 from memcli.search.stages import LOST
 
 

@@ -17,7 +17,8 @@ from memcli.types import FileText, Filters
 if TYPE_CHECKING:
     from memcli.bench.metrics import LineCosts
     from memcli.bench.queries import Query
-    from memcli.search.pipeline import Answer, Observer
+    from memcli.search.course import Observer
+    from memcli.search.pipeline import Answer
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
 RUN_DEPTH = 100
@@ -86,7 +87,8 @@ class Searcher:
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day on which it is asked."""
         from memcli.api.ask import ask_as_it_is
-        from memcli.search.pipeline import NOTHING, unobserved
+        from memcli.search.course import unobserved
+        from memcli.search.pipeline import NOTHING
         from memcli.search.question import Question
 
         today = date.fromisoformat(day) if day else self._skin.today

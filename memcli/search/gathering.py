@@ -1,0 +1,186 @@
+"""Read whatever the answer to a query takes from the index, in one look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import Reason
+from memcli.record import Record
+from memcli.search.course import through
+from memcli.search.fusion import Weights, fuse, text_share
+from memcli.search.legs import MODE_IS_DENSE, Leg, Vector, dense_leg, leg_weights
+from memcli.search.proximity import (
+    FIRST_DAY,
+    LAST_DAY,
+    choose,
+    excluded_spans,
+    is_of,
+    spans_of,
+)
+from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
+
+if TYPE_CHECKING:
+    from memcli.search.course import Observer
+    from memcli.search.dates import DateSpan
+    from memcli.search.focus import Tokens
+    from memcli.search.hits import Hit
+    from memcli.search.options import SearchOptions
+    from memcli.search.proximity import Spans
+    from memcli.search.query import ParsedQuery
+    from memcli.search.repair import Repair
+    from memcli.search.speakers import Heard, Voices
+    from memcli.store.port import Snapshot
+
+FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
+
+
+class Gathered(Record):
+    """What one look into the index gave for a query: all that the later stages need."""
+
+    question: str
+    hits: Sequence[Hit]  # those worth a closer look
+    fused: Sequence[Hit]  # all of them
+    believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
+    voices: Voices | None  # of `hits`, where it matters who speaks
+    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
+    found: Recalled
+    repaired: tuple[Repair, ...]
+    spans: Spans  # dates that the query names
+    out: Spans  # dates that it excludes
+    order: str  # newest | oldest, where the query wishes so
+    dates_alone: bool  # the query is nothing else, and there are records of that time
+    weights: Weights
+    text_share: float
+    lexical: Leg
+    dense: Leg
+    revision: str
+    fingerprint: str
+
+
+def gather(
+    snapshot: Snapshot,
+    query: ParsedQuery,
+    dates: Sequence[DateSpan],
+    options: SearchOptions,
+    *,
+    embed_query: Callable[[str], Vector],
+    observe: Observer,
+) -> Gathered:
+    """Read whatever an answer takes from the index."""
+    spans, order = spans_of(dates), next((span.order for span in dates if span.order), "")
+    asks_dates_alone = bool(dates) and query.asks_for_dates_alone
+    if asks_dates_alone:
+        spans = spans or [(FIRST_DAY, LAST_DAY)]
+        order = "newest" if options.sort == "newest" else order
+    query, repaired = _as_meant(snapshot, query, options)
+    wants_lexical = options.mode != "dense"
+    facts, counts = snapshot.facts, snapshot.counts()
+    dense, vector = dense_leg(snapshot, query, options, embed_query, counts)
+    lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
+    found = recall(
+        snapshot,
+        query,
+        total=counts.chunks,
+        lexical=wants_lexical,
+        vector=vector.blob if vector else None,
+        bounds=_bounds(snapshot, spans, options),
+    )
+    if found.common:
+        lexical = lexical._replace(reason=_common(found.common))
+    weights = leg_weights(options, vector, lexical=wants_lexical)
+    believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
+    fused = _fused(found, weights, believed, repaired, options.fusion)
+    heard = _heard(snapshot, query.text, options, fused)
+    fused = heard.leaned(fused) if heard else fused
+    observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
+    observe("fuse", fused)
+    dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
+    closer = partial(choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL)
+    hits = through([("pool", closer)], fused, options, observe)
+    chunks = [hit.candidate for hit in hits] if options.has("focus") else []
+    return Gathered(
+        question=query.text,
+        hits=hits,
+        fused=fused,
+        believed=heard.weights(chunks) if heard else {},
+        voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
+        tokens=part_tokens(snapshot, chunks),
+        found=found,
+        repaired=repaired,
+        spans=spans,
+        out=excluded_spans(dates),
+        order=order,
+        dates_alone=dates_alone,
+        weights=weights,
+        text_share=believed,
+        lexical=lexical,
+        dense=dense,
+        revision=str(facts.revision),
+        fingerprint=(facts.fingerprint or "") if dense.ran else "",
+    )
+
+
+def _fused(
+    found: Recalled,
+    weights: Weights,
+    believed: float,
+    repaired: tuple[Repair, ...],
+    fusion: str,
+) -> Sequence[Hit]:
+    fused = fuse(
+        found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
+    )
+    if not repaired:
+        return fused
+    from memcli.search.repair import traced
+
+    return traced(fused, repaired)
+
+
+def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
+    return RecallBounds(
+        options.universe,
+        reach_within(snapshot, options.filters),
+        spans,
+        options.inner.outside,
+        options.inner.demands_phrases,
+        options.profile.by_limit,
+    )
+
+
+def _common(words: Sequence[str]) -> Reason:
+    """Say by which words nothing was looked for."""
+    text = f"too many chunks hold it, so nothing is found by it alone: {', '.join(words)}"
+    return Reason("common", text)
+
+
+def _as_meant(
+    snapshot: Snapshot, query: ParsedQuery, options: SearchOptions
+) -> tuple[ParsedQuery, tuple[Repair, ...]]:
+    """Put words that the index holds in the place of those that nothing holds."""
+    if not (options.repairs and options.has("recall.repair")):
+        return query, ()
+    asked = {term: sought for term in query.plain if (sought := term.sought)}
+    neighbours = query.neighbours
+    held = snapshot.occurring([*asked.values(), *neighbours])
+    lacking = [term for term, sought in asked.items() if sought not in held]
+    joined = [pair for term, pair in neighbours.items() if term in held]
+    if not lacking and not joined:
+        return query, ()
+    from memcli.search.repair import repair
+
+    return repair(snapshot, query, lacking, joined)
+
+
+def _heard(
+    snapshot: Snapshot, question: str, options: SearchOptions, hits: Sequence[Hit]
+) -> Heard | None:
+    """Find out who speaks in what was found; None where that makes no difference."""
+    speakers = snapshot.speakers() if options.has("speaker") or options.filters.by else ()
+    if not speakers:
+        return None
+    from memcli.search.speakers import hear
+
+    return hear(snapshot, hits, question, speakers, by=options.filters.by)
