@@ -235,13 +235,17 @@ def _by_logs(
             hint="memcli changes --since 2026-02-01",
         )
     by_day: dict[str, list[MemoryChange]] = {}
+    newest = ""
     for stat in listing_of(settings).files:
         file = read(settings, stat.source, stat.path)
         if isinstance(file, Skip):
             continue
         keys = settings.source(stat.source).date_keys
         days, stamped = document_days(parse(file.text).front_matter, stat.path, keys)
-        if days and not stamped and first.isoformat() <= days[1] <= last.isoformat():
+        if not days or stamped or days[1] > last.isoformat():
+            continue
+        newest = max(newest, days[1])
+        if days[1] >= first.isoformat():
             new = passages((stat.source, stat.path), file.text)
             by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
     told = tuple(
@@ -249,8 +253,14 @@ def _by_logs(
         for day in sorted(by_day, reverse=True)
     )
     text = f"{memory.config.workspace} is in no git repository: told by the dates of its logs"
-    why = Reason("logs", text, "git init")
-    return ChangesFound(first.isoformat(), last.isoformat(), told, (), "logs", (why,))
+    notices = [Reason("logs", text, "git init")]
+    if newest and not told:
+        text = f"no log is of {first} to {last}; the newest before is of {newest}"
+        notices.append(Reason("nothing", text, f"memcli changes --since {newest}"))
+    elif not told:
+        text = f"no log here has a date up to {last}"
+        notices.append(Reason("nothing", text, "memcli help history"))
+    return ChangesFound(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
 
 
 def _last_day(until: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:

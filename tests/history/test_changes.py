@@ -245,6 +245,15 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     found = say("changes", "--since", "2026-02-01", "--now", "2026-03-01", folder=notes)
     assert found.out == "2026-02-10\n  memory/2026-02-10.md:3  Pool\n    + It ran dry.\n"
     assert "told by the dates of its logs" in found.err
+    for span, why in (
+        (("--since", "2026-02-20"), "no log is of 2026-02-20 to 2026-03-01; the newest before is of"
+         " 2026-02-10. Try: memcli changes --since 2026-02-10\n"),
+        (("--until", "2026-02-01"), "no log here has a date up to 2026-02-01. Try: memcli help"
+         " history\n"),
+    ):  # fmt: skip
+        missed = say("changes", *span, "--now", "2026-03-01", folder=notes)
+        assert (missed.code, missed.out) == (0, "")
+        assert why in missed.err
     refused = say("changes", "--since", "HEAD", folder=notes)
     assert (refused.code, refused.out) == (2, "")
     assert "Try: memcli changes --since 2026-02-01\n" in refused.err
