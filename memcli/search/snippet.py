@@ -48,9 +48,10 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
     An underscore ends a word, as in the index: of `pool_wait_ms` the query `pool` marks the first.
     """
-    alternatives = []
+    spaced, runs = list[str](), list[str]()
     for word in sorted(words, key=len, reverse=True):
-        unspaced = any(is_run for _, is_run in split_runs(word))
-        escaped = re.escape(word)
-        alternatives.append(escaped if unspaced else _BEGIN + escaped + _ENDING)
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+        has_run = any(is_run for _, is_run in split_runs(word))
+        (runs if has_run else spaced).append(re.escape(word))
+    # A word with a run holds a sign that no other does: which of both is tried first is the same.
+    apart = [f"{_BEGIN}(?:{'|'.join(spaced)}){_ENDING}"] if spaced else []
+    return re.compile("|".join((*runs, *apart)), re.IGNORECASE)
