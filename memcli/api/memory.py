@@ -78,7 +78,7 @@ class Memory(OpenedWorkspace):
             verdict=answer.verdict,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(answer.lexical, answer.dense),
-            results=passages_of(answer.hits, words=found.words),
+            results=passages_of(answer.hits),
             dropped=answer.dropped,
             far=answer.far,
             absent=answer.absent,
@@ -117,7 +117,7 @@ class Memory(OpenedWorkspace):
             place=found.citation,
             freshness=Fresh(*found.freshness),
             legs=LegsRun(found.alike.lexical, found.alike.dense),
-            results=passages_of(found.alike.hits, words=()),
+            results=passages_of(found.alike.hits),
             nothing=found.nothing,
         )
 

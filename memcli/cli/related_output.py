@@ -60,7 +60,7 @@ def _results(found: Likenesses, skin: Skin, shape: Shape) -> list[dict[str, Any]
     from memcli.search.passages import passages_of
 
     hits, keys, made = found.alike.hits, shape.fields, []
-    for hit, passage in zip(hits, passages_of(hits, words=()), strict=True):
+    for hit, passage in zip(hits, passages_of(hits), strict=True):
         source, path = hit.about.document
         file = None if skin.file_of(source, path) is None else skin.name(source, path)
         record = jsonio.result(passage, file, full="text" in keys, explain=False)

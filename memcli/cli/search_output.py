@@ -116,7 +116,7 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
     full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
         jsonio.result(passage, _file(hit.about, skin), full=full, explain=explain)
-        for passage, hit in zip(passages_of(hits, words=found.words), hits, strict=True)
+        for passage, hit in zip(passages_of(hits), hits, strict=True)
     ]
     for record, hit in zip(results, hits, strict=True):
         if older := (found.superseded or {}).get(hit.citation):

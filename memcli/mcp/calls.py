@@ -130,7 +130,7 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
 
     results = [
         jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
-        for each in passages_of(found.answer.hits, words=found.words)
+        for each in passages_of(found.answer.hits)
     ]
     dates = (*found.answer.dates, *bounds)
     record = jsonio.search_envelope(

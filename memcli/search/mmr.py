@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import inf
 
 from memcli.markdown.words import prepare
 from memcli.search.hits import Hit
@@ -32,26 +31,24 @@ def token_set(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(prepare(text).lower()))
 
 
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Give the share of tokens two sets have in common; 0 for two empty ones."""
-    common = len(a & b)
-    union = len(a) + len(b) - common
-    return common / union if union else 0.0
+def likeness(sets: Sequence[frozenset[str]]) -> Callable[[int, Sequence[int]], list[float]]:
+    """Give what compares one of some sets with others, by their places: the Jaccard of each.
 
-
-def likeness(sets: Sequence[frozenset[str]]) -> Callable[[int, int], float]:
-    """Give what compares two of some sets, by their places, as `jaccard` does.
-
-    As bits of a number they are compared in a quarter of the time, and each is compared often.
+    That is the share of tokens two have in common, 0 for two empty ones. Sets are compared as bits
+    of a number, which takes a quarter of the time.
     """
     bits = {token: 1 << place for place, token in enumerate(frozenset[str]().union(*sets))}
     masks = [sum(map(bits.__getitem__, tokens)) for tokens in sets]
     sizes = [len(tokens) for tokens in sets]
 
-    def alike(a: int, b: int) -> float:
-        common = (masks[a] & masks[b]).bit_count()
-        union = sizes[a] + sizes[b] - common
-        return common / union if union else 0.0
+    def alike(one: int, others: Sequence[int]) -> list[float]:
+        mask, size = masks[one], sizes[one]
+        common = [(mask & masks[other]).bit_count() for other in others]
+        return [
+            # Where nothing is in common the union is not asked for: it may be empty.
+            shared / (size + sizes[other] - shared) if shared else 0.0
+            for shared, other in zip(common, others, strict=True)
+        ]
 
     return alike
 
@@ -67,63 +64,40 @@ def diversify(
         return []
     best = max(hit.score for hit in hits) or 1.0
     relevance = [lambda_ * hit.score / best for hit in hits]
-    sets = [token_set(hit.text) for hit in hits]
-    alike = likeness(sets)
+    alike = likeness([token_set(hit.text) for hit in hits])
     left = list(range(len(hits)))
-    nearest = [0.0] * len(hits)
-    compared = [0] * len(hits)  # of the chosen, so many are in `nearest`
-    order: list[int] = []
+    nearest = [0.0] * len(hits)  # the greatest similarity to what is chosen
     chosen: list[Hit] = []
     while left and len(chosen) < limit:
-        pick, value = -1, -inf
-        for i in left:
-            # More comparisons only lower a value: what cannot win is not compared.
-            if relevance[i] - (1 - lambda_) * nearest[i] <= value:
-                continue
-            for other in order[compared[i] :]:
-                nearest[i] = max(nearest[i], alike(other, i))
-            compared[i] = len(order)
-            if relevance[i] - (1 - lambda_) * nearest[i] > value:
-                pick, value = i, relevance[i] - (1 - lambda_) * nearest[i]
+        values = [relevance[i] - (1 - lambda_) * nearest[i] for i in left]
+        value = max(values)
         if value < least:
             break
-        left.remove(pick)
-        order.append(pick)
-        copies = _copies(sets, pick, left) if fold else []
-        left = [i for i in left if i not in copies]
+        pick = left.pop(values.index(value))
+        similar = alike(pick, left)
         hit = hits[pick].moved(hits[pick].score, "mmr", value=value, similarity=nearest[pick])
+        copies = _copies(left, similar) if fold else []
         chosen.append(hit._replace(duplicates=tuple(hits[i].citation for i in copies)))
+        for i, similarity in zip(left, similar, strict=True):
+            if similarity > nearest[i]:
+                nearest[i] = similarity
+        left = [i for i in left if i not in copies]
     return chosen
 
 
 def folded(hits: Sequence[Hit]) -> list[Hit]:
     """Fold near-duplicates into the first of them, which keeps its place and names the others."""
-    sets = [token_set(hit.text) for hit in hits]
+    alike = likeness([token_set(hit.text) for hit in hits])
     left, kept = [*range(len(hits))], []
     while left:
         first, *left = left
-        copies = _copies(sets, first, left)
+        copies = _copies(left, alike(first, left))
         left = [at for at in left if at not in copies]
         cited = [c for at in copies for c in (hits[at].citation, *hits[at].duplicates)]
         kept.append(hits[first]._replace(duplicates=(*hits[first].duplicates, *cited)))
     return kept
 
 
-def _copies(sets: Sequence[frozenset[str]], pick: int, others: Sequence[int]) -> list[int]:
-    """List what says the same as one text; sets of unlike size cannot have so much in common.
-
-    Nor can one that lacks more words than a copy may. So it is asked first for one word more than
-    that, the longest, which few texts share.
-    """
-    own = sets[pick]
-    lacking = int(len(own) / DUPLICATE_JACCARD - len(own)) + 1
-    sample = frozenset(sorted(own, key=len)[-lacking - 1 :])
-    least = DUPLICATE_JACCARD * len(own)
-    return [
-        i
-        for i in others
-        if len(sets[i]) >= least
-        and DUPLICATE_JACCARD * len(sets[i]) <= len(own)
-        and not sample.isdisjoint(sets[i])
-        and jaccard(own, sets[i]) >= DUPLICATE_JACCARD
-    ]
+def _copies(places: Sequence[int], similar: Sequence[float]) -> list[int]:
+    """List which say the same, by how similar they are."""
+    return [i for i, share in zip(places, similar, strict=True) if share >= DUPLICATE_JACCARD]

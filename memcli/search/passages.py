@@ -48,12 +48,12 @@ class Passage(Record):
     trace: tuple[Step, ...]
 
 
-def passages_of(hits: Sequence[Hit], *, words: Sequence[str]) -> tuple[Passage, ...]:
+def passages_of(hits: Sequence[Hit]) -> tuple[Passage, ...]:
     """Describe hits, best first."""
-    return tuple(_passage(rank, hit, words) for rank, hit in enumerate(hits, start=1))
+    return tuple(_passage(rank, hit) for rank, hit in enumerate(hits, start=1))
 
 
-def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
+def _passage(rank: int, hit: Hit) -> Passage:
     about, text = hit.about, hit.text
     workspace, _, source = about.source.rpartition(":")
     return Passage(
@@ -71,7 +71,7 @@ def _passage(rank: int, hit: Hit, words: Sequence[str]) -> Passage:
         score=hit.score,
         confidence=hit.confidence,
         citation=hit.citation,
-        snippet=make_snippet(hit, words=words).text,
+        snippet=make_snippet(hit, words=()).text,
         text_hash=digest(text).hex(),
         tokens=estimate(text),
         kind=about.kind,

@@ -164,4 +164,4 @@ def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
 
 def test_passages_are_numbered_from_one() -> None:
     hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
-    assert [passage.rank for passage in passages_of(hits, words=())] == [1, 2]
+    assert [passage.rank for passage in passages_of(hits)] == [1, 2]

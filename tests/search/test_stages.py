@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from itertools import product
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, focus
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
-from memcli.search.mmr import diversify, jaccard, likeness, token_set
+from memcli.search.mmr import diversify, likeness, token_set
 from memcli.search.pack import pack
 from memcli.search.proximity import (
     FIRST_DAY,
@@ -402,17 +401,14 @@ def test_near_duplicates_fold_into_one_with_their_citations() -> None:
     assert hit.duplicates == ("2.md:1-1",)
 
 
-def test_sets_are_as_alike_as_numbers_as_they_are_by_themselves() -> None:
-    texts = ["", "a b c", "b c d", "c b a", "x", *(" ".join("abcdefgh"[n:]) for n in range(8))]
+def test_likeness_is_the_share_of_common_tokens() -> None:
+    texts = ["", "a b c", "b c d", "c b a", "x", "", *(" ".join("abcdefgh"[n:]) for n in range(8))]
     sets = [token_set(text) for text in texts]
     alike = likeness(sets)
-    for a, b in product(range(len(sets)), repeat=2):
-        assert alike(a, b) == jaccard(sets[a], sets[b])
-
-
-def test_jaccard_is_the_share_of_common_tokens() -> None:
-    assert jaccard(token_set("a b c"), token_set("b c d")) == 0.5
-    assert jaccard(frozenset(), frozenset()) == 0.0
+    for at, own in enumerate(sets):
+        shares = [len(own & other) / len(own | other) if own | other else 0.0 for other in sets]
+        assert alike(at, range(len(sets))) == shares
+    assert alike(1, [2, 4, 0]) == [0.5, 0.0, 0.0]
 
 
 def test_confidence_is_the_logistic_of_cosine_and_rare_words_covered() -> None:
