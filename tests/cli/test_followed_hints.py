@@ -271,6 +271,7 @@ ELSEWHERE = {
     "memcli get CITATION --as-of DATE": "tests/history/test_as_of.py",
     "memcli changes --since …": "tests/history/test_changes.py",
     "memcli changes --since 2026-02-01": "tests/history/test_changes.py",
+    "memcli help history": "tests/history/test_changes.py",
     "memcli help presets": "tests/transcripts/layouts.txt",
     **dict.fromkeys(
         (
