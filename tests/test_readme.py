@@ -158,6 +158,10 @@ def test_the_modules_of_the_stages_are_those_that_a_search_runs() -> None:
         assert f"memcli.search.{name} import" in run, name
 
 
+def test_the_line_of_help_names_every_topic() -> None:
+    assert f"explains {', '.join(topics())}, and every code of `lint`" in README
+
+
 def test_numbers_of_words_are_those_of_the_tables() -> None:
     number = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     told = re.search(r"on (\w+) published\s+collections", README)
