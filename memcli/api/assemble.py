@@ -23,6 +23,7 @@ from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
+from memcli.search.course import unobserved
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
     from memcli.indexing.freshness import Freshness
+    from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
 
 NOTHING = Assembled((), (), "")
@@ -76,11 +78,17 @@ def following_of(setting: Config) -> Following:
 
 
 def context_of(
-    memory: OpenedWorkspace, text: str, today: date, wanted: Sharing, *, sync: bool | None = None
+    memory: OpenedWorkspace,
+    text: str,
+    today: date,
+    wanted: Sharing,
+    *,
+    sync: bool | None = None,
+    observe: Observer = unobserved,
 ) -> Assembly:
     """Assemble the context of a question, or without one that of the start of a session.
 
-    `sync` is that of `ask.bring_in_step`.
+    `sync` is that of `ask.bring_in_step`; `observe` is told what each stage of the search left.
     """
     if not text.strip():
         return memory.answering(lambda asked: _of_a_session(asked, today, wanted, sync=sync))
@@ -90,11 +98,18 @@ def context_of(
         day_first=memory.config("search.date_order") == "dmy",
         hint="memcli context",
     )
-    return memory.answering(lambda asked: _of_a_question(asked, question, wanted, sync=sync))
+    return memory.answering(
+        lambda asked: _of_a_question(asked, question, wanted, sync=sync, observe=observe)
+    )
 
 
 def _of_a_question(
-    memory: OpenedWorkspace, question: Question, wanted: Sharing, *, sync: bool | None
+    memory: OpenedWorkspace,
+    question: Question,
+    wanted: Sharing,
+    *,
+    sync: bool | None,
+    observe: Observer,
 ) -> Assembly:
     wanted = wanted._replace(is_asked=True)
     filters = Filters(view=memory.config("search.view"))
@@ -112,13 +127,12 @@ def _of_a_question(
         lots = lots_of(memory, snapshot, question, options, vector)
         answer, found = find(
             snapshot,
-            question.query,
-            question.dates,
+            question,
             options,
             fixed,
             lots=lots,
             following=following_of(memory.config),
-            age_days=question.age_days,
+            observe=observe,
         )
     assembled, answer = assemble(fixed, found, wanted), for_all(memory, answer)
     freshness = naming_models(freshness, lots)

@@ -13,6 +13,7 @@ from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.context.preferences import touching
 from memcli.markdown.links import related_targets
+from memcli.search.course import unobserved
 from memcli.search.floor import GOOD
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
@@ -29,8 +30,9 @@ from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
     from memcli.search.authority import Authority
-    from memcli.search.dates import DateSpan
+    from memcli.search.course import Observer
     from memcli.search.joined import Lot
+    from memcli.search.question import Question
     from memcli.store.port import Snapshot
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is
@@ -80,16 +82,15 @@ def _rules_first(documents: Sequence[Marked]) -> list[Marked]:
 
 def find(
     snapshot: Snapshot,
-    query: ParsedQuery,
-    dates: Sequence[DateSpan],
+    question: Question,
     options: SearchOptions,
     fixed: Fixed,
     *,
     lots: Sequence[Lot],
     following: hops.Following,
-    age_days: Callable[[str], int],
+    observe: Observer = unobserved,
 ) -> tuple[Answer, Retrieved]:
-    """Answer a query from the rest of the memory, then follow links from its best passages.
+    """Answer a question from the rest of the memory, then follow links from its best passages.
 
     `lots` are what the snapshot holds, by the models of its vectors, `following` how
     links lead on. Soft rules that had no room are found where the question asks for them.
@@ -97,7 +98,10 @@ def find(
     # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
     inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
-    answers = search_each(lots, query, dates, wide, age_days=age_days)
+    query = question.query
+    answers = search_each(
+        lots, query, question.dates, wide, age_days=question.age_days, observe=observe
+    )
     worth, idle = above_floor([_beside_rules(each, fixed) for each in answers])
     hits, low = joined(worth, options=wide).hits, joined(idle, options=wide).hits
     chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in (*hits, *low)}))

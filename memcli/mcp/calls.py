@@ -58,12 +58,8 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
         memory.config, filters=_filters(memory, given, bounds), budget=given["budget"]
     )
 
-    def observe(stage: str, hits: Sequence[Hit]) -> None:
-        if is_stopped():
-            raise StoppedError(stage)
-
     # A page is cut here, for a later one goes on behind what it holds.
-    found = ask(memory, question, options._replace(budget=None), observe=observe)
+    found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
     asked = [given.get(name) for name in _ASKED]
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
@@ -77,6 +73,16 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
         return made | unmarked(memory.config)
 
     return Told(text, record)
+
+
+def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hit]], None]:
+    """Give what ends an answer behind a stage once nobody waits for it any more."""
+
+    def observe(stage: str, hits: Sequence[Hit]) -> None:
+        if is_stopped():
+            raise StoppedError(stage)
+
+    return observe
 
 
 def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Any:  # noqa: ANN401
@@ -187,14 +193,15 @@ def call_context(
     from memcli.context.parts import markdown
 
     memory = held.warm()
-    if is_stopped():
-        raise StoppedError("warm")
     moment = memory.clock.now()
     config = memory.config
     if given["budget"] is not None:
         config = config.having({"context.budget": given["budget"]})
     wanted = check_shares(wanted_of(config))
-    found = context_of(memory, given["query"] or "", moment.date(), wanted)
+    if is_stopped():
+        raise StoppedError("warm")
+    text, observe = given["query"] or "", _while_awaited(is_stopped)
+    found = context_of(memory, text, moment.date(), wanted, observe=observe)
     lines = answers.of_context(found)
     for part in found.assembled.parts:
         held.given.add(*part.excerpt.about.document, part.text)

@@ -28,6 +28,7 @@ from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
+from memcli.search.question import Question
 from memcli.store.port import Snapshot
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
@@ -94,13 +95,10 @@ class Asker:
             today = date.fromisoformat(query.date[:10]) if query.date else date(2030, 1, 1)
             spans = find_dates(query.text, today)
             parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
-
-            def age(day: str, today: str = today.isoformat()) -> int:
-                return age_days(day, today)
-
+            question = Question(query.text, today, tuple(spans), parsed)
             fixed = fixed_of(self.snapshot, wanted)
             _, found = find(
-                self.snapshot, parsed, spans, options, fixed, following=Following({}), age_days=age,
+                self.snapshot, question, options, fixed, following=Following({}),
                 lots=[Lot((), self.snapshot, options.encoder, None, self.workspace.vector)],
             )  # fmt: skip
             made = assemble(fixed, found, wanted)

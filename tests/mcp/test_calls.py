@@ -81,9 +81,19 @@ def test_a_search_that_nobody_waits_for_stops_behind_its_stage(
     assert len(asked) == stages + 1
 
 
-def test_a_context_that_nobody_waits_for_is_not_made(clocked: Clocked) -> None:
+@pytest.mark.parametrize("stages", [0, 1, 3])
+def test_a_context_that_nobody_waits_for_stops_behind_its_stage(
+    clocked: Clocked, stages: int
+) -> None:
+    asked = []
+
+    def is_stopped() -> bool:
+        asked.append(True)
+        return len(asked) > stages
+
     with pytest.raises(StoppedError):
-        call_context(clocked.held, {"query": "pool", "budget": None}, lambda: True)
+        call_context(clocked.held, {"query": "pool", "budget": None}, is_stopped)
+    assert len(asked) == stages + 1
 
 
 def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:

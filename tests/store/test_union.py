@@ -26,6 +26,7 @@ from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
+from memcli.search.question import Question
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
@@ -318,8 +319,8 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
         lambda t: Vector(encoder.encode_query(t), encoder.fingerprint, None, 1.0),
     )  # fmt: skip
     _, found = find(
-        snapshot, parse(text), (), options, fixed, lots=[lot], following=Following(roots),
-        age_days=lambda day: age_days(day, TODAY.isoformat()),
+        snapshot, Question(text, TODAY, (), parse(text)), options, fixed, lots=[lot],
+        following=Following(roots),
     )  # fmt: skip
     parts = [*fixed.parts, *found.parts, *found.below, *found.preferences]
     return [(part.excerpt.about.citation, part.score or 0.0) for part in parts]
