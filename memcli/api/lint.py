@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memcli.checking import TYPE_CHECKING
 from memcli.indexing.document import made_or_skip
-from memcli.indexing.notices import unlisted, unmatched, unread
+from memcli.indexing.notices import not_read, unlisted, unmatched
 from memcli.indexing.planning import plan, read
 from memcli.lint.alone import alone
 from memcli.lint.contradicted import Contradicted
@@ -65,7 +65,7 @@ class Inspection:
     def _inspected(self, file: FileStat, settings: Settings) -> Inspected | None:
         found = read(settings, file.source, file.path)
         if isinstance(found, Skip):
-            self.passed.append(unread(found))
+            self.passed.append(not_read(found))
             return None
         source, text = settings.source(file.source), found.text
         is_evergreen = bool(source.evergreen) and matcher(source.evergreen)(file.path)
@@ -81,7 +81,7 @@ class Inspection:
             ),
         )
         if isinstance(made, Skip):
-            self.passed.append(unread(made))
+            self.passed.append(not_read(made))
             return None
         return made
 

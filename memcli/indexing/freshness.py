@@ -215,13 +215,13 @@ def _embed(
 
 
 def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
-    """Say what could not be seen: folders that were not listed, files that were not read."""
-    unreadable = [skip for skip in found.skips if skip.reason == "unreadable"]
-    if not (found.unlisted or unreadable):
+    """Say what was not seen: folders that were not listed, files that were not read."""
+    unread = [skip for skip in found.skips if skip.reason in ("unreadable", "too-large")]
+    if not (found.unlisted or unread):
         return ()
-    from memcli.indexing.notices import unlisted, unread
+    from memcli.indexing.notices import not_read, unlisted
 
-    told = [*map(unlisted, found.unlisted), *map(unread, unreadable)]
+    told = [*map(unlisted, found.unlisted), *map(not_read, unread)]
     if len(told) > NOTICES:
         more = Reason("unread", f"{len(told) - NOTICES} more cannot be read", "memcli status")
         return (*told[:NOTICES], more)

@@ -34,9 +34,13 @@ def replaced(name: str) -> Reason:
     return Reason("bytes", f"{name}: some bytes are not UTF-8 and were replaced")
 
 
-def unread(skip: Skip) -> Reason:
-    """Say that a file was left as the index knows it."""
-    return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
+def not_read(skip: Skip) -> Reason:
+    """Say that a file was left as the index knows it, or for its size is not searched."""
+    name = shown(skip.source, skip.path)
+    if skip.reason == "too-large":
+        text = f"{name} is not searched: {skip.detail}"
+        return Reason("unread", text, "memcli config files.max_bytes")
+    return Reason("unread", f"{name} cannot be read: {skip.detail}")
 
 
 def unmatched(

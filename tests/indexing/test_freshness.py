@@ -74,6 +74,16 @@ def test_a_first_search_embeds_all_or_nothing(place: Place) -> None:
     assert place.counts() == Counts(5, 5, 5, 2)  # a part of three would help nobody
 
 
+def test_a_file_that_is_too_large_is_named_in_every_answer(place: Place) -> None:
+    place.write("a", "b")
+    place.write("big", text="x" * 100)
+    small = place.settings._replace(max_bytes=50)
+    for _ in range(2):
+        (notice,) = place.freshen(settings=small).notices
+        assert notice.text == "big.md is not searched: 104 bytes, the limit is 50"
+        assert notice.hint == "memcli config files.max_bytes"
+
+
 def test_a_later_search_embeds_what_was_left(place: Place) -> None:
     place.write("a", "b", "c")
     place.freshen(BOUNDS._replace(parts=0), encoder=no_encoder)
