@@ -184,6 +184,8 @@ class Fleet:
         self.wrong: list[str] = []
         self.longest_change = self.longest_search = self.longest_fault = 0.0
         self._guard, self._over = threading.Lock(), threading.Event()
+        self._errors = (folder / "errors").open("a")
+        self._heard: list[threading.Thread] = []
         self.primary = Server()
         self.primary.sql(f"create database {DATABASE}")
         initialise(Address(self.primary.url(DATABASE)))
@@ -211,20 +213,25 @@ class Fleet:
             [sys.executable, "-m", "tests.postgres.fleet", "--write", self.url, str(self._folder),
              json.dumps(own), str(self._chosen.randrange(1 << 30))],
             stdout=subprocess.PIPE, text=True,
-            stderr=(self._folder / "errors").open("a"),
+            stderr=self._errors,
         )  # fmt: skip
-        threading.Thread(target=self._hear, args=(child,), daemon=True).start()
+        heard = threading.Thread(target=self._hear, args=(child,), daemon=True)
+        heard.start()
+        self._heard.append(heard)
         return child
 
     def _hear(self, child: subprocess.Popen[str]) -> None:
         assert child.stdout
-        for line in child.stdout:
-            with suppress(ValueError):  # of a line that a kill has cut
-                workspace, number, took = json.loads(line)
-                with self._guard:
-                    self.done[workspace] = max(self.done[workspace], number)
-                    self.changes += 1
-                    self.longest_change = max(self.longest_change, took)
+        with child.stdout as lines:
+            for line in lines:
+                with suppress(ValueError):  # of a line that a kill has cut
+                    self._acknowledge(*json.loads(line))
+
+    def _acknowledge(self, workspace: int, number: int, took: float) -> None:
+        with self._guard:
+            self.done[workspace] = max(self.done[workspace], number)
+            self.changes += 1
+            self.longest_change = max(self.longest_change, took)
 
     def _search(self, turn: int) -> None:
         chosen = random.Random(turn)
@@ -319,8 +326,9 @@ class Fleet:
         for child in self._writers:
             child.send_signal(signal.SIGKILL)
             child.wait()
-        for thread in self._searchers:
+        for thread in (*self._searchers, *self._heard):
             thread.join(WAIT_SECONDS)
+        self._errors.close()
 
     def compare(self) -> None:
         """Compare every workspace with an index in a file that has the same documents."""
