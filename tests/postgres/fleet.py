@@ -142,6 +142,8 @@ def write(url: str, folder: Path, begin: Mapping[int, int], seed: int) -> None:
                     raise
                 sys.stderr.write(f"{error.message}\n")
                 time.sleep(0.05)
+            finally:
+                stores[workspace].close()  # else each would keep a connection
         done[workspace] += 1
         took = time.monotonic() - begun
         sys.stdout.write(json.dumps([workspace, done[workspace], took]) + "\n")
@@ -315,7 +317,7 @@ class Fleet:
         self.kills += 1
         begun, before = time.monotonic(), self.changes
         while self.changes <= before + self._size.writers:
-            if time.monotonic() - begun > WAIT_SECONDS:
+            if time.monotonic() - begun > 2 * WAIT_SECONDS:
                 raise TimeoutError((self._folder / "errors").read_text()[-2000:])
             self._over.wait(PAUSE)
         self.longest_fault = max(self.longest_fault, time.monotonic() - begun)
