@@ -82,6 +82,7 @@ _memcli() {
         "search:-w"|"search:--workspace") _memcli_values 'workspaces'; return ;;
         "search:--with") _memcli_values ''; return ;;
         "search:--workspace-name") _memcli_values ''; return ;;
+        "search:--tenant") _memcli_values ''; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
         "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
@@ -108,6 +109,7 @@ _memcli() {
         "get:-w"|"get:--workspace") _memcli_values 'workspaces'; return ;;
         "get:--with") _memcli_values ''; return ;;
         "get:--workspace-name") _memcli_values ''; return ;;
+        "get:--tenant") _memcli_values ''; return ;;
         "get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "get:--now") _memcli_values ''; return ;;
         "ls:-f"|"ls:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl paths paths0" -- "$cur"); return ;;
@@ -139,6 +141,7 @@ _memcli() {
         "context:-w"|"context:--workspace") _memcli_values 'workspaces'; return ;;
         "context:--with") _memcli_values ''; return ;;
         "context:--workspace-name") _memcli_values ''; return ;;
+        "context:--tenant") _memcli_values ''; return ;;
         "context:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "context:--now") _memcli_values ''; return ;;
         "remember:--to") _memcli_values 'documents'; return ;;
@@ -271,12 +274,12 @@ _memcli() {
     if [[ $cur == -* ]]; then
         case $command in
         "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force -n --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "worth") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -313,7 +316,7 @@ _memcli() {
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
         "worth") _memcli_values 'files' ;;
-        "config") mapfile -t COMPREPLY < <(compgen -W "secrets store.path store.url files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "secrets store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.files sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "agents agents bench changes compact config context conversations cron environment exit-codes files fleets front-matter get help history hook hooks index init json lint lint ls mcp pick presets python query-syntax ranking related remember remembering search secrets status store summaries workspaces worth" -- "$cur") ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;

@@ -7,26 +7,33 @@ the files have changed since.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memcli.api.memory import Memory
 from memcli.api.opened import SYSTEM_CLOCK, Clock
+from memcli.api.several import Several, open_several
 from memcli.api.targets import Target, meant
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
-from memcli.errors import Reason, UsageError
+from memcli.config.attached import attached, check_tenant
+from memcli.config.workspaces import named_workspaces
+from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.store.open import named_store
+from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
 from memcli.types import FileStat, FileText, Source
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.port import Snapshot
+    from memcli.api.together import Asked
+    from memcli.config.settings import Config
+    from memcli.store.port import Crowd, Snapshot
 
 OPTION = "--workspace-name"
+TENANT = "--tenant"
 STATE = "remote"
+SHARED = "the shared store"  # that is asked with folders of this machine
 
 
 class RemoteMemory(Memory):
@@ -38,15 +45,14 @@ class RemoteMemory(Memory):
         """Tell whose state is read."""
         with self.store.snapshot() as snapshot:
             told = snapshot.provenance()
-        origin = f"by {told.origin}" if told.origin else "by a folder that is detached now"
-        return Reason(STATE, f"as stored at revision {told.revision}, {told.changed_at}, {origin}")
+        return _as_stored(told.revision, told.changed_at, told.origin)
 
     def without_files(self, *, sync: bool | None) -> Freshness:
         """Tell whose state an answer is of; UsageError where files are to be brought in."""
         if sync:
             raise UsageError(
                 f"--sync reads files, and those of {self.config.workspace} are not here",
-                hint=f"{OPTION} {self.config.workspace}",
+                hint=f"leave --sync out: {self.asked_by or f'{OPTION} {self.config.workspace}'}",
             )
         return Freshness(STATE, 0, self.provenance(), ())
 
@@ -58,6 +64,16 @@ class RemoteMemory(Memory):
         with self.store.snapshot() as snapshot:
             found = meant(target, snapshot.known())
             return found, _text_of(found, snapshot)
+
+
+class FellowRemote(RemoteMemory):
+    """One of many workspaces of a shared store; when they are listed is when they are told of."""
+
+    told: Reason
+
+    def provenance(self) -> Reason:
+        """Tell whose state is read."""
+        return self.told
 
 
 def _text_of(found: Target, snapshot: Snapshot) -> FileText:
@@ -84,10 +100,117 @@ def open_remote(
     nothing that the user may read.
     """
     environ = os.environ if environ is None else environ
-    place = configured.folder_of(f"{OPTION} {name}", environ)
-    config = configured.load(place, environ, settings or {}, by=OPTION)
+    config, place = _config(f"{OPTION} {name}", environ, settings)
     store = named_store(config, name, place, clock.now_ns)
     with store.snapshot() as snapshot:
         sources = tuple(Source(each, "", ()) for each in snapshot.by_source())
     config = config._replace(workspace=name, sources=sources)
     return RemoteMemory(config, store, environ=environ, clock=clock)
+
+
+def open_tenant(
+    tenant: str,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Several:
+    """Open all workspaces of a tenant of the shared store that the user may read, as one.
+
+    ConfigError where no store is named, IndexMissingError where nothing is stored for the tenant.
+    """
+    environ = os.environ if environ is None else environ
+    check_tenant(tenant)
+    config, place = _config(f"{TENANT} {tenant}", environ, settings)
+    crowd = open_crowd(config, tenant, place, clock.now_ns)
+    asked = _fellows(crowd, config, environ, clock, but=())
+    if not asked:
+        raise IndexMissingError(
+            f"the shared store holds nothing of the tenant {tenant}, or nothing for this user",
+            hint="memcli store status",
+        )
+    made = Several(asked, environ=environ, clock=clock, crowd=crowd)
+    return _asked_as(f"{TENANT} {tenant}", made)
+
+
+def open_everywhere(
+    named: Sequence[str],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    here: str | None = None,
+) -> Several:
+    """Open all workspaces that have a name, and all of the shared store if one is named.
+
+    A folder that is attached there is asked with its files. Where the server does not answer, the
+    folders of this machine do.
+    """
+    environ = os.environ if environ is None else environ
+    config, place = _config("--everywhere", environ, settings)
+    local: Several | None = None
+    if named or named_workspaces(environ) or not config("store.url"):
+        local = open_several(
+            named, everywhere=True, settings=settings, environ=environ, clock=clock, here=here
+        )
+        if not config("store.url"):
+            return local
+    asked = [*local.asked] if local else []
+    known = attached(environ)
+    names = [known[folder] for _, folder, _ in asked if folder in known]
+    crowd = open_crowd(config, config("store.tenant"), place, clock.now_ns)
+    try:
+        asked += _fellows(crowd, config, environ, clock, but=names, taken=[n for n, *_ in asked])
+    except StoreError as error:
+        if local is None:
+            raise
+        asked.append((SHARED, crowd.place, error.reason))
+    if not asked:
+        raise IndexMissingError(
+            "the shared store holds nothing that this user may read", hint="memcli store status"
+        )
+    return _asked_as("--everywhere", Several(asked, environ=environ, clock=clock, crowd=crowd))
+
+
+def _asked_as(options: str, made: Several) -> Several:
+    """Tell a memory, and each workspace that is read for it, by which options they are asked."""
+    made.asked_by = options
+    for _, _, each in made.asked:
+        if not (isinstance(each, Reason) or each.has_files):
+            each.asked_by = options
+    return made
+
+
+def _config(
+    by: str, environ: Mapping[str, str], settings: Mapping[str, Any] | None
+) -> tuple[Config, str]:
+    place = configured.folder_of(by, environ)
+    return configured.load(place, environ, settings or {}, by=OPTION), place
+
+
+def _fellows(
+    crowd: Crowd,
+    config: Config,
+    environ: Mapping[str, str],
+    clock: Clock,
+    *,
+    but: Sequence[str],
+    taken: Sequence[str] = (),
+) -> list[Asked]:
+    """Give each workspace of a crowd, by its name; `but` are asked otherwise."""
+    found: list[Asked] = []
+    for each in crowd.listed():
+        if each.name in but:
+            continue
+        sources = tuple(Source(source, "", ()) for source in each.sources)
+        own = config._replace(workspace=each.name, sources=sources, passed=())
+        made = FellowRemote(own, crowd.store(each), environ=environ, clock=clock)
+        made.told = _as_stored(each.revision, each.changed_at, each.origin)
+        name = each.whole if each.name in taken else each.name
+        found.append((name, each.whole, made))
+    return found
+
+
+def _as_stored(revision: int, changed_at: str, origin: str) -> Reason:
+    by = f"by {origin}" if origin else "by a folder that is detached now"
+    return Reason(STATE, f"as stored at revision {revision}, {changed_at}, {by}")

@@ -26,6 +26,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.errors import (
+    AwayError,
     ConfigError,
     IndexMissingError,
     MemcliError,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Remembered
     from memcli.embedding.opener import Opened
     from memcli.indexing.freshness import Freshness
-    from memcli.store.port import Snapshot, Store
+    from memcli.store.port import Crowd, Snapshot, Store
     from memcli.types import Encoder
 
     Made = TypeVar("Made")
@@ -56,19 +57,28 @@ class UnionStore:
     """The stores of several workspaces, to be asked together; nobody changes them here."""
 
     def __init__(
-        self, stores: Sequence[tuple[str, Store]], *, is_asked_by_first: bool = True
+        self,
+        stores: Sequence[tuple[str, Store]],
+        *,
+        is_asked_by_first: bool = True,
+        crowd: Crowd | None = None,
+        of_crowd: Sequence[str] = (),
     ) -> None:
-        """Take them by the names of their workspaces, that of the own one first if it is here."""
+        """Take them by the names of their workspaces, that of the own one first if it is here.
+
+        Behind them stand the workspaces `of_crowd`, which a crowd has by these names.
+        """
         self._stores, self._is_asked_by_first = stores, is_asked_by_first
+        self._crowd, self._of_crowd = crowd, of_crowd
 
     @property
     def local(self) -> str:
         """Name the path of the own store."""
-        return self._stores[0][1].local
+        return self._stores[0][1].local if self._stores else ""
 
     def exists(self) -> bool:
         """Tell whether anything was ever stored in any."""
-        return any(store.exists() for _, store in self._stores)
+        return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
 
     @contextmanager
     def snapshot(self) -> Iterator[Union]:
@@ -82,11 +92,22 @@ class UnionStore:
                 if store.exists():
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
-                    members.append(Member(name, Guarded(name, snapshot)))
+                    members.append(Member(name, Guarded([name], snapshot)))
+            is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
+                name for name, _ in self._stores[:1]
+            ]
+            each = None
+            if self._crowd:
+                with failing(*self._of_crowd):
+                    held, each = opened.enter_context(self._crowd.snapshots())
+                members += [
+                    Member(name, Guarded(self._of_crowd, held[name]))
+                    for name in self._of_crowd
+                    if name in held
+                ]
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
-            is_own = self._is_asked_by_first and members[0].name == self._stores[0][0]
-            yield Union(members, is_asked_by_first=is_own)
+            yield Union(members, is_asked_by_first=is_own, each=each)
 
     def stand_in(self) -> None:
         """Give nothing: where one of them is away, the others answer."""
@@ -95,6 +116,8 @@ class UnionStore:
         """Let go of whatever is held open."""
         for _, store in self._stores:
             store.close()
+        if self._crowd:
+            self._crowd.close()
 
 
 class InTurn:
@@ -157,26 +180,40 @@ class Several(Memory):
         *,
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
+        crowd: Crowd | None = None,
     ) -> None:
-        """Take the workspaces, the own one first; at least one can be asked."""
+        """Take the workspaces, the own one first; at least one can be asked.
+
+        Those without files are read from a crowd, and come last.
+        """
         there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
-        stores = [(name, opened.store) for name, opened in there]
+        of_crowd = [name for name, opened in there if not opened.has_files]
+        self._crowd = crowd if of_crowd else None
         # No other takes the place of the own one: what is private of it would be told.
-        store = UnionStore(stores, is_asked_by_first=asked[0][0] == there[0][0])
+        store = UnionStore(
+            [(name, opened.store) for name, opened in there if opened.has_files],
+            is_asked_by_first=asked[0][0] == there[0][0] and there[0][1].has_files,
+            crowd=self._crowd,
+            of_crowd=of_crowd,
+        )
         # Whoever asks a question reads snapshots alone.
         super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
         self.asked = asked
 
     def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
         """Answer a question by the workspaces that can; the others are named in its freshness."""
-        memory = self
+        memory, was_asked_again = self, False
         while True:
             try:
                 return make(memory)
             except FailedStoreError as error:
-                others = memory._without({error.name: error.cause.reason})
+                cause = error.cause
+                if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
+                    was_asked_again = True  # another server that is named may answer
+                    continue
+                others = memory._without(dict.fromkeys(error.names, cause.reason))
                 if others is None:
-                    raise error.cause from None
+                    raise cause from None
                 memory = others
 
     def without_failed(self, freshness: Freshness) -> OpenedWorkspace:
@@ -247,14 +284,18 @@ class Several(Memory):
     def _without(self, failed: Mapping[str, Reason]) -> Several | None:
         """Leave workspaces out, and say why; None where no other can be asked."""
         asked = [
-            (known, folder, of_workspace(failed[known], folder))
+            (
+                known,
+                folder,
+                of_workspace(failed[known], folder) if opened.has_files else failed[known],
+            )
             if known in failed and not isinstance(opened, Reason)
             else (known, folder, opened)
             for known, folder, opened in self.asked
         ]
         if all(isinstance(opened, Reason) for _, _, opened in asked):
             return None
-        made = Several(asked, environ=self._environ, clock=self.clock)
+        made = Several(asked, environ=self._environ, clock=self.clock, crowd=self._crowd)
         made.asked_by = self.asked_by
         made.config, made._query_encoder = self.config, self.query_encoder
         return made

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from shlex import quote
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import IndexMissingError, MemcliError, Reason
+from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.store.side_by_side import side_by_side
 from memcli.store.union import StoreState
@@ -14,7 +14,8 @@ from memcli.store.union import StoreState
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
 
-ANSWERING = ("fresh", "stale")
+REMOTE = "remote"
+ANSWERING = ("fresh", "stale", REMOTE)
 FAILED = "failed"
 
 # A workspace that is asked with others: its name, its folder, and itself or why it cannot be asked.
@@ -35,7 +36,8 @@ def together(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
             hint="memcli status --everywhere",
         )
-    return joined([state._replace(is_own=not at) for at, state in enumerate(states)])
+    first = states[0]
+    return joined([first._replace(is_own=first.state != REMOTE), *states[1:]])
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
@@ -49,17 +51,28 @@ def joined(states: Sequence[StoreState]) -> Freshness:
         state = "not_indexed" if waiting else "empty"
         reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
         return Freshness(state, 0, reason, (), tuple(states))
-    behind = [state for state in there if state.reason]
+    stored = [state for state in there if state.state == REMOTE]
+    behind = [state for state in there if state.reason and state.state != REMOTE]
     reason = behind[0].reason if behind else None
     if reason and len(behind) > 1:
         reason = Reason(reason.code, f"in {', '.join(state.name for state in behind)}", reason.hint)
     elif reason:
         reason = reason._replace(text=f"{behind[0].name}: {reason.text}")
-    is_fresh = all(state.state == "fresh" for state in there)
+    if stored:
+        told = as_stored(stored)
+        reason = reason._replace(text=f"{reason.text}; {told.text}") if reason else told
+    found = {state.state for state in there}
+    whole = next(state for state in ("stale", REMOTE, "fresh") if state in found)
     pending = sum(state.pending for state in there)
-    return Freshness(
-        "fresh" if is_fresh else "stale", pending, reason, tuple(notices), tuple(states)
-    )
+    return Freshness(whole, pending, reason, tuple(notices), tuple(states))
+
+
+def as_stored(states: Sequence[StoreState]) -> Reason:
+    """Say that workspaces are read as others have stored them."""
+    first = states[0]
+    if len(states) > 1:
+        return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
+    return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
 def of_workspace(reason: Reason, folder: str) -> Reason:
@@ -74,6 +87,8 @@ def _state(each: Asked, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -
         return StoreState(name, folder, FAILED, 0, opened)
     try:
         found = bring_in_step(opened)
+    except UsageError:  # of the line, and not of a workspace
+        raise
     except (MemcliError, OSError) as error:
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
         return StoreState(name, folder, FAILED, 0, of_workspace(why, folder))

@@ -41,6 +41,14 @@ WorkspaceName = Annotated[
         rich_help_panel=GENERAL,
     ),
 ]
+Tenant = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="All workspaces of a tenant of the shared store, as they are stored there.",
+        rich_help_panel=GENERAL,
+    ),
+]
 AsOf = Annotated[
     str | None,
     typer.Option(

@@ -38,6 +38,8 @@ class Shared(Record):
     everywhere: bool | None = None  # None of a command that asks one workspace
     workspace_name: str | None = None  # of a shared store, whose files lie elsewhere
     as_of: str | None = None  # the day or commit whose state is asked
+    tenant: str | None = None  # of a shared store, whose workspaces are asked
+    reads: bool = False  # it asks what is stored, so --everywhere asks a shared store too
 
 
 class Skin(Record):
@@ -133,7 +135,8 @@ def _open(
     """Open one workspace, or several as one."""
     folders = shared.workspace or ()
     if shared.workspace_name is not None:
-        if folders or shared.everywhere or shared.as_of is not None:
+        others = (shared.everywhere, shared.as_of is not None, shared.tenant is not None)
+        if folders or any(others):
             raise UsageError(
                 "--workspace-name names a workspace of the shared store as it is, and no other",
                 hint=f"--workspace-name {shared.workspace_name}",
@@ -141,6 +144,15 @@ def _open(
         from memcli.api.remote import open_remote
 
         return open_remote(shared.workspace_name, settings=settings)
+    if shared.tenant is not None:
+        if folders or shared.everywhere or shared.as_of is not None:
+            raise UsageError(
+                "--tenant asks the workspaces of the shared store as they are, and no others",
+                hint=f"--tenant {shared.tenant}",
+            )
+        from memcli.api.remote import open_tenant
+
+        return open_tenant(shared.tenant, settings=settings)
     is_of_several = shared.everywhere or len(folders) > 1
     if is_of_several and shared.as_of is not None:
         raise UsageError(
@@ -154,6 +166,10 @@ def _open(
             f"this command is about one workspace, and -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
+    if shared.everywhere and shared.reads:
+        from memcli.api.remote import open_everywhere
+
+        return open_everywhere(folders, settings=settings, here=here)
     if is_of_several:
         from memcli.api.several import open_several
 

@@ -39,6 +39,11 @@ def named(text: str) -> tuple[str, str]:
     )
 
 
+def check_tenant(text: str) -> None:
+    """Refuse what cannot be the name of a tenant; UsageError."""
+    named(f"{text}{SLASH}x")
+
+
 def written(name: tuple[str, str]) -> str:
     """Write the name of a workspace as `named` reads it."""
     tenant, workspace = name

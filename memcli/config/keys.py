@@ -46,6 +46,8 @@ KEYS: tuple[Key, ...] = (
         user_only=True),
     Key("store.url", str, "", "A shared index on a server, for folders that are attached to it:"
         " postgresql://HOST/NAME; see: memcli help fleets.", user_only=True),
+    Key("store.tenant", str, "", "Whose workspaces of the shared store --everywhere asks; empty"
+        " means all that you may read.", user_only=True),
     Key("files.scope", str, "folder", "What of the workspace is searched: all Markdown in the"
         " folder, or MEMORY.md, USER.md and memory/ alone.", choices=("folder", "memory")),
     Key("files.presets", list, [], "Memories of other programs that are searched too; see: memcli"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 
 
 class FailedStoreError(Exception):
-    """One of several stores cannot be read; the others can."""
+    """One of several stores cannot be read, or all that one server has; the others can."""
 
-    def __init__(self, name: str, cause: MemcliError) -> None:
-        """Keep the name of its workspace, and what went wrong."""
-        super().__init__(f"{name}: {cause.message}")
-        self.name, self.cause = name, cause
+    def __init__(self, names: Sequence[str], cause: MemcliError) -> None:
+        """Keep the names of the workspaces, and what went wrong."""
+        super().__init__(f"{', '.join(names)}: {cause.message}")
+        self.names, self.cause = names, cause
 
 
 @contextmanager
-def failing(name: str) -> Iterator[None]:
+def failing(*names: str) -> Iterator[None]:
     """Say of an error of a store whose it is."""
     try:
         yield
     except MemcliError as error:
-        raise FailedStoreError(name, error) from error
+        raise FailedStoreError(names, error) from error
 
 
 class Guarded:
     """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
 
-    def __init__(self, name: str, snapshot: Snapshot) -> None:
-        """Take the name of the workspace, and its snapshot."""
-        self._name, self._snapshot = name, snapshot
+    def __init__(self, names: Sequence[str], snapshot: Snapshot) -> None:
+        """Take the names of the workspaces that fail with it, and its snapshot."""
+        self._names, self._snapshot = names, snapshot
 
     def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
         """Ask the snapshot."""
         try:
             return self._watched(getattr(self._snapshot, asked))
         except MemcliError as error:
-            raise FailedStoreError(self._name, error) from error
+            raise FailedStoreError(self._names, error) from error
 
     def _watched(self, told: Any) -> Any:  # noqa: ANN401
         """Look after what is read later, too: what is called, or iterated over."""
@@ -54,11 +54,11 @@ class Guarded:
                 try:
                     return self._watched(told(*values, **named))
                 except MemcliError as error:
-                    raise FailedStoreError(self._name, error) from error
+                    raise FailedStoreError(self._names, error) from error
 
             return call
         return self._each(told) if isinstance(told, Iterator) else told
 
     def _each(self, told: Iterator[Any]) -> Iterator[Any]:
-        with failing(self._name):
+        with failing(*self._names):
             yield from told

@@ -11,7 +11,7 @@ from memcli.config.sources import HINT
 from memcli.errors import ConfigError
 
 if TYPE_CHECKING:
-    from memcli.store.port import Store
+    from memcli.store.port import Crowd, Store
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
@@ -35,6 +35,14 @@ def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]
 
     local = store_at(os.path.join(place, "index.sqlite"), now_ns)
     return named_shared_store(config, name, local, lambda p: store_at(p, now_ns), now_ns)
+
+
+def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int]) -> Crowd:
+    """Open all workspaces of a tenant of the shared store, or with "" of every one."""
+    from memcli.store.shared import crowd
+
+    local = store_at(os.path.join(place, "index.sqlite"), now_ns)
+    return crowd(config, tenant, local, lambda p: store_at(p, now_ns), now_ns)
 
 
 def store_at(path: str, now_ns: Callable[[], int]) -> Store:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Reach,
         Support,
     )
+    from memcli.store.rounds import Each
     from memcli.store.run_records import (
         Described,
         Owner,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         Provenance,
         SourceCounts,
         Stamp,
+        Stored,
         VectorSearch,
         WatchRecord,
     )
@@ -412,4 +414,29 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of whatever is held open."""
+        ...
+
+
+class Crowd(Protocol):
+    """Workspaces of one server, which are read by one connection."""
+
+    @property
+    def place(self) -> str:
+        """Name the server, as it may be shown."""
+        ...
+
+    def listed(self) -> Sequence[Stored]:
+        """List the workspaces, by name."""
+        ...
+
+    def store(self, stored: Stored) -> Store:
+        """Open one of them, to be read by itself."""
+        ...
+
+    def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
+        """Hold one state of each, by both of its names, with what asks each of several."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connections."""
         ...

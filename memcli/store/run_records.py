@@ -87,3 +87,14 @@ class Described(Record):
     vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
     bytes: int
     set_aside: str  # a damaged store that was kept; empty where there is none
+
+
+class Stored(Record):
+    """What a server tells of a workspace that is read from it."""
+
+    name: str
+    whole: str  # its name with its tenant, which no workspace of this machine has
+    origin: str
+    revision: int
+    changed_at: str
+    sources: tuple[str, ...]

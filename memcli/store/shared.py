@@ -15,7 +15,7 @@ from memcli.store.postgres.store import OnThisMachine, PostgresStore
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
-    from memcli.store.port import Store
+    from memcli.store.port import Crowd, Store
 
 URL = "store.url"
 
@@ -58,3 +58,16 @@ def named_shared_store(
     """Open a workspace by its name, to be read; UsageError for what is no name."""
     here = OnThisMachine(local, at)
     return PostgresStore(address_of(config), Name(*named(name)), here, now_ns)
+
+
+def crowd(
+    config: Config,
+    tenant: str,
+    local: Store,
+    at: Callable[[str], Store],
+    now_ns: Callable[[], int],
+) -> Crowd:
+    """Give all workspaces of a tenant, or with "" of every one, to be read."""
+    from memcli.store.postgres.crowd import PostgresCrowd
+
+    return PostgresCrowd(address_of(config), tenant, OnThisMachine(local, at), now_ns)

@@ -21,11 +21,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
-from itertools import chain
+from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.rounds import one_by_one
 from memcli.store.side_by_side import side_by_side
 from memcli.store.totals import Totals, added
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, Wanted
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.port import Snapshot
+    from memcli.store.rounds import Each
     from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
     from memcli.types import About, Candidate, Excerpt, Known, Lines, Skip, Term, Turn
 
@@ -100,15 +102,18 @@ class Union:
         *,
         is_asked_by_first: bool = True,
         finds_in: Sequence[int] | None = None,
+        each: Each | None = None,
     ) -> None:
         """Take the members, that of the workspace that asks first; there is at least one.
 
         Where none of them asks, no private document is found. `finds_in` are the turns of those
-        whose documents are found, None for all; what is counted is that of all.
+        whose documents are found, None for all; what is counted is that of all. `each` asks each
+        of them where they wait for the same server (`store.rounds`).
         """
         self._members = members
         self._asker = 0 if is_asked_by_first else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
+        self._each, self._at_once = each or one_by_one, each or side_by_side
         self._names = [member.name for member in members]
         self._all = [member.snapshot for member in members]
         self._count = len(members)
@@ -129,7 +134,12 @@ class Union:
         for at, model in enumerate(models):
             wanted = (model, None) if at == 0 else (model,)
             turns = [turn for turn, by in enumerate(made_by) if by in wanted]
-            part = Union(self._members, is_asked_by_first=self._asker == 0, finds_in=turns)
+            part = Union(
+                self._members,
+                is_asked_by_first=self._asker == 0,
+                finds_in=turns,
+                each=None if self._each is one_by_one else self._each,
+            )
             part._totals = self._totals
             parts.append((self._named(turns), part))
         return parts
@@ -154,8 +164,8 @@ class Union:
         """Give what is remembered of every document."""
         return {
             (self._source(turn, source), path): known
-            for turn, snapshot in enumerate(self._all)
-            for (source, path), known in snapshot.known().items()
+            for turn, told in self._told(lambda snapshot: snapshot.known())
+            for (source, path), known in told.items()
         }
 
     def counts(self) -> Counts:
@@ -165,7 +175,7 @@ class Union:
 
     @cached_property
     def _own_counts(self) -> list[Counts]:
-        return [snapshot.counts() for snapshot in self._all]
+        return [counts for _, counts in self._told(lambda snapshot: snapshot.counts())]
 
     def _counts(self, turn: int) -> Counts:
         own = self._own_counts[turn]
@@ -178,15 +188,15 @@ class Union:
         """Count documents and chunks and give the dates covered, by source."""
         return {
             self._source(turn, source): counts
-            for turn, snapshot in enumerate(self._all)
-            for source, counts in snapshot.by_source().items()
+            for turn, told in self._told(lambda snapshot: snapshot.by_source())
+            for source, counts in told.items()
         }
 
     def days(self) -> Mapping[str, int]:
         """Count the dated documents by ISO date."""
         found: dict[str, int] = {}
-        for snapshot in self._all:
-            for day, count in snapshot.days().items():
+        for _, told in self._told(lambda snapshot: snapshot.days()):
+            for day, count in told.items():
                 found[day] = found.get(day, 0) + count
         return found
 
@@ -194,8 +204,8 @@ class Union:
         """List the files whose content is not text."""
         return [
             skip._replace(source=self._source(turn, skip.source))
-            for turn, snapshot in enumerate(self._all)
-            for skip in snapshot.skipped()
+            for turn, told in self._told(lambda snapshot: snapshot.skipped())
+            for skip in told
         ]
 
     def texts(self) -> Iterator[str]:
@@ -224,23 +234,23 @@ class Union:
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Tell which of some terms any chunk holds."""
-        found: frozenset[Term] = frozenset()
-        for snapshot in self._all:
-            found |= snapshot.occurring([term for term in terms if term not in found])
-        return found
+        found = self._told(lambda snapshot: snapshot.occurring(terms))
+        return frozenset().union(*(occurring for _, occurring in found))
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         """Count the chunks that hold each term."""
-        found = [snapshot.frequencies(terms) for snapshot in self._all]
-        return [sum(counts) for counts in zip(*found, strict=True)]
+        found = self._told(lambda snapshot: snapshot.frequencies(terms))
+        return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
         """Tell for each term how many chunks hold it, and which of some do."""
         own = self._split(chunk_ids)
+        asked = self._each(
+            lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
+        )
         found = [
             [(held.total, self._ours(turn, held.chunk_ids)) for held in each]
-            for turn, snapshot in enumerate(self._all)
-            for each in [snapshot.holding(terms, own.get(turn, ()))]
+            for turn, each in enumerate(asked)
         ]
         return [
             Held(sum(total for total, _ in held), frozenset().union(*(ids for _, ids in held)))
@@ -251,8 +261,8 @@ class Union:
         """Tell which of some chunks have what is wanted."""
         return frozenset(
             chunk
-            for turn, own in self._split(chunk_ids).items()
-            for chunk in self._ours(turn, self._all[turn].matching(wanted, own))
+            for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.matching(wanted, own))
+            for chunk in self._ours(turn, own)
         )
 
     def totals(self, wanted: Wanted) -> Totals:
@@ -261,7 +271,7 @@ class Union:
         terms = _terms(wanted)
         known = next((totals for told, totals in self._totals.items() if terms <= told), None)
         if known is None:
-            known = added(snapshot.totals(wanted) for snapshot in self._all)
+            known = added(own for _, own in self._told(lambda snapshot: snapshot.totals(wanted)))
             self._totals[terms] = known
         return known
 
@@ -275,8 +285,10 @@ class Union:
         by = totals or self.totals(wanted)
         found = [
             Ranked(self._our(turn, each.chunk_id), each.bm25)
-            for turn, own in self._within(reach)
-            for each in self._all[turn].lexical(wanted, limit, own, by)
+            for turn, ranked in self._reached(
+                reach, lambda snapshot, own: snapshot.lexical(wanted, limit, own, by)
+            )
+            for each in ranked
         ]
         return sorted(found, key=lambda each: -each.bm25)[:limit]
 
@@ -295,28 +307,43 @@ class Union:
         ]
 
         def near() -> Sequence[Near]:
-            told_of = side_by_side(lambda each: each[3](), begun)
+            told_of = self._at_once(lambda each: each[3](), begun)
             first = [(*each[:3], told) for each, told in zip(begun, told_of, strict=True)]
             last = _last(first, limit)
-            found = [
-                (turn, own, self._all[turn].dense(vector, limit, own)())
-                if most < limit and len(told) == most and told[-1].cosine >= last
-                else (turn, own, told)
-                for turn, own, most, told in first
-            ]
+            found = self._each(
+                lambda each: self._whole(*each, vector=vector, limit=limit, last=last), first
+            )
             last = _last(found, limit)
-            whole = [
-                (turn, self._with_ties(turn, vector, own, told, last))
-                if len(told) == limit and told[-1].cosine >= last
-                else (turn, told)
-                for turn, own, told in found
-            ]
+            whole = self._each(
+                lambda each: (
+                    (each[0], self._with_ties(*each, vector=vector, last=last))
+                    if len(each[2]) == limit
+                    else (each[0], each[2])
+                ),
+                found,
+            )
             return self._nearest(whole, last)[:limit]
 
         return near
 
+    def _whole(
+        self,
+        turn: int,
+        own: Reach,
+        most: int,
+        told: Sequence[Near],
+        *,
+        vector: bytes | None,
+        limit: int,
+        last: float,
+    ) -> tuple[int, Reach, Sequence[Near]]:
+        """Ask a store for more than its share where that ends with what is as near as `last`."""
+        if most < limit and len(told) == most and told[-1].cosine >= last:
+            told = self._all[turn].dense(vector, limit, own)()
+        return turn, own, told
+
     def _with_ties(
-        self, turn: int, vector: bytes | None, own: Reach, texts: Sequence[Near], last: float
+        self, turn: int, own: Reach, texts: Sequence[Near], *, vector: bytes | None, last: float
     ) -> Sequence[Near]:
         """Ask a store for more until it has told all that is as near as `last`."""
         most = len(texts)
@@ -343,15 +370,14 @@ class Union:
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
         """List chunks whose ISO date lies in a span: the newest of each span."""
-        within = self._within(reach)
+        asked = self._reached(
+            reach, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
+        )
+        told = [*asked]
         found: list[int] = []
-        for span in spans:
-            ids = [
-                self._our(turn, chunk)
-                for turn, own in within
-                for chunk in self._all[turn].dated([span], limit, own)
-            ]
-            if len(within) > 1:
+        for at in range(len(spans)):
+            ids = [chunk for turn, own in told for chunk in self._ours(turn, own[at])]
+            if len(told) > 1:
                 days = {chunk: each.about.date or "" for chunk, each in self.excerpts(ids).items()}
                 ids.sort(key=days.__getitem__, reverse=True)
             found += ids[:limit]
@@ -359,17 +385,16 @@ class Union:
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
         """Give the vectors of the parts of those chunks that have any, in their order."""
-        return self._by_chunk(
-            lambda turn, own: self._all[turn].vectors(own) if self._has_vectors(turn) else {},
-            chunk_ids,
-        )
+        with_vectors = [c for c in chunk_ids if self._has_vectors(c % self._count)]
+        return self._by_chunk(lambda snapshot, own: snapshot.vectors(own), with_vectors)
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
         """Read chunks with the raw scores of both legs, by workspace, source, path and place."""
         wanted = _with_all(legs.wanted)
         by = legs.totals or self.totals(wanted)
-        found: list[Candidate] = []
-        for turn, own in sorted(self._split(chunk_ids).items()):
+
+        def read(split: tuple[int, list[int]]) -> list[Candidate]:
+            turn, own = split
             scored = [
                 each._replace(chunk_id=each.chunk_id // self._count)
                 for each in legs.lexical
@@ -383,49 +408,56 @@ class Union:
                 legs.near if has else (),
                 by,
             )
-            read = self._all[turn].candidates(own, mine)
-            found += [each._replace(about=self._about(turn, each.about)) for each in read]
-        return found
+            found = self._all[turn].candidates(own, mine)
+            return [each._replace(about=self._about(turn, each.about)) for each in found]
+
+        return [*chain.from_iterable(self._each(read, sorted(self._split(chunk_ids).items())))]
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
         """Read some chunks."""
         return {
             self._our(turn, chunk): self._excerpt(turn, excerpt)
-            for turn, own in self._split(chunk_ids).items()
-            for chunk, excerpt in self._all[turn].excerpts(own).items()
+            for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.excerpts(own))
+            for chunk, excerpt in own.items()
         }
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
         """Tell of chunks whether they begin, and whether they end, within a line."""
-        return self._by_chunk(lambda turn, own: self._all[turn].broken(own), chunk_ids)
+        return self._by_chunk(lambda snapshot, own: snapshot.broken(own), chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
         """Read the chunks of some documents, by workspace, source, path and place."""
+
+        def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
+            turn, own = within
+            return self._all[turn].excerpts_of(self._own_keys(turn, documents), own)
+
+        within = [w for w in self._within(reach) if self._own_keys(w[0], documents)]
         return [
             self._excerpt(turn, excerpt)
-            for turn, own in self._within(reach)
-            if (keys := self._own_keys(turn, documents))
-            for excerpt in self._all[turn].excerpts_of(keys, own)
+            for (turn, _), found in zip(within, self._each(read, within), strict=True)
+            for excerpt in found
         ]
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
         """Read the dated documents that are not marked, chunk by chunk, the newest first."""
 
-        def read(turn: int, own: Reach) -> Iterator[Excerpt]:
-            return (self._excerpt(turn, each) for each in self._all[turn].newest(own))
+        def read(turn: int, begun: Iterator[Excerpt]) -> Iterator[Excerpt]:
+            return (self._excerpt(turn, each) for each in begun)
 
         def place(excerpt: Excerpt) -> tuple[str, str, str, int]:
             about = excerpt.about
             return about.document_date or "", about.path, about.source, excerpt.ordinal
 
-        return merge(*(read(*each) for each in self._within(reach)), key=place, reverse=True)
+        found = self._reached(reach, lambda snapshot, own: _begun(snapshot.newest(own)))
+        return merge(*(read(*each) for each in found), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
         """Read the documents marked `always`, or those marked `soft` alone."""
         return [
             each._replace(excerpts=tuple(self._excerpt(turn, e) for e in each.excerpts))
-            for turn, snapshot in enumerate(self._all)
-            for each in snapshot.marked(soft=soft)
+            for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
+            for each in told
             if not (turn and any(e.about.scope == PRIVATE for e in each.excerpts))
         ]
 
@@ -433,32 +465,33 @@ class Union:
         """List every document that has a chunk within reach, by workspace, source and path."""
         return [
             each._replace(source=self._source(turn, each.source))
-            for turn, own in self._within(reach)
-            for each in self._all[turn].rated(own)
+            for turn, told in self._reached(reach, lambda snapshot, own: snapshot.rated(own))
+            for each in told
         ]
 
     def listed(self, reach: Reach) -> Sequence[Listed]:
         """List the documents within reach, by workspace, source and path."""
         return [
             each._replace(source=self._source(turn, each.source))
-            for turn, own in self._within(reach)
-            for each in self._all[turn].listed(own)
+            for turn, told in self._reached(reach, lambda snapshot, own: snapshot.listed(own))
+            for each in told
         ]
 
     def speakers(self) -> Sequence[str]:
         """List everybody who speaks in a conversation, each once, by name."""
-        return sorted({name for snapshot in self._all for name in snapshot.speakers()})
+        found = self._told(lambda snapshot: snapshot.speakers())
+        return sorted({name for _, names in found for name in names})
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
         """Give the turns of those of some chunks that have any, in their order."""
-        return self._by_chunk(lambda turn, own: self._all[turn].turns(own), chunk_ids)
+        return self._by_chunk(lambda snapshot, own: snapshot.turns(own), chunk_ids)
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         """Give the lines of chunks in which somebody says how they want things."""
         found = {
             self._our(turn, chunk): lines
-            for turn, own in self._within(reach)
-            for chunk, lines in self._all[turn].preferences(limit, own).items()
+            for turn, told in self._reached(reach, lambda s, own: s.preferences(limit, own))
+            for chunk, lines in told.items()
         }
         days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*found]).items()}
         order = sorted(found, key=days.__getitem__, reverse=True)
@@ -466,22 +499,27 @@ class Union:
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
         """Read what some chunks link to."""
-        return self._by_chunk(lambda turn, own: self._all[turn].links(own), chunk_ids)
+        return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
 
     def present(self, keys: Sequence[Key]) -> frozenset[Key]:
         """Tell which of some documents are stored."""
         return frozenset(
             (self._source(turn, source), path)
-            for turn, snapshot in enumerate(self._all)
-            for source, path in snapshot.present(self._own_keys(turn, keys))
+            for turn, told in enumerate(
+                self._each(
+                    lambda turn: self._all[turn].present(self._own_keys(turn, keys)),
+                    range(self._count),
+                )
+            )
+            for source, path in told
         )
 
     def titles(self) -> Sequence[Titled]:
         """List every document with its title."""
         return [
             each._replace(source=self._source(turn, each.source))
-            for turn, snapshot in enumerate(self._all)
-            for each in snapshot.titles()
+            for turn, told in self._told(lambda snapshot: snapshot.titles())
+            for each in told
         ]
 
     def supports(self) -> Sequence[Support]:
@@ -492,24 +530,25 @@ class Union:
                 each.lines._replace(path=self._path(turn, each.lines.path)),
                 each.holds,
             )
-            for turn, snapshot in enumerate(self._all)
-            for each in snapshot.supports()
+            for turn, told in self._told(lambda snapshot: snapshot.supports())
+            for each in told
         ]
 
     def confidences(self) -> Mapping[str, float]:
         """Give the confidence of every summary, by path."""
         return {
             self._path(turn, path): confidence
-            for turn, snapshot in enumerate(self._all)
-            for path, confidence in snapshot.confidences().items()
+            for turn, told in self._told(lambda snapshot: snapshot.confidences())
+            for path, confidence in told.items()
         }
 
     @cached_property
     def _hiding(self) -> frozenset[int]:
         """Name the stores of other workspaces that hold private documents."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
-        others = (turn for turn in range(self._count) if turn != self._asker)
-        return frozenset(turn for turn in others if self._all[turn].rated(hidden))
+        others = [turn for turn in range(self._count) if turn != self._asker]
+        found = self._each(lambda turn: bool(self._all[turn].rated(hidden)), others)
+        return frozenset(turn for turn, hides in zip(others, found, strict=True) if hides)
 
     def _has_vectors(self, turn: int) -> bool:
         """Tell that the vectors of a store can be compared with that of the question."""
@@ -533,13 +572,35 @@ class Union:
             found.setdefault(chunk % self._count, []).append(chunk // self._count)
         return found
 
+    def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
+        """Ask every store; give what each tells, by its turn."""
+        return enumerate(self._each(ask, self._all))
+
+    def _reached(
+        self, reach: Reach, ask: Callable[[Snapshot, Reach], Made]
+    ) -> Iterator[tuple[int, Made]]:
+        """Ask every store for what it has within reach."""
+        within = self._within(reach)
+        found = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
+        return ((turn, told) for (turn, _), told in zip(within, found, strict=True))
+
+    def _of_chunks(
+        self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
+    ) -> Iterator[tuple[int, Made]]:
+        """Ask the stores that hold some chunks, each of its own."""
+        split = [*self._split(chunk_ids).items()]
+        found = self._each(lambda each: ask(self._all[each[0]], each[1]), split)
+        return ((turn, told) for (turn, _), told in zip(split, found, strict=True))
+
     def _by_chunk(
-        self, ask: Callable[[int, Sequence[int]], Mapping[int, Value]], chunk_ids: Sequence[int]
+        self,
+        ask: Callable[[Snapshot, Sequence[int]], Mapping[int, Value]],
+        chunk_ids: Sequence[int],
     ) -> dict[int, Value]:
         return {
             self._our(turn, chunk): told
-            for turn, own in self._split(chunk_ids).items()
-            for chunk, told in ask(turn, own).items()
+            for turn, own in self._of_chunks(chunk_ids, ask)
+            for chunk, told in own.items()
         }
 
     def _source(self, turn: int, source: str) -> str:
@@ -629,6 +690,11 @@ class Union:
 
 def _terms(wanted: Wanted) -> frozenset[Term]:
     return frozenset(chain(wanted.any, wanted.none, *wanted.all))
+
+
+def _begun(found: Iterator[Excerpt]) -> Iterator[Excerpt]:
+    """Read the first of many now, and the others when they are asked for."""
+    return chain([*islice(found, 1)], found)
 
 
 def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:

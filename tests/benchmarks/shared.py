@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.shared [CHUNKS ...]
 
+It tells, too, whether both give the same passages: beyond 8,192 texts both compare codes first.
 It starts a server of its own on loopback. Searches of both are asked in turns, so a busy machine
 slows both; a round trip is one wait for the server. Cold searches are whole processes by words
 alone, and their CPU time is the client's.
@@ -98,24 +99,42 @@ class Trips:
     def _counted(self, name: str, function: object) -> object:
         def call(connection: Connection, *values: object) -> object:
             # With what was promised it is sent by the pipeline, which counts itself.
-            self.count += name != "rows" or not connection._promised
+            alone = not (connection._promised or connection._gathering)
+            self.count += name != "rows" or alone
             return function(connection, *values)  # type: ignore[operator]
 
         return call
 
 
-def ask(store: Store, text: str) -> float:
-    """Answer a question; give the milliseconds."""
+def ask(store: Store, text: str) -> tuple[float, list[tuple[str, float]]]:
+    """Answer a question; give the milliseconds, and the places of passages with their scores."""
     encoder, today = HashingEncoder(), date(2026, 1, 1)
     options = options_of(config.load("/nowhere", {}, {}), filters=Filters())
     vector = Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
     begun = time.perf_counter()
     with store.snapshot() as snapshot:
-        search(
+        found = search(
             snapshot, parse(text), find_dates(text, today), options._replace(encoder="hashing"),
             embed_query=lambda _: vector, age_days=lambda day: 1,
         )  # fmt: skip
-    return (time.perf_counter() - begun) * 1000
+    took = (time.perf_counter() - begun) * 1000
+    return took, [(hit.about.citation, hit.score) for hit in found.hits]
+
+
+def compared(local: Store, shared: Store, asked: Sequence[str]) -> str:
+    """Tell whether both give the same passages in the same order, and how far scores are apart."""
+    same, most = 0, 0.0
+    for text in asked:
+        there, here = ask(shared, text)[1], ask(local, text)[1]
+        same += [place for place, _ in there] == [place for place, _ in here]
+        apart = (abs(a - b) for (_, a), (_, b) in zip(there, here, strict=False))
+        most = max(most, *apart, 0.0)
+    with local.snapshot() as one, shared.snapshot() as other:
+        coarse = [each.vector_search().is_exact for each in (one, other)].count(False)
+    return (
+        f"{same} of {len(asked)} questions have the same passages in the same order, scores at"
+        f" most {most:.1e} apart; {coarse} of 2 stores compare codes first"
+    )
 
 
 def percentiles(took: Sequence[float]) -> str:
@@ -143,11 +162,12 @@ def searches(folder: Path, chunks: int, trips: Trips) -> None:
             for name, store in stores.items():
                 before = trips.count
                 best = took[name].get(text, float("inf"))
-                took[name][text] = min(best, ask(store, text))
+                took[name][text] = min(best, ask(store, text)[0])
                 waits += (trips.count - before) * (name == "shared")
     for name in stores:
         print(f"{chunks} chunks, {name}: {percentiles([*took[name].values()])}")
     print(f"{chunks} chunks, shared: {waits / (3 * QUERIES):.1f} round trips a search")
+    print(f"{chunks} chunks: {compared(stores['local'], shared, asked)}")
     for store in stores.values():
         store.close()
     far.close()

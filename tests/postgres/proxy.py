@@ -23,9 +23,14 @@ LONG_SECONDS = 60.0  # a thread that nobody has ended by then ends by itself
 class Proxy:
     """Listens on a port of loopback and passes on what comes."""
 
-    def __init__(self, port: int, *, delay: float = 0.0) -> None:
-        """Take the port of the server, and how many seconds each message is kept for."""
-        self._server, self._delay = port, delay
+    def __init__(
+        self, port: int, *, delay: float = 0.0, instead: tuple[bytes, bytes] = (b"", b"")
+    ) -> None:
+        """Take the port of the server, and how many seconds each message is kept for.
+
+        Of what the server says, the first bytes of `instead` are passed on as the second.
+        """
+        self._server, self._delay, self._instead = port, delay, instead
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.messages = self.requests = 0
@@ -97,7 +102,8 @@ class Proxy:
                 if not passes(data):
                     self.close()
                     return
-                target.sendall(data)
+                said, heard = self._instead
+                target.sendall(data.replace(said, heard) if said else data)
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

@@ -32,6 +32,10 @@ ASKED = (
     "get MEMORY.md#secretword", "ls --json", "ls --path *red*", "status --deep --json",
     "index --dry-run --json", "index --json", "store status --json", "store status",
     "compact", "compact --verify", "store attach red/ops --take-over",
+    "search pool --tenant red --json", "context --tenant red", "get red/ops:MEMORY.md --tenant red",
+    "search pool --tenant RED", "search secretword --tenant blue --json",
+    "search secretword pool --everywhere --json", "search pool --everywhere --path red/ops:*",
+    "context secretword --everywhere --json", "get red/ops:MEMORY.md --everywhere",
     *(
         f"{line} --workspace-name {name}"
         for name in ("red/ops", "red/nosuch", "blue/red", "RED/ops", "red.ops", "blue/ops")
@@ -68,7 +72,8 @@ def test_what_another_tenant_does_changes_no_answer(
     monkeypatch.setenv("MEMCLI_STORE_URL", agent)
     assert memcli("store attach blue/ops", blue).code == 0
     assert memcli("index", blue).code == 0
-    memcli("search secretword", blue)  # says once what is said once
+    for line in ("search secretword", "search secretword --tenant blue"):
+        memcli(line, blue)  # says once what is said once
     before = answers(memcli, blue)
     assert before["search pool --json"].code == before["ls --json"].code == 0
 

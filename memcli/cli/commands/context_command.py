@@ -53,6 +53,7 @@ def command(
     everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     workspace_name: options.WorkspaceName = None,
+    tenant: options.Tenant = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -76,7 +77,9 @@ def command(
         "search.profile": profile,
         "search.rerank": rerank,
     }
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of)
+    shared = Shared(
+        workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of, tenant, True
+    )
     skin = make_skin(check_as_of(shared, {"--receipt": receipt}), flags)
 
     from memcli.api.assemble import context_of, wanted_of

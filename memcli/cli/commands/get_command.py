@@ -53,6 +53,7 @@ def command(
     everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     workspace_name: options.WorkspaceName = None,
+    tenant: options.Tenant = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -70,7 +71,9 @@ def command(
             "--from and --lines must be at least 1",
             hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
         )
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of)
+    shared = Shared(
+        workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of, tenant, True
+    )
     shown = {"secrets": "off"} if show_secrets else {}
     skin = _opened(shared, targets, {"files.presets": presets, **shown})
     if history:

@@ -182,6 +182,7 @@ def command(
     everywhere: options.Everywhere = False,
     presets: options.Presets = None,
     workspace_name: options.WorkspaceName = None,
+    tenant: options.Tenant = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Color = "auto",
@@ -199,7 +200,9 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of)
+    shared = Shared(
+        workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of, tenant, True
+    )
     if used:
         return _count_used(used, query, make_skin(shared, {}))
     _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,

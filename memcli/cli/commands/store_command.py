@@ -10,10 +10,11 @@ NAMES = ("status", "init", "attach", "detach", "upgrade")
 
 
 class StoreGroup(CommandGroup):
-    """The commands of `memcli store`."""
+    """The commands of `memcli store`, which shows the store where it is given none."""
 
     package = "store"
     names = NAMES
+    usual = "status"
 
 
 app = typer.Typer(rich_markup_mode=None, cls=StoreGroup)

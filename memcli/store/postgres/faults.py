@@ -59,6 +59,9 @@ def of(error: ServerError, address: Address) -> MemcliError:
         return ConfigError(f"{store} refuses this user: {said}", hint=hint)
     if state == "3D000":
         return ConfigError(f"{store} has no such database: {said}", hint="createdb, then init")
+    if state in ("42703", "42704") and "vector" in said:
+        hint = "let its owner run: drop schema memcli cascade; then memcli store init, and attach"
+        return StoreError(f"{store} has lost pgvector, and all vectors: {said}", hint=hint)
     if state in ("3F000", "42P01", "42703", "42883"):
         return IncompleteError(f"{store} is not set up: {said}", hint="memcli store init")
     if state == "42501":
@@ -84,7 +87,7 @@ def _unreached(said: str, store: str) -> MemcliError:
     if "database" in said and "does not exist" in said:
         return ConfigError(f"{store} has no such database: {said}", hint="createdb, then init")
     if "certificate" in said or "SSL" in said:
-        hint = "sslrootcert in store.url names the authority that its certificate comes from"
+        hint = "see when its certificate ends, and that sslrootcert names the authority behind it"
         return StoreError(f"{store} cannot be trusted: {said}", hint=hint)
     if "too many clients" in said or "remaining connection slots" in said:
         return BusyError(f"{store} takes no more connections: {said}", hint="run it again")

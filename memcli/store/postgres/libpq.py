@@ -10,16 +10,20 @@ from __future__ import annotations
 import ctypes
 import os
 import select
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.record import Record
+from memcli.store.rounds import NotYetError, in_rounds
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Given = TypeVar("Given")
+    Made = TypeVar("Made")
 
 LEAST_VERSION = 140000  # knows pipelines
 SILENT_SECONDS = 45.0  # a server ends any statement of ours before
@@ -70,6 +74,26 @@ class Promised:
             self._connection.together(())
         assert self.found is not None
         return self.found
+
+
+class Gathering:
+    """Statements of several that ask, and the rows of those that were answered."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.asked: dict[object, Statement] = {}
+        self.told: dict[object, list[Row]] = {}
+
+    def answers(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """Give the rows of each statement; NotYetError where one has to be asked first."""
+        by_key: dict[object, Statement] = {
+            (each.sql, *map(_written, each.values)): each for each in statements
+        }
+        new = {key: each for key, each in by_key.items() if key not in self.told}
+        if new:
+            self.asked |= new
+            raise NotYetError
+        return [self.told[each.sql, *map(_written, each.values)] for each in statements]
 
 
 class Values(list["Any"]):
@@ -157,6 +181,7 @@ class Connection:
         self._library = library = _library()
         self._is_owed = False  # the result of what `begin_to` has sent
         self._promised: list[Promised] = []
+        self._gathering: Gathering | None = None
         names, values = zip(*parameters, strict=True)
         self._pointer: int | None = library.PQconnectdbParams(_strings(names), _strings(values), 1)
         if library.PQstatus(self._pointer) != 0:
@@ -233,7 +258,7 @@ class Connection:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and give its rows."""
-        if self._promised:
+        if self._promised or self._gathering:
             return self.together((Statement(sql, values),))[0]
         if self._is_owed:
             self._take_owed()
@@ -254,14 +279,35 @@ class Connection:
 
         The first one that fails ends them; outside a transaction all are one.
         """
+        statements = [*(each.statement for each in self._promised), *statements]
+        if self._gathering:
+            found = self._gathering.answers(statements)
+        else:
+            found = self._in_pipelines(statements)
         promised, self._promised = self._promised, []
-        statements = [*(each.statement for each in promised), *statements]
-        found: list[list[Row]] = []
-        for at in range(0, len(statements), MOST_IN_PIPELINE):
-            found += self._pipeline(statements[at : at + MOST_IN_PIPELINE])
         for each, rows in zip(promised, found, strict=False):
             each.found = rows
         return found[len(promised) :]
+
+    def each(self, ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+        """Ask each of several within one transaction, as `rounds.in_rounds` does."""
+        self._gathering = gathering = Gathering()
+
+        def send() -> None:
+            statements = [*gathering.asked.values()]
+            gathering.told |= zip(gathering.asked, self._in_pipelines(statements), strict=True)
+            gathering.asked = {}
+
+        try:
+            return in_rounds(ask, given, send)
+        finally:
+            self._gathering = None
+
+    def _in_pipelines(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        found: list[list[Row]] = []
+        for at in range(0, len(statements), MOST_IN_PIPELINE):
+            found += self._pipeline(statements[at : at + MOST_IN_PIPELINE])
+        return found
 
     def _pipeline(self, statements: Sequence[Statement]) -> list[list[Row]]:
         library = self._library

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.attached import written
+from memcli.config.attached import SLASH, written
 from memcli.errors import IncompleteError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres import schema
@@ -42,6 +42,11 @@ class Name(Record):
     def __str__(self) -> str:
         """Write it as `--workspace-name` takes it: `ops`, or `team/ops` of a tenant."""
         return written((self.tenant, self.workspace))
+
+    @property
+    def whole(self) -> str:
+        """Write it with its tenant, whichever that is."""
+        return f"{self.tenant}{SLASH}{self.workspace}"
 
 
 class WorkspaceRow(Record):
@@ -99,6 +104,16 @@ def select_by_name(connection: Connection, name: Name) -> str:
     )
 
 
+def select_all(connection: Connection, tenant: str) -> str:
+    """Write the SELECT of the rows of all workspaces, or those of a tenant, without values."""
+    own = f" and w.tenant = {connection.literal(tenant)}" if tenant else ""
+    return (
+        f"select {_COLUMNS}, (select row_to_json(v) from memcli.version v) from (select 1) one"
+        " left join memcli.workspaces w on w.beside_of is null and w.changed_at is not null"
+        f"{own} order by w.tenant, w.name"
+    )
+
+
 def select_by_id(*, lock: bool) -> str:
     """Write the SELECT of a workspace's row by number and epoch."""
     locking = " for update of w" if lock else ""
@@ -115,6 +130,13 @@ def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceR
             hint="memcli store status",
         )
     return WorkspaceRow._make(columns)
+
+
+def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name, WorkspaceRow]]:
+    """Read what `select_all` gives; an error where the tables are of another version."""
+    check_version(told[0][-1], address, write=False)
+    rows = [WorkspaceRow._make(columns) for *columns, _ in told if columns[0] is not None]
+    return [(Name(row.tenant, row.name), row) for row in rows]
 
 
 def check_version(told: object, address: Address, *, write: bool) -> None:

@@ -16,7 +16,8 @@ from memcli.errors import BusyError, IndexMissingError
 from memcli.record import Record
 from memcli.store.postgres.faults import is_passing, translated
 from memcli.store.postgres.libpq import Connection, ServerError
-from memcli.store.postgres.session import BOUNDS, check_version, opened, row_of, select_by_name
+from memcli.store.postgres.pool import Pool
+from memcli.store.postgres.session import check_version, opened, row_of, select_by_name
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Store, Watch
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
     from memcli.store.run_records import Described, Owner, WatchRecord
-
-_BEGIN = "begin isolation level repeatable read, read only"
 
 
 class OnThisMachine(Record):
@@ -47,14 +46,16 @@ class PostgresStore:
         now_ns: Callable[[], int],
         *,
         origin: str = "",
+        pool: Pool | None = None,
     ) -> None:
         """Take where it is, and the clock, which gives nanoseconds since 1970.
 
-        `origin` is what writes it, machine and folder; without one nothing can be written.
+        `origin` is what writes it, machine and folder; without one nothing can be written. `pool`
+        has connections that others read by, too.
         """
         self.address, self.name, self.origin = address, name, origin
         self._beside, self._now_ns = beside, now_ns
-        self._idle: list[Connection] = []
+        self._pool = pool or Pool(address)
         self._writing: list[Connection] = []  # at most one, kept for the next change
         self._guard = Lock()
 
@@ -134,10 +135,10 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the connections that are kept."""
+        self._pool.close()
         with self._guard:
-            idle = self._idle + self._writing
-            self._idle, self._writing = [], []
-        for connection in idle:
+            kept, self._writing = self._writing, []
+        for connection in kept:
             connection.close()
 
     @contextmanager
@@ -200,9 +201,12 @@ class PostgresStore:
     def _held(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
         """Hold one state of the workspace; a connection that has died is opened anew once."""
         with translated(self.address):
-            connection, row = self._begun()
+            connection, row = self._pool.begin(
+                lambda connection: select_by_name(connection, self.name),
+                lambda rows: row_of(rows[0], self.address, self.name),
+            )
         if row.changed_at is None:
-            self._let_go(connection)
+            self._pool.end(connection)
             raise IndexMissingError(
                 f"nothing was stored of {self.name} in {self.address.masked} yet",
                 hint="memcli index",
@@ -212,28 +216,4 @@ class PostgresStore:
         except BaseException:
             connection.close()
             raise
-        self._let_go(connection)
-
-    def _begun(self) -> tuple[Connection, WorkspaceRow]:
-        while True:
-            with self._guard:
-                connection = self._idle.pop() if self._idle else None
-            is_new = connection is None
-            connection = connection or opened(self.address, write=False)
-            try:
-                script = f"{_BEGIN}; {BOUNDS}; {select_by_name(connection, self.name)}"
-                (told,) = connection.run(script)
-                return connection, row_of(told, self.address, self.name)
-            except BaseException as error:
-                connection.close()
-                if is_new or not (isinstance(error, ServerError) and is_passing(error)):
-                    raise
-
-    def _let_go(self, connection: Connection) -> None:
-        try:
-            connection.begin_to("commit")  # nobody has to wait for it
-        except ServerError:
-            connection.close()
-            return
-        with self._guard:
-            self._idle.append(connection)
+        self._pool.end(connection)

@@ -1,0 +1,51 @@
+"""Ask several in as few round trips as the one that needs most of them.
+
+Stores that wait for the same server share a connection. What each asks there is put down, and sent
+together; then each that had to wait is asked again, and finds its answer. So whatever is asked
+must be the same each time, and change nothing that it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
+    Given = TypeVar("Given")
+    Made = TypeVar("Made")
+
+    class Each(Protocol):
+        """Asks each, and gives the answers in their order."""
+
+        def __call__(self, ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+            """Ask each of those that are given."""
+            ...
+
+
+class NotYetError(Exception):
+    """What was asked has been put down; it is answered when it is asked again."""
+
+
+def one_by_one(ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+    """Ask one after the other."""
+    return [ask(each) for each in given]
+
+
+def in_rounds(
+    ask: Callable[[Given], Made], given: Sequence[Given], send: Callable[[], None]
+) -> list[Made]:
+    """Ask until all have answered; `send` gets the answers of all that was put down."""
+    made: dict[int, Made] = {}
+    while True:
+        for place, each in enumerate(given):
+            if place not in made:
+                try:
+                    made[place] = ask(each)
+                except NotYetError:
+                    continue
+        if len(made) == len(given):
+            return [made[place] for place in range(len(given))]
+        send()

@@ -1,0 +1,229 @@
+"""Many workspaces of a shared store are asked as one, by one connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memcli.checking import TYPE_CHECKING
+from memcli.config import settings
+from memcli.search.dates import find_dates
+from memcli.search.legs import Vector
+from memcli.search.options import options_of
+from memcli.search.pipeline import search
+from memcli.search.query import parse
+from memcli.store.open import store_at
+from memcli.store.port import Snapshot
+from memcli.store.postgres.address import Address
+from memcli.store.postgres.admin import attach
+from memcli.store.postgres.crowd import PostgresCrowd
+from memcli.store.postgres.session import Name
+from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.union import Member, Union
+from memcli.types import Filters, Term
+from tests.postgres.conftest import Memcli, make_notes
+from tests.postgres.proxy import proxy
+from tests.postgres.server import server
+from tests.postgres.stores import ORIGIN, address
+from tests.store.contract.makers import Clock, changing, embed, put, search_by
+from tests.store.contract.test_same_answers import Tree
+from tests.store.test_union import all_told
+from tests.support import write
+
+if TYPE_CHECKING:
+    from memcli.store.rounds import Each
+
+TODAY = date(2026, 1, 1)
+MEMBERS = 12
+MOST_TRIPS = 14  # of a question to twelve workspaces: asked one after the other they need 100
+ASKED = (
+    ("why did the pool run dry", Filters()),
+    ('"ran dry" fox', Filters()),
+    ("pool tr*", Filters(paths=("memory/",))),
+    ("pool -train", Filters(since="2025-01-05")),
+    ("fox", Filters(sources=("w03:memory",))),
+    ("nothing of that is here", Filters()),
+)
+
+
+def told(snapshot: Snapshot, text: str, filters: Filters) -> list[tuple[str, float]]:
+    """Answer a question: the places of its passages, and their scores."""
+    encoder = Tree()
+    options = options_of(settings.load("/nowhere", {}, {}), filters=filters)
+    vector = Vector(encoder.encode_query(text), encoder.fingerprint, None, 1.0)
+    found = search(
+        snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
+        embed_query=lambda _: vector, age_days=lambda day: 1,
+    )  # fmt: skip
+    return [(hit.about.citation, hit.score) for hit in found.hits]
+
+
+def beside(folder: Path) -> OnThisMachine:
+    at = store_at(str(folder / "index.sqlite"), Clock())
+    return OnThisMachine(at, lambda path: store_at(path, Clock()))
+
+
+def united(readers: Mapping[str, Snapshot], each: Each) -> Union:
+    members = [Member(f"w{at:02}", readers[f"crowd/w{at:02}"]) for at in range(MEMBERS)]
+    return Union(members, is_asked_by_first=False, each=each)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve workspaces of a tenant in the shared store, and each in a file."""
+    made = tmp_path_factory.mktemp("crowd")
+    for at in range(MEMBERS):
+        name = Name("crowd", f"w{at:02}")
+        attach(address(), name, ORIGIN, take_over=False)
+        stores = (
+            PostgresStore(address(), name, beside(made), Clock(), origin=ORIGIN),
+            store_at(str(made / f"{name.workspace}.sqlite"), Clock()),
+        )
+        for store in stores:
+            with changing(store) as change:
+                for number in range(2 + at % 4):
+                    text = f"# Pool {at}\n\nwhy it ran dry, fox {number}\n\n## More\n\ntrain {at}\n"
+                    put(change, f"memory/2025-01-{at + number + 1:02}.md", text)
+                embed(change, Tree())
+                search_by(change, Tree())
+                change.mark_embedded()
+            store.close()
+    return made
+
+
+@pytest.fixture(scope="module")
+def expected(folder: Path) -> Iterator[Union]:
+    """The same workspaces in files."""
+    with ExitStack() as held:
+        members = []
+        for at in range(MEMBERS):
+            store = store_at(str(folder / f"w{at:02}.sqlite"), Clock())
+            held.callback(store.close)
+            members.append(Member(f"w{at:02}", held.enter_context(store.snapshot())))
+        yield Union(members, is_asked_by_first=False)
+
+
+@pytest.mark.parametrize(("text", "filters"), ASKED)
+def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
+    folder: Path, expected: Union, text: str, filters: Filters
+) -> None:
+    requests = []
+    for times in (1, 2):
+        with proxy(server().port) as far:
+            url = address().url.replace(f":{server().port}/", f":{far.port}/")
+            crowd = PostgresCrowd(Address(url), "crowd", beside(folder), Clock())
+            for _ in range(times):
+                with crowd.snapshots() as (readers, each):
+                    found = told(united(readers, each), text, filters)
+            crowd.close()
+            far.until_passed()
+            requests.append(far.requests)
+    trips = requests[1] - requests[0] - 1  # nobody waits for the end of the transaction
+    wanted = told(expected, text, filters)
+    assert [place for place, _ in found] == [place for place, _ in wanted]
+    assert [score for _, score in found] == pytest.approx([s for _, s in wanted], abs=1e-9)
+    assert 0 < trips <= MOST_TRIPS
+
+
+def test_everything_else_is_told_alike(folder: Path, expected: Union) -> None:
+    crowd = PostgresCrowd(address(), "crowd", beside(folder), Clock())
+    with crowd.snapshots() as (readers, each):
+        asked = [Term("pool"), Term("fox"), Term("nowhere")]
+        assert all_told(united(readers, each), asked) == all_told(expected, asked)
+    crowd.close()
+
+
+@pytest.fixture
+def stored(memcli: Memcli, url: str, tmp_path: Path) -> Path:
+    """A folder that holds nothing, while the store has three workspaces of two tenants."""
+    for name in ("team/ops", "team/dev", "other"):
+        notes = make_notes(tmp_path / name)
+        write(notes, "memory/own.md", "---\nscope: private\n---\n# Own\n\nThe pool is mine.\n")
+        assert memcli(f"store attach {name}", notes).code == 0
+        assert memcli("index", notes).code == 0
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    return empty
+
+
+def workspaces(told: str) -> set[str]:
+    return {each["workspace"] for each in json.loads(told)["results"]}
+
+
+def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
+    found = memcli("search pool --tenant team --json --view all", stored)
+    answer = json.loads(found.out)
+    assert answer["freshness"]["state"] == "remote"
+    assert found.err == "memcli: 2 workspaces are read as they are stored\n"
+    assert [(each["name"], each["own"]) for each in answer["stores"]] == [
+        ("team/dev", False), ("team/ops", False)
+    ]  # fmt: skip
+    assert all("as stored at revision" in each["freshness"]["reason"] for each in answer["stores"])
+    assert workspaces(found.out) == {"team/dev"}  # where both say the same, the first is shown
+    assert "mine" not in found.out
+    told = memcli("get team/ops:MEMORY.md:3 --tenant team", stored)
+    assert told.out == "The pool has 20 connections.\n"
+    assert "team/dev:memory/2025-01-02.md" in memcli("context pool --tenant team", stored).out
+
+
+def test_everywhere_is_every_tenant_and_what_has_a_name_here(
+    memcli: Memcli, stored: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, config = stored.parent, stored.parent / "config"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
+    write(base / "other-one", "MEMORY.md", "# Here\n\nThe pool of this machine.\n")
+    named = {"other": base / "other-one", "mine": base / "ops"}
+    make_notes(named["mine"])
+    lines = "".join(f'{name} = "{place}"\n' for name, place in named.items())
+    write(config / "memcli", "config.toml", f"[workspaces]\n{lines}")
+    assert memcli("store attach team/ops --take-over", named["mine"]).code == 0
+    found = json.loads(memcli("search pool --everywhere --json", stored).out)
+    states = {each["name"]: each["freshness"]["state"] for each in found["stores"]}
+    assert states == {
+        "other": "fresh", "mine": "fresh", "default/other": "remote", "team/dev": "remote"
+    }  # fmt: skip
+    assert "other:MEMORY.md:1-3" in [each["citation"] for each in found["results"]]
+    one = "get default/other:MEMORY.md:3 --everywhere"
+    assert memcli(one, stored).out == "The pool has 20 connections.\n"
+    monkeypatch.setenv("MEMCLI_STORE_TENANT", "team")
+    found = json.loads(memcli("search pool --everywhere --json", stored).out)
+    assert {each["name"] for each in found["stores"]} == {"other", "mine", "team/dev"}
+
+
+def test_where_the_server_is_away_this_machine_answers(
+    memcli: Memcli, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = stored.parent / "config"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
+    write(stored.parent / "here", "MEMORY.md", "# Here\n\nThe pool of this machine.\n")
+    write(config / "memcli", "config.toml", f'[workspaces]\nhere = "{stored.parent / "here"}"\n')
+    monkeypatch.setenv("MEMCLI_STORE_URL", "postgresql://owner@127.0.0.1:1/nothing")
+    told = memcli("search pool --everywhere", stored)
+    assert told.code == 0
+    assert "here:MEMORY.md:1-3" in told.out
+    assert "the shared store: the shared store postgresql://" in told.err
+    assert "it is left out" in told.err
+    assert memcli("search pool --tenant team", stored).code == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("search pool --tenant nosuch", 4),
+        ("search pool --tenant a/b", 2),
+        ("search pool --tenant team --sync", 2),
+        ("search pool --tenant team -w .", 2),
+        ("search pool --tenant team --everywhere", 2),
+        ("search pool --tenant team --workspace-name team/ops", 2),
+        ("get nosuch:MEMORY.md --tenant team", 3),
+    ],
+)
+def test_what_is_refused(memcli: Memcli, stored: Path, line: str, code: int) -> None:
+    told = memcli(line, stored)
+    assert (told.code, told.out) == (code, "")
+    assert "Try: " in told.err

@@ -1,0 +1,113 @@
+"""What a real server refuses: each time a clear error, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.postgres.conftest import Memcli, database, sql
+from tests.postgres.expired import expired_server
+from tests.postgres.proxy import Proxy
+from tests.postgres.server import server
+from tests.support import write
+
+FULL = Path("/dev/full")  # where every write finds the disk full; not on every system
+NEW = "# New\n\nunheard of\n"
+
+
+def test_a_server_that_is_too_old(
+    memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Proxy(server().port, instead=(b"server_version\x0018", b"server_version\x0014"))
+    monkeypatch.setenv("MEMCLI_STORE_URL", url.replace(f":{server().port}/", f":{old.port}/"))
+    for line in ("store status", "store init", "store attach ops"):
+        told = memcli(line, notes)
+        assert (told.code, told.out) == (4, "")
+        assert "is PostgreSQL 14, and a shared store needs 15 or newer" in told.err
+    old.close()
+
+
+def test_a_server_without_pgvector(
+    memcli: Memcli, notes: Path, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE_URL", empty)
+    sql(empty, f"alter database {database(empty)} set extension_control_path = '/nowhere'")
+    told = memcli("store init", notes)
+    assert told.code == 4
+    assert "has no pgvector" in told.err
+    assert told.err.endswith("Try: install pgvector 0.8 or newer on the server\n")
+    assert sql(empty, "select count(*) from pg_namespace where nspname = 'memcli'") == "0"
+    sql(empty, f"alter database {database(empty)} reset extension_control_path")
+    assert memcli("store init", notes).code == 0
+
+
+def test_a_pgvector_that_is_too_old(
+    memcli: Memcli, notes: Path, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_STORE_URL", empty)
+    sql(empty, "create extension vector; update pg_extension set extversion = '0.7.4'"
+        " where extname = 'vector'")  # fmt: skip
+    told = memcli("store init", notes)
+    assert (told.code, "has pgvector 0.7.4, and a shared store needs 0.8" in told.err) == (4, True)
+
+
+def test_a_pgvector_that_was_dropped(memcli: Memcli, notes: Path, url: str) -> None:
+    assert memcli("store attach ops", notes).code == 0
+    assert memcli("index", notes).code == 0
+    sql(url, "drop extension vector cascade")
+    write(notes, "new.md", NEW)
+    for line in ("search pool --no-sync", "index"):
+        told = memcli(line, notes)
+        assert (told.code, told.out) == (4, "")
+        assert "has lost pgvector" in told.err
+        assert "Try: let its owner run: drop schema memcli cascade; then memcli store" in told.err
+    sql(url, "drop schema memcli cascade")
+    for line in ("store init", "store attach ops", "index"):
+        assert memcli(line, notes).code == 0
+    found = json.loads(memcli("search unheard --json", notes).out)
+    assert found["results"][0]["path"] == "new.md"
+
+
+def test_a_certificate_that_has_run_out(
+    memcli: Memcli, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with expired_server(tmp_path) as (port, authority):
+        monkeypatch.setenv(
+            "MEMCLI_STORE_URL",
+            f"postgresql://me@localhost:{port}/d?sslmode=verify-full&sslrootcert={authority}"
+            "&hostaddr=127.0.0.1",
+        )
+        told = memcli("store status", notes)
+    assert (told.code, told.out) == (4, "")
+    assert "cannot be trusted" in told.err
+    assert "certificate verify failed" in told.err  # libpq does not say why
+    assert "Try: see when its certificate ends" in told.err
+
+
+if FULL.exists():
+
+    def test_a_disk_that_is_full(memcli: Memcli, notes: Path, url: str) -> None:
+        assert memcli("store attach ops", notes).code == 0
+        assert memcli("index", notes).code == 0
+        ask = "search pool --json --no-sync --now 2025-03-01"
+        before = json.loads(memcli(ask, notes).out)["results"]
+        # A table that nothing was stored in yet lies where there is no room.
+        table = server().data / sql(url, "select pg_relation_filepath('memcli.properties')")
+        assert table.stat().st_size == 0
+        table.rename(f"{table}.kept")
+        table.symlink_to(FULL)
+        write(notes, "new.md", f"---\ntags: [new]\n---\n{NEW}")
+        told = memcli("index", notes)
+        assert (told.code, told.out) == (4, "")
+        assert "is out of room" in told.err
+        assert "Try: free some space on the server, then memcli index" in told.err
+        assert json.loads(memcli(ask, notes).out)["results"] == before
+        table.unlink()
+        Path(f"{table}.kept").rename(table)
+        assert memcli("index", notes).code == 0
+        found = json.loads(memcli("search unheard --json", notes).out)
+        assert found["results"][0]["path"] == "new.md"
+        state = json.loads(memcli("status --deep --json", notes).out)
+        assert (state["state"], state["store"]["integrity"]) == ("fresh", "ok")
