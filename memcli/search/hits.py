@@ -132,6 +132,12 @@ class Hit(Record):
         step = Step(stage, score, tuple(inputs.items()))
         return self._replace(score=score, trace=(*self.trace, step))
 
+    def noted(self, name: str, value: float | str) -> Hit:
+        """Give the hit with a further input of the last step of its trace."""
+        *before, last = self.trace
+        step = last._replace(inputs=(*last.inputs, (name, value)))
+        return self._replace(trace=(*before, step))
+
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
     """Sort by score, ties by path and line: the same query gives the same bytes."""

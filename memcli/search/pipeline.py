@@ -229,6 +229,9 @@ def _fused(
     fused = fuse(
         found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
     )
+    if found.tiers:
+        told = ", ".join(map(str, found.tiers))
+        fused = [hit.noted("tier", told) for hit in fused]
     if not repaired:
         return fused
     from memcli.search.repair import traced
