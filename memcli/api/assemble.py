@@ -26,7 +26,7 @@ from memcli.search.authority import Authority
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
-from memcli.workspace.dating import age_days
+from memcli.workspace.dating import age_days, day_of
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -76,21 +76,22 @@ def following_of(setting: Config) -> Following:
 
 
 def context_of(
-    memory: OpenedWorkspace, text: str, today: date, wanted: Sharing, *, sync: bool | None = None
+    memory: OpenedWorkspace, text: str, asked: date, wanted: Sharing, *, sync: bool | None = None
 ) -> Assembly:
     """Assemble the context of a question, or without one that of the start of a session.
 
-    `sync` is that of `ask.bring_in_step`.
+    It is asked on a day, or at a moment; `sync` is that of `ask.bring_in_step`.
     """
     if not text.strip():
-        return memory.answering(lambda asked: _of_a_session(asked, today, wanted, sync=sync))
+        today = day_of(asked)
+        return memory.answering(lambda each: _of_a_session(each, today, wanted, sync=sync))
     question = Question.read(
         text,
-        today,
+        asked,
         day_first=memory.config("search.date_order") == "dmy",
         hint="memcli context",
     )
-    return memory.answering(lambda asked: _of_a_question(asked, question, wanted, sync=sync))
+    return memory.answering(lambda each: _of_a_question(each, question, wanted, sync=sync))
 
 
 def _of_a_question(

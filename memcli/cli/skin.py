@@ -47,6 +47,7 @@ class Skin(Record):
     terminal: Terminal
     moment: datetime  # of --now, else of the clock
     here: str | None  # the current folder; None where it has been deleted
+    has_time: bool = True  # the moment is more than a day
 
     @property
     def config(self) -> Config:
@@ -57,6 +58,11 @@ class Skin(Record):
     def today(self) -> date:
         """Give the day that questions are asked on."""
         return self.moment.date()
+
+    @property
+    def asked(self) -> date:
+        """Give the moment that questions are asked at; the day where --now names no more."""
+        return self.moment if self.has_time else self.today
 
     @property
     def has_day_first(self) -> bool:
@@ -124,7 +130,8 @@ def make_skin(
     if not (memory.config.is_marked or anywhere or memory.asked):
         _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
     moment = _parse_now(shared.now) if shared.now else memory.moment()
-    return Skin(memory, terminal, moment, here or current_folder())
+    has_time = not (shared.now and _is_day(shared.now))
+    return Skin(memory, terminal, moment, here or current_folder(), has_time)
 
 
 def _open(
@@ -225,6 +232,14 @@ def marked(skin: Skin, command: str) -> Skin:
             hint="memcli init",
         )
     return skin
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parse_now(text: str) -> datetime:

@@ -87,7 +87,7 @@ def find(
     *,
     lots: Sequence[Lot],
     following: hops.Following,
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
 ) -> tuple[Answer, Retrieved]:
     """Answer a query from the rest of the memory, then follow links from its best passages.
 
@@ -217,7 +217,7 @@ def rank_all(
     authority: Authority,
     *,
     budget: int,
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
 ) -> tuple[list[ContextPart], int]:
     """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
 

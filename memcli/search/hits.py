@@ -40,11 +40,17 @@ class Hit(Record):
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine taken for the one that it lacks
+    moment: str = ""  # at which its document was written, where ages count and a time is told
 
     @property
     def about(self) -> About:
         """Give what is told of the chunk it stands in."""
         return self.candidate.about
+
+    @property
+    def written(self) -> str | None:
+        """Give the ISO date of its document, with a time of day where ages are counted by it."""
+        return self.moment or self.about.document_date
 
     @property
     def held(self) -> float:

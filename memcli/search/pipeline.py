@@ -45,7 +45,14 @@ from memcli.search.proximity import (
     single_days,
     spans_of,
 )
-from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
+from memcli.search.recall import (
+    RecallBounds,
+    Recalled,
+    part_tokens,
+    reach_within,
+    recall,
+    with_moments,
+)
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -136,7 +143,7 @@ def search(
     options: SearchOptions,
     *,
     embed_query: Callable[[str], Vector],
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
@@ -189,6 +196,8 @@ def _gather(
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     fused = _fused(found, weights, believed, repaired, options.fusion)
+    if options.formula is not None or options.decay_floor < 1.0:
+        fused = with_moments(snapshot, fused)
     heard = _heard(snapshot, query.text, options, fused)
     fused = heard.leaned(fused) if heard else fused
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
@@ -287,7 +296,7 @@ def _heard(
 
 
 def _rank(
-    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
+    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float], observe: Observer
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     passages, reranked, unread = _passages(gathered, options, observe)
@@ -424,7 +433,7 @@ def _passages(
 
 
 def _scoring(
-    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int]
+    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[_Step]:
     """List the stages that score passages before their age counts."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
@@ -443,7 +452,9 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str, age_days: Callable[[str], int]) -> list[_Step]:
+def _ordering(
+    options: SearchOptions, question: str, age_days: Callable[[str], float]
+) -> list[_Step]:
     """List the stages that set the order of passages whose confidence is known."""
     fade = partial(
         apply_decay,

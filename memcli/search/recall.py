@@ -21,6 +21,7 @@ from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted, memory_path
 
 if TYPE_CHECKING:
+    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.store.port import Snapshot
 
@@ -306,3 +307,19 @@ def _exact(term: QueryTerm) -> str:
     # C++ and C# are indexed as the letter c, which says nothing.
     is_exact = term.kind == "phrase" or sum(map(str.isalnum, term.text)) > 1
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
+
+
+def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
+    """Tell hits when their documents were written, where their front matter has a time of day."""
+    import json
+
+    from memcli.workspace.dating import written_at
+
+    dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}
+    linking = snapshot.links([chunk for chunk, day in dated.items() if day])
+    told = {
+        chunk: written_at(json.loads(found.front_matter), dated[chunk] or "")
+        for chunk, found in linking.items()
+        if ":" in found.front_matter
+    }
+    return [hit._replace(moment=told.get(hit.about.chunk_id, "")) for hit in hits]
