@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 from memcli.api.memory import Memory
 from memcli.api.opened import current_folder
@@ -47,7 +47,6 @@ class Skin(Record):
     terminal: Terminal
     moment: datetime  # of --now, else of the clock
     here: str | None  # the current folder; None where it has been deleted
-    has_time: bool = True  # the moment is more than a day
 
     @property
     def config(self) -> Config:
@@ -61,8 +60,11 @@ class Skin(Record):
 
     @property
     def asked(self) -> date:
-        """Give the moment that questions are asked at; the day where --now names no more."""
-        return self.moment if self.has_time else self.today
+        """Give the moment that questions are asked at; the day where --now names no more.
+
+        A receipt writes such a day as its midnight, which counts as a day too.
+        """
+        return self.today if self.moment.time() == time.min else self.moment
 
     @property
     def has_day_first(self) -> bool:
@@ -130,8 +132,7 @@ def make_skin(
     if not (memory.config.is_marked or anywhere or memory.asked):
         _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
     moment = _parse_now(shared.now) if shared.now else memory.moment()
-    has_time = not (shared.now and _is_day(shared.now))
-    return Skin(memory, terminal, moment, here or current_folder(), has_time)
+    return Skin(memory, terminal, moment, here or current_folder())
 
 
 def _open(
@@ -232,14 +233,6 @@ def marked(skin: Skin, command: str) -> Skin:
             hint="memcli init",
         )
     return skin
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _parse_now(text: str) -> datetime:

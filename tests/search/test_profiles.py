@@ -266,3 +266,13 @@ def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> Non
     faded = told("classic", "2026-02-20T21:00", "decay", "factor")
     assert faded["late"] == pytest.approx(2 ** (-1 / 720))
     assert faded["whole"] == 1.0
+
+
+@pytest.mark.parametrize("now", ["2026-02-20", "2026-02-20T21:00", "2026-02-20T21:00+02:00"])
+def test_a_receipt_repeats_ages_of_hours(tmp_path: Path, now: str) -> None:
+    text = "---\ndate: 2026-02-20T08:00Z\n---\n# early\n\nThe pool ran dry.\n"
+    write(tmp_path, "memory/early.md", text)
+    asked = ["pool", "-w", str(tmp_path), "--profile", "convex", "--now", now]
+    receipt = str(tmp_path / "receipt.json")
+    assert run("search", *asked, "--receipt", receipt).returncode == 0
+    assert run("bench", "replay", receipt, "-w", str(tmp_path)).returncode == 0
