@@ -13,7 +13,7 @@ from memcli.store.port import Snapshot
 from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import connect, rows
-from memcli.store.sqlite.vectors import ENCODER
+from memcli.store.sqlite.vectors import ENCODER, tiers_beside
 from memcli.store.sqlite.writer import Clock, Writer
 from memcli.types import Candidate, Filters, Term
 from tests.support import FAR_FUTURE_NS
@@ -109,22 +109,26 @@ def _assert_sound(connection: apsw.Connection) -> None:
     assert set(column("SELECT hash FROM slots")) == living
     if meta.get("vec_behind") == "1":
         return
-    tables = column("SELECT name FROM sqlite_master WHERE sql GLOB '*USING vec0*'")
-    assert tables == [meta["vec_table"]] if "vec_table" in meta else not tables
-    if not tables:
+    tables = set(column("SELECT name FROM sqlite_master WHERE sql GLOB '*USING vec0*'"))
+    if "vec_table" not in meta:
+        assert not tables
         return
-    code = coarse.encoded("?1", int(meta["dimension"]), mirrored_at=fixed.OFFSET)
+    table, dimension = meta["vec_table"], int(meta["dimension"])
+    held = tiers_beside(connection, table) | {dimension: table}
+    assert tables == {*held.values()}
     living_vectors = rows(
         connection,
         "SELECT s.id, v.vector FROM slots s JOIN vectors v ON v.hash = s.hash"
         f" AND v.encoder = {ENCODER} ORDER BY s.id",
         (meta["fingerprint"],),
     )
-    expected = [
-        (slot, rows(connection, f"SELECT {code}", (fixed.mirrored(vector),))[0][0])
-        for slot, vector in living_vectors
-    ]
-    assert rows(connection, f"SELECT id, embedding FROM {tables[0]} ORDER BY id") == expected
+    for components, name in held.items():
+        code = coarse.stored(components, dimension)
+        expected = [
+            (slot, rows(connection, f"SELECT {code}", (fixed.mirrored(vector),))[0][0])
+            for slot, vector in living_vectors
+        ]
+        assert rows(connection, f"SELECT id, embedding FROM {name} ORDER BY id") == expected
 
 
 def open_writer(path: str, now_ns: Clock = lambda: FAR_FUTURE_NS) -> Writer:

@@ -27,7 +27,7 @@ from memcli.search.course import unobserved
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
-from memcli.workspace.dating import age_days
+from memcli.workspace.dating import age_days, day_of
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -80,7 +80,7 @@ def following_of(setting: Config) -> Following:
 def context_of(
     memory: OpenedWorkspace,
     text: str,
-    today: date,
+    asked: date,
     wanted: Sharing,
     *,
     sync: bool | None = None,
@@ -88,18 +88,20 @@ def context_of(
 ) -> Assembly:
     """Assemble the context of a question, or without one that of the start of a session.
 
-    `sync` is that of `ask.bring_in_step`; `observe` is told what each stage of the search left.
+    It is asked on a day, or at a moment; `sync` is that of `ask.bring_in_step`, and `observe` is
+    told what each stage of the search left.
     """
     if not text.strip():
-        return memory.answering(lambda asked: _of_a_session(asked, today, wanted, sync=sync))
+        today = day_of(asked)
+        return memory.answering(lambda each: _of_a_session(each, today, wanted, sync=sync))
     question = Question.read(
         text,
-        today,
+        asked,
         day_first=memory.config("search.date_order") == "dmy",
         hint="memcli context",
     )
     return memory.answering(
-        lambda asked: _of_a_question(asked, question, wanted, sync=sync, observe=observe)
+        lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe)
     )
 
 

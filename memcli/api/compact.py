@@ -8,7 +8,7 @@ from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction import folder
-from memcli.errors import MemcliError, UsageError
+from memcli.errors import ConfigError, LegMissingError, MemcliError, UsageError
 from memcli.record import Record
 from memcli.types import Filters, Wanted
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.bench.kept import Kept
     from memcli.bench.queries import Query
+    from memcli.compaction.command import Wording
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
+    from memcli.config.settings import Config
     from memcli.errors import Reason
     from memcli.store.port import Snapshot
     from memcli.store.records import Key
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 60.0
 VIEWS = ("raw", "active")
+EXTRACTIVE = "extractive"  # sentences as they stand in the logs
 
 
 class Compaction(Record):
@@ -53,20 +56,19 @@ class Undone(Record):
 
 
 def plan_compaction(
-    memory: OpenedWorkspace, *, now: str, depth: int = 1, by_command: bool = False
+    memory: OpenedWorkspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
 ) -> Compaction:
     """Say which summaries a run would write; `now` is its ISO time.
 
-    With `by_command` the program of `compact.command` words them. UsageError where a summary
-    cannot be read, for it may hold lines that would be summarised again.
+    `summarizer` names what words them, EXTRACTIVE or one of `evidence.WORDED`. UsageError where
+    a summary cannot be read, for it may hold lines that would be summarised again.
     """
-    return _planned(memory, _held(memory), now=now, depth=depth, by_command=by_command)
+    return _planned(memory, _held(memory), now=now, depth=depth, summarizer=summarizer)
 
 
 def _planned(
-    memory: OpenedWorkspace, found: folder.Holdings, *, now: str, depth: int, by_command: bool
+    memory: OpenedWorkspace, found: folder.Holdings, *, now: str, depth: int, summarizer: str
 ) -> Compaction:
-    from memcli.compaction.command import program
     from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
     from memcli.compaction.similarity import embedder
@@ -89,9 +91,29 @@ def _planned(
         folder=folder.folder_of(config.workspace),
         now=now,
         embed=embedder(opened.encoder) if opened.encoder else None,
-        rewrite=program(config("compact.command")) if by_command else None,
+        writer=_writer(config, summarizer),
     )
     return Compaction(plan, found.skips, None if opened.encoder else opened.reason)
+
+
+def _writer(config: Config, summarizer: str) -> Wording | None:
+    """Open what words summaries; None where sentences of the logs do."""
+    if summarizer == EXTRACTIVE:
+        return None
+    from memcli.compaction.command import Wording, program
+    from memcli.markdown.evidence import BY_MODEL
+
+    if summarizer != BY_MODEL:
+        return program(config("compact.command"))
+    from memcli.compaction.generated import generating
+    from memcli.embedding.generator import Generator
+
+    reads, writes = config("compact.reads"), config("compact.writes")
+    try:
+        model = Generator(config("compact.folder"), "compact.folder", reads=reads, writes=writes)
+    except LegMissingError as error:
+        raise ConfigError(error.message, hint=error.hint) from error
+    return Wording(BY_MODEL, "the model", generating(model, config("compact.prompt")))
 
 
 def _held(memory: OpenedWorkspace) -> folder.Holdings:
@@ -120,7 +142,7 @@ def _unread(found: folder.Holdings) -> tuple[Problem, ...]:
 
 
 def apply_compaction(
-    memory: OpenedWorkspace, *, now: str, depth: int = 1, by_command: bool = False
+    memory: OpenedWorkspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
 ) -> Compaction:
     """Write the summaries of a plan; no other run writes meanwhile.
 
@@ -129,7 +151,7 @@ def apply_compaction(
     """
     found = _held(memory)
     while True:
-        made = _planned(memory, found, now=now, depth=depth, by_command=by_command)
+        made = _planned(memory, found, now=now, depth=depth, summarizer=summarizer)
         with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
             planned, found = found, _held(memory)
             if found.summaries == planned.summaries:

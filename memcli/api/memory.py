@@ -68,7 +68,7 @@ class Memory(OpenedWorkspace):
             whole=full,
         )
         day_first = config("search.date_order") == "dmy"
-        question = Question.read(text, moment.date(), day_first=day_first)
+        question = Question.read(text, moment, day_first=day_first)
         found = ask(self, question, wanted, sync=sync)
         answer = found.answer
         return SearchResults(

@@ -15,7 +15,7 @@ COUNTED = ("kind", "tag", "key", "source")
 _SHORT = {"md": "markdown", "ndjson": "jsonl", "files": "paths", "0": "paths0"}
 CHANGES_FORMATS = ("text", "json", "markdown")
 CONTEXT_FORMATS = ("markdown", "json")
-SUMMARIZERS = ("extractive", "command")
+SUMMARIZERS = ("extractive", "command", "onnx")
 
 
 def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 from memcli.api.memory import Memory
 from memcli.api.opened import current_folder
@@ -59,6 +59,14 @@ class Skin(Record):
     def today(self) -> date:
         """Give the day that questions are asked on."""
         return self.moment.date()
+
+    @property
+    def asked(self) -> date:
+        """Give the moment that questions are asked at; the day where --now names no more.
+
+        A receipt writes such a day as its midnight, which counts as a day too.
+        """
+        return self.today if self.moment.time() == time.min else self.moment
 
     @property
     def has_day_first(self) -> bool:

@@ -17,6 +17,7 @@ from memcli.compaction import keep
 from memcli.compaction.compose import Entry
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
+from memcli.markdown.evidence import BY_COMMAND
 from memcli.markdown.lineage import cited
 from memcli.record import Record
 
@@ -24,6 +25,14 @@ TIMEOUT_SECONDS = 600.0
 WITHOUT = "memcli compact --summarizer extractive"
 Rewrite = Callable[[str], str]
 _CONFIDENCE = re.compile(r"confidence: *(0(?:\.\d+)?|1(?:\.0+)?)", re.IGNORECASE)
+
+
+class Wording(Record):
+    """What words a summary in place of the sentences of the log."""
+
+    method: str  # one of `evidence.WORDED`
+    name: str  # in an answer
+    rewrite: Rewrite
 
 
 class Rewritten(Record):
@@ -34,8 +43,8 @@ class Rewritten(Record):
     invented: int  # lines that were dropped
 
 
-def program(command: Sequence[str]) -> Rewrite:
-    """Give a function that hands a text to the program and returns what it writes."""
+def program(command: Sequence[str]) -> Wording:
+    """Give what hands a text to the program and takes what it writes."""
     if not command:
         raise ConfigError(
             "compact.command names no program",
@@ -66,7 +75,7 @@ def program(command: Sequence[str]) -> Rewrite:
             )
         return done.stdout.decode("utf-8", "replace")
 
-    return rewrite
+    return Wording(BY_COMMAND, "the program", rewrite)
 
 
 def written(entries: Sequence[Entry], output: str) -> Rewritten:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from memcli.compaction import also, keep
-from memcli.compaction.command import Rewrite, written
+from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, Said, extract, recurring
 from memcli.compaction.keep import DECISION, PROMISE, RULE
@@ -23,7 +23,7 @@ from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, entries_of, told
 from memcli.compaction.superseded import marked, reversals, superseding
-from memcli.markdown.evidence import BY_COMMAND, NOTHING, is_said
+from memcli.markdown.evidence import NOTHING, WORDED, is_said
 from memcli.markdown.lineage import Cited, lines_hash
 from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
@@ -69,10 +69,10 @@ class SummaryDraft(Record):
     text: str
     body: str
     lineage: Lineage
-    mode: str  # command, or one of MODES
+    mode: str  # one of WORDED, or of MODES
     items: int
-    unused: str  # why the wording of the user's program is not used, "" where it is or none was
-    invented: int = 0  # lines of the user's program that were dropped
+    unused: str  # why the wording of a writer is not used, "" where it is or none was
+    invented: int = 0  # lines of a writer that were dropped
 
 
 class Declined(Record):
@@ -107,10 +107,10 @@ class Drafter:
         folder: str,
         now: str,
         embed: Embed | None,
-        rewrite: Rewrite | None,
+        writer: Wording | None,
     ) -> None:
         self.settings, self.weights, self.now, self.embed = settings, weights, now, embed
-        self.logs, self.folder, self.rewrite = logs, folder, rewrite
+        self.logs, self.folder, self.writer = logs, folder, writer
         self.taken = {summary.path for summary in existing}
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
@@ -141,7 +141,7 @@ class Drafter:
         if isinstance(worded, str):
             self.declined.append(Declined(sources, total, worded))
             return
-        if worded.mode != BY_COMMAND:
+        if worded.mode not in WORDED:
             sources = (*(self._lines_of(entry) for entry in older), *sources)
         lineage = Lineage(
             sources=sources,
@@ -186,12 +186,13 @@ class Drafter:
         must = any(sentence.kept for entry in entries for sentence in entry.sentences)
         modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
         unused = ""
-        if self.rewrite:
-            text, confidence, invented = self._rewritten(entries, span, self.rewrite)
+        if self.writer:
+            by = self.writer
+            text, confidence, invented = self._rewritten(entries, span, by)
             cost = estimate(text)
             if cost <= WORTH * total:
-                return Worded(text, BY_COMMAND, BY_COMMAND, confidence, invented=invented)
-            unused = f"what the program wrote costs {cost} of {total} tokens"
+                return Worded(text, by.method, by.method, confidence, invented=invented)
+            unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         for mode in modes:
             text, found = self._body([*older, *entries], span, mode, before, total)
             cost = estimate(text)
@@ -296,10 +297,10 @@ class Drafter:
         return text, found
 
     def _rewritten(
-        self, entries: Sequence[Entry], span: tuple[str, str], rewrite: Rewrite
+        self, entries: Sequence[Entry], span: tuple[str, str], writer: Wording
     ) -> tuple[str, float, int]:
-        """Let the user's program write the lines; gives how many of them were invented too."""
-        made = written(entries, rewrite(body(entries, *span)))
+        """Let a writer word the lines; gives how many of them were invented too."""
+        made = written(entries, writer.rewrite(body(entries, *span)))
         own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(

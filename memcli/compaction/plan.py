@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.compaction.clusters import cluster
-from memcli.compaction.command import Rewrite
+from memcli.compaction.command import Wording
 from memcli.compaction.compose import Entry
 from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item, SummaryDraft
 from memcli.compaction.eligibility import split_tail
@@ -38,11 +38,11 @@ def make_plan(
     folder: str,
     now: str,
     embed: Embed | None,
-    rewrite: Rewrite | None = None,
+    writer: Wording | None = None,
 ) -> CompactionPlan:
     """Plan a run; `existing` are the summaries in the folder, `now` is the time of the run.
 
-    `rewrite` summarises in place of the extraction.
+    `writer` summarises in place of the extraction.
     """
     records = sorted((r for log in logs for r in cut(log)), key=lambda r: r.key)
     eligible, tail = split_tail(records, least=settings.tail_records, tokens=settings.tail_tokens)
@@ -61,7 +61,7 @@ def make_plan(
         folder=folder,
         now=now,
         embed=embed,
-        rewrite=rewrite,
+        writer=writer,
     )
     groups, waiting = cluster([_item(record) for record in open_], settings.cluster)
     for group in groups:

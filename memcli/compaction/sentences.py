@@ -114,10 +114,17 @@ def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:
 def _cut(unit: Unit, path: str) -> Iterator[Sentence]:
     """Cut the text of a unit at the ends of sentences."""
     at = 0
-    for stop in [*(m.end() for m in _STOP.finditer(unit.text)), len(unit.text)]:
-        body = unit.text[at:stop].strip()
-        if body:
-            start = at + unit.text[at:stop].index(body)
-            first, last = unit.line_at(start), unit.line_at(start + len(body) - 1)
-            yield Sentence(body, path, first, last, unit.speaker, "", why_kept(body))
+    for body in split(unit.text):
+        at = unit.text.index(body, at)
+        first, last = unit.line_at(at), unit.line_at(at + len(body) - 1)
+        yield Sentence(body, path, first, last, unit.speaker, "", why_kept(body))
+        at += len(body)
+
+
+def split(text: str) -> Iterator[str]:
+    """Cut a text at the ends of sentences."""
+    at = 0
+    for stop in [*(match.end() for match in _STOP.finditer(text)), len(text)]:
+        if body := text[at:stop].strip():
+            yield body
         at = stop

@@ -74,7 +74,8 @@ KEYS: tuple[Key, ...] = (
     Key("onnx.passage_prefix", str, "", "What the model wants before a text.", user_only=True),
     Key("onnx.max_tokens", int, 256, "Longest text; longer ones are embedded in pieces.",
         low=16, high=32768, user_only=True),
-    Key("onnx.matryoshka", int, 0, "Components kept, for models trained so; 0: all.",
+    Key("onnx.matryoshka", int, 0, "First components that are searched by first, for models trained"
+        " so; 0: all at once.",
         low=0, high=16384, user_only=True),
     Key("openai.url", str, "", "An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1.",
         user_only=True),
@@ -87,10 +88,15 @@ KEYS: tuple[Key, ...] = (
     Key("openai.passage_prefix", str, "", "What the model wants before a text.", user_only=True),
     Key("openai.max_tokens", int, 512, "Longest text; longer ones are embedded in pieces.",
         low=16, high=32768, user_only=True),
-    Key("openai.matryoshka", int, 0, "Components kept, for models trained so; 0: all.",
+    Key("openai.matryoshka", int, 0, "First components that are searched by first, for models"
+        " trained so; 0: all at once.",
         low=0, high=16384, user_only=True),
     Key("openai.timeout_seconds", float, 30.0, "Wait for an answer; a search waits 10 at most.",
         low=0.1, high=600, user_only=True),
+    Key("matryoshka.first", float, 1.0, "Best cosine of the first components above which what they"
+        " find is the answer; 1: never.", low=0, high=1),
+    Key("matryoshka.second", float, 1.0, "The same of 256 components, behind fewer.",
+        low=0, high=1),
     Key("search.limit", int, 10, "Passages shown.", low=1, high=100),
     Key("search.mode", str, "hybrid", "Which legs run.", choices=("hybrid", "lexical", "dense")),
     Key("search.profile", str, "default", "A set of ranking rules; see: memcli help ranking.",
@@ -179,6 +185,14 @@ KEYS: tuple[Key, ...] = (
         low=0),
     Key("compact.command", list, [], "A program that summarises, and its arguments.",
         user_only=True),
+    Key("compact.folder", str, "", "Folder of a model that summarises, for --summarizer onnx; see:"
+        " memcli help summaries.", user_only=True),
+    Key("compact.prompt", str, "summarize: ", "What the model reads before the lines; {text} stands"
+        " for them where more follows.", user_only=True),
+    Key("compact.reads", int, 512, "Most tokens that the model reads at once.",
+        low=16, high=32768, user_only=True),
+    Key("compact.writes", int, 128, "Most tokens that it writes of them.",
+        low=1, high=4096, user_only=True),
     Key("gate.least", float, 0.0, "A note has to be worth so much to be remembered; 0: anything.",
         low=0, high=1),
     Key("gating.novelty", float, 0.3, "Weight of how new a note is; the three sum to 1.",

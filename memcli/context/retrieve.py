@@ -221,7 +221,7 @@ def rank_all(
     authority: Authority,
     *,
     budget: int,
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
 ) -> tuple[list[ContextPart], int]:
     """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
 

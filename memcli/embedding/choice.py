@@ -10,6 +10,8 @@ from collections.abc import Callable
 from memcli.errors import Reason
 from memcli.record import Record
 
+WHOLE = ";cut=0"  # in a fingerprint: all components are kept, which earlier versions might not do
+
 
 class LocalModel(Record):
     """A folder with an ONNX model and its tokenizer."""
@@ -19,7 +21,6 @@ class LocalModel(Record):
     query_prefix: str = ""
     passage_prefix: str = ""
     max_tokens: int = 256  # special ones and the prefix included
-    matryoshka: int = 0  # first components that are kept, 0: all
 
 
 class Endpoint(Record):
@@ -34,7 +35,6 @@ class Endpoint(Record):
     query_prefix: str = ""
     passage_prefix: str = ""
     max_tokens: int = 512  # counted with the shipped vocabulary
-    matryoshka: int = 0
     timeout_seconds: float = 30.0
 
 

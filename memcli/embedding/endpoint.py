@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
+from memcli.embedding.choice import WHOLE
 from memcli.embedding.deadline import within
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
@@ -45,7 +46,7 @@ def endpoint_fingerprint(endpoint: Endpoint) -> str:
     model = endpoint.model.replace(";", ",")
     return (
         f"openai:{model};url={endpoint.url.rstrip('/')};dim={endpoint.dimension}"
-        f";cut={endpoint.matryoshka};pool=,l2"
+        f"{WHOLE};pool=,l2"
         f";prefix={endpoint.query_prefix!r},{endpoint.passage_prefix!r};max={endpoint.max_tokens}"
     )
 
@@ -79,7 +80,7 @@ class EndpointEncoder:
     @property
     def dimension(self) -> int:
         """Give the number of float32 components of a vector."""
-        return self._endpoint.matryoshka or self._endpoint.dimension
+        return self._endpoint.dimension
 
     @property
     def max_tokens(self) -> int:
@@ -211,7 +212,7 @@ class EndpointEncoder:
                 f"{self._endpoint.model} gives vectors of {len(row)} components, {told}",
                 hint=f"set openai.dimension = {len(row)}",
             )
-        packed = unit(row[: self._endpoint.matryoshka or wanted])
+        packed = unit(row)
         if packed is None:
             raise self._server.broken("holds an embedding without a direction")
         return packed
@@ -236,8 +237,6 @@ def _address(endpoint: Endpoint, server: Server) -> SplitResult:
     if endpoint.url and not endpoint.model:
         raise LegMissingError("openai.model is not set in your own configuration", hint=hint)
     where = server.address()
-    if endpoint.matryoshka > endpoint.dimension > 0:
-        raise LegMissingError("openai.matryoshka is larger than openai.dimension", hint=hint)
     return where
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.embedding.choice import WHOLE
 from memcli.embedding.cores import cores
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
@@ -92,7 +93,7 @@ def same_settings(local: LocalModel, fingerprint: str) -> bool:
 
 def _settings(local: LocalModel) -> str:
     return (
-        f";cut={local.matryoshka};pool={local.pooling},l2"
+        f"{WHOLE};pool={local.pooling},l2"
         f";prefix={local.query_prefix!r},{local.passage_prefix!r};max={local.max_tokens}"
     )
 
@@ -117,7 +118,7 @@ class LocalEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """Name the hashes of the files, cut, pooling, prefixes and maximum tokens."""
+        """Name the hashes of the files, pooling, prefixes and maximum tokens."""
         return self._fingerprint
 
     @property
@@ -188,13 +189,6 @@ class LocalEncoder:
             rows = rows.mean(axis=0)
         elif self._local.pooling == "cls":
             rows = rows[0]
-        kept = self._local.matryoshka
-        if kept > rows.size:
-            raise LegMissingError(
-                f"the model has {rows.size} dimensions, onnx.matryoshka = {kept} is more",
-                hint="set onnx.matryoshka = 0",
-            )
-        rows = rows[: kept or None]
         length = float(np.linalg.norm(rows))
         if not 0 < length < float("inf"):
             raise LegMissingError(

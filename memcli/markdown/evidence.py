@@ -22,6 +22,8 @@ from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
 BY_COMMAND = "command"  # the method of a program of the user's own
+BY_MODEL = "onnx"  # that of a local model
+WORDED = frozenset({BY_COMMAND, BY_MODEL})  # methods that say things in words of their own
 NOTHING = "…"  # a line that only leads to its lines
 ALSO = "also: "
 TITLE_CHARS = 200  # as much of a heading as may have been told
@@ -166,7 +168,7 @@ def _invented(
     lines = tuple(text.split("\n"))
     files = {place.path: file for _, place in places if (file := read(place.path))}
     headings = {heading for file in files.values() for heading in _headings(file, lineage)}
-    is_quoted = lineage.method != BY_COMMAND
+    is_quoted = lineage.method not in WORDED
     for line in lines[split(lines)[1] :]:
         if not line.strip():
             continue

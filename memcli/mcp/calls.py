@@ -50,7 +50,7 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     moment = memory.clock.now()
     day_first = memory.config("search.date_order") == "dmy"
     question = Question.read(
-        given["query"], moment.date(), day_first=day_first, hint="memory_search with words in query"
+        given["query"], moment, day_first=day_first, hint="memory_search with words in query"
     )
     dates = {name: given[name] for name in ("since", "until", "on") if given[name] is not None}
     bounds = bounds_of(dates, moment.date(), day_first=day_first)

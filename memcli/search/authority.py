@@ -53,7 +53,7 @@ class Authority(Record):
         return log(1 + self.uses.get(document, 0)) / log(1 + most) if most else None
 
     def omega(
-        self, age_days: int | None, authored: float | None, frequency: float | None = None
+        self, age_days: float | None, authored: float | None, frequency: float | None = None
     ) -> float:
         """Weigh a record of an age (None: undated) and an authored authority in [0, 1].
 

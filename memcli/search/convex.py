@@ -49,7 +49,7 @@ class Convex(Record):
         hits: Sequence[Hit],
         matched: Mapping[int, float],
         *,
-        age_days: Callable[[str], int],
+        age_days: Callable[[str], float],
     ) -> list[Hit]:
         """Score fused hits anew; which terms they hold says nothing here."""
         decays = {"session": self.decay_session, "user": self.decay_user}
@@ -59,7 +59,7 @@ class Convex(Record):
         for hit in hits:
             about = hit.about
             sim = hit.similarity(best_text)
-            age = max(0, age_days(about.document_date)) if about.document_date else 0
+            age = max(0.0, age_days(hit.written)) if hit.written else 0.0
             recency = exp(-decays.get(about.scope, self.decay_global) * age * SECONDS_A_DAY)
             scope = scopes.get(about.scope, self.scope_global)
             score = self.alpha * sim + self.beta * recency + self.gamma * scope

@@ -43,7 +43,7 @@ def search_expanded(
     options: SearchOptions,
     *,
     tokens: int,
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
 ) -> tuple[Answer, list[Expanded]]:
     """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.
 

@@ -19,7 +19,14 @@ from memcli.search.proximity import (
     is_of,
     spans_of,
 )
-from memcli.search.recall import RecallBounds, Recalled, part_tokens, reach_within, recall
+from memcli.search.recall import (
+    RecallBounds,
+    Recalled,
+    part_tokens,
+    reach_within,
+    recall,
+    with_moments,
+)
 
 if TYPE_CHECKING:
     from memcli.search.course import Observer
@@ -92,6 +99,8 @@ def gather(
     weights = leg_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     fused = _fused(found, weights, believed, repaired, options.fusion)
+    if options.formula is not None or options.decay_floor < 1.0:
+        fused = with_moments(snapshot, fused)
     heard = _heard(snapshot, query.text, options, fused)
     fused = heard.leaned(fused) if heard else fused
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
@@ -132,6 +141,9 @@ def _fused(
     fused = fuse(
         found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
     )
+    if found.tiers:
+        told = ", ".join(map(str, found.tiers))
+        fused = [hit.noted("tier", told) for hit in fused]
     if not repaired:
         return fused
     from memcli.search.repair import traced

@@ -40,11 +40,17 @@ class Hit(Record):
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine taken for the one that it lacks
+    moment: str = ""  # at which its document was written, where ages count and a time is told
 
     @property
     def about(self) -> About:
         """Give what is told of the chunk it stands in."""
         return self.candidate.about
+
+    @property
+    def written(self) -> str | None:
+        """Give the ISO date of its document, with a time of day where ages are counted by it."""
+        return self.moment or self.about.document_date
 
     @property
     def held(self) -> float:
@@ -131,6 +137,12 @@ class Hit(Record):
         """Give the hit a new score and say why in the trace."""
         step = Step(stage, score, tuple(inputs.items()))
         return self._replace(score=score, trace=(*self.trace, step))
+
+    def noted(self, name: str, value: float | str) -> Hit:
+        """Give the hit with a further input of the last step of its trace."""
+        *before, last = self.trace
+        step = last._replace(inputs=(*last.inputs, (name, value)))
+        return self._replace(trace=(*before, step))
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:

@@ -52,7 +52,7 @@ def search_each(
     dates: Sequence[DateSpan],
     options: SearchOptions,
     *,
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> list[Answer]:
     """Answer a query from each lot, to be `joined` with the same options.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
             hits: Sequence[Hit],
             matched: Mapping[int, float],
             *,
-            age_days: Callable[[str], int],
+            age_days: Callable[[str], float],
         ) -> list[Hit]:
             """Give the hits by their new scores; `matched` is that of `Recalled`."""
             ...

@@ -93,7 +93,7 @@ def search(
     options: SearchOptions,
     *,
     embed_query: Callable[[str], Vector],
-    age_days: Callable[[str], int],
+    age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` is told what each stage left."""
@@ -114,7 +114,7 @@ def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
 
 
 def _rank(
-    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int], observe: Observer
+    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float], observe: Observer
 ) -> Answer:
     """Make an answer of what the index gave; pure."""
     passages, reranked, unread = _passages(gathered, options, observe)
@@ -240,7 +240,7 @@ def _passages(
 
 
 def _scoring(
-    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], int]
+    gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[Step]:
     """List the stages that score passages before their age counts."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
@@ -259,7 +259,9 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str, age_days: Callable[[str], int]) -> list[Step]:
+def _ordering(
+    options: SearchOptions, question: str, age_days: Callable[[str], float]
+) -> list[Step]:
     """List the stages that set the order of passages whose confidence is known."""
     fade = partial(
         apply_decay,

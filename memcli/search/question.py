@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse
-from memcli.workspace.dating import age_days
+from memcli.workspace.dating import age_days, day_of, exact_age
 
 if TYPE_CHECKING:
     from memcli.search.dates import DateSpan
@@ -34,22 +34,26 @@ class Question(Record):
     today: date
     dates: tuple[DateSpan, ...]
     query: ParsedQuery
+    moment: datetime | None = None  # when it is asked, where that is known
 
     @classmethod
     def read(
         cls,
         text: str,
-        today: date,
+        asked: date,
         *,
         day_first: bool = False,
         hint: str = 'memcli search "some words"',
     ) -> Question:
-        """Read a question; words that name a day count as stop words of the query.
+        """Read a question that is asked on a day, or at a moment.
+
+        Words that name a day count as stop words of the query.
 
         `day_first` is that of `dates.find_dates`.
 
         UsageError, with the next command as its hint, where it holds no letter and no digit.
         """
+        today = day_of(asked)
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
@@ -61,15 +65,23 @@ class Question(Record):
                 query = query.beside_dates()
         if query.is_empty:
             raise UsageError("the query contains nothing to search for", hint=hint)
-        return cls(text, today, dates, query)
+        # A receipt tells it to the second.
+        moment = asked.replace(microsecond=0) if isinstance(asked, datetime) else None
+        return cls(text, today, dates, query, moment)
 
     @property
     def words(self) -> list[str]:
         """Give the words that are looked for, as they were typed."""
         return [term.text for term in self.query.sought]
 
-    def age_days(self, day: str) -> int:
-        """Count the calendar days from an ISO date to the day of the question."""
+    def age_days(self, written: str) -> float:
+        """Count the days from an ISO date, or moment, to the question.
+
+        They are whole calendar days unless both have a time of day.
+        """
+        day, _, time = written.partition("T")
+        if time and self.moment:
+            return exact_age(written, self.moment)
         return age_days(day, self.today.isoformat())
 
 

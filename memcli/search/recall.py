@@ -21,6 +21,7 @@ from memcli.store.records import Legs, Near, Reach
 from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted, memory_path
 
 if TYPE_CHECKING:
+    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.store.port import Snapshot
 
@@ -53,6 +54,7 @@ class Recalled(Record):
     common: tuple[str, ...]  # terms by which alone something might have been found, and was not
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
+    tiers: tuple[int, ...] = ()  # first components by which the nearest texts were found
 
 
 def recall(
@@ -93,7 +95,7 @@ def recall(
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
-    found, apart = _union(snapshot, sought, wide)
+    found, apart, tiers = _union(snapshot, sought, wide)
     absent = _absent(snapshot, query.phrases) if lexical or demanded else ()
     # A phrase is asked for to the letter: what is merely near to it is a guess.
     is_guess = bool(absent) and len(absent) == len(query.sought)
@@ -101,7 +103,7 @@ def recall(
     has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
     qualities = snapshot.confidences() if has_summary else {}
     if not candidates or not (lexical or demanded):
-        return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities)
+        return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities, tiers)
     last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
     if not last or last[0] < greatest_share(wanted.also, total):
         left_out += [term.text for term in query.sought if term.sought in named]
@@ -111,7 +113,7 @@ def recall(
     if demanded:
         terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
         covered = covered._replace(terms=tuple(terms))
-    told = covered._replace(common=tuple(left_out), qualities=qualities)
+    told = covered._replace(common=tuple(left_out), qualities=qualities, tiers=tiers)
     return told._replace(absent=absent, apart=apart)
 
 
@@ -161,10 +163,11 @@ class Sought(Record):
 
 def _union(
     snapshot: Snapshot, sought: Sought, bounds: RecallBounds
-) -> tuple[list[Candidate], tuple[str, ...]]:
+) -> tuple[list[Candidate], tuple[str, ...], tuple[int, ...]]:
     """Join what each leg finds, and chunks of the days that are named.
 
-    Beside them the phrases that had to be there and are nowhere together.
+    Beside them the phrases that had to be there and are nowhere together, and the tiers that
+    answered for meaning.
     """
     limit, reach = bounds.universe, bounds.reach
     lexical = snapshot.lexical(sought.wanted, limit, reach)
@@ -192,7 +195,7 @@ def _union(
             ids, Legs(sought.wanted, lexical, sought.vector, nearest)
         )
     ]
-    return found, apart
+    return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))
 
 
 def _with_phrases(
@@ -304,3 +307,19 @@ def _exact(term: QueryTerm) -> str:
     # C++ and C# are indexed as the letter c, which says nothing.
     is_exact = term.kind == "phrase" or sum(map(str.isalnum, term.text)) > 1
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
+
+
+def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
+    """Tell hits when their documents were written, where their front matter has a time of day."""
+    import json
+
+    from memcli.workspace.dating import written_at
+
+    dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}
+    linking = snapshot.links([chunk for chunk, day in dated.items() if day])
+    told = {
+        chunk: written_at(json.loads(found.front_matter), dated[chunk] or "")
+        for chunk, found in linking.items()
+        if ":" in found.front_matter
+    }
+    return [hit._replace(moment=told.get(hit.about.chunk_id, "")) for hit in hits]

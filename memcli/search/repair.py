@@ -115,12 +115,8 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
 
 def traced(hits: Sequence[Hit], made: Sequence[Repair]) -> list[Hit]:
     """Note in the last step of the traces what was looked for."""
-    told = ("repaired", ", ".join(f"{each.searched} for {each.typed}" for each in made))
-    return [
-        hit._replace(trace=(*before, last._replace(inputs=(*last.inputs, told))))
-        for hit in hits
-        for *before, last in [hit.trace]
-    ]
+    told = ", ".join(f"{each.searched} for {each.typed}" for each in made)
+    return [hit.noted("repaired", told) for hit in hits]
 
 
 def _terms(made: Repair) -> list[QueryTerm]:

@@ -48,7 +48,7 @@ class TwoPass(Record):
         hits: Sequence[Hit],
         matched: Mapping[int, float],
         *,
-        age_days: Callable[[str], int],
+        age_days: Callable[[str], float],
     ) -> list[Hit]:
         """Choose and score; `matched` gives M by chunk id."""
         best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
@@ -56,9 +56,8 @@ class TwoPass(Record):
         for hit in self._first_pass(hits):
             candidate = hit.candidate
             sim = hit.similarity(best_text)
-            date = candidate.about.document_date
             used = self.authority.frequency_of(hit.about.document)
-            age = age_days(date) if date else None
+            age = age_days(hit.written) if hit.written else None
             omega = self.authority.omega(age, candidate.authority, used)
             share = matched.get(candidate.about.chunk_id, 0.0)
             score = omega * sim * (1.0 + self.kappa * share) / (1.0 + self.kappa)

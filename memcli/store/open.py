@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import FLAG_ORIGIN, Config, folder_of
@@ -12,6 +12,7 @@ from memcli.errors import ConfigError
 
 if TYPE_CHECKING:
     from memcli.store.port import Crowd, Store
+    from memcli.store.tiers import Tier
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
@@ -20,13 +21,23 @@ def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], 
     A folder that is attached to a shared store has it there, unless a file is named, or what is
     searched is put together for this once.
     """
-    local = store_at(store_path(config, environ), now_ns)
+    local = store_at(store_path(config, environ), now_ns, _tiers(config))
     is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
     if config("store.url") and is_usual:
         from memcli.store.shared import shared_store
 
         return shared_store(config, environ, local, lambda p: store_at(p, now_ns), now_ns) or local
     return local
+
+
+def _tiers(config: Config) -> Sequence[Tier]:
+    """Read the tiers of the encoder, if it has any; most have none."""
+    cut = config.values.get(f"{config('embedding.encoder')}.matryoshka")
+    if cut is None or not cut.value:
+        return ()
+    from memcli.store.tiers import tiers_of
+
+    return tiers_of(config)
 
 
 def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
@@ -45,11 +56,11 @@ def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int
     return crowd(config, tenant, local, lambda p: store_at(p, now_ns), now_ns)
 
 
-def store_at(path: str, now_ns: Callable[[], int]) -> Store:
-    """Open the store in a file."""
+def store_at(path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = ()) -> Store:
+    """Open the store in a file, which is searched by these tiers first."""
     from memcli.store.sqlite.store import SqliteStore
 
-    return SqliteStore(path, now_ns)
+    return SqliteStore(path, now_ns, tiers)
 
 
 def store_path(config: Config, environ: Mapping[str, str]) -> str:

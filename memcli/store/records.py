@@ -62,6 +62,7 @@ class Near(Record):
     hash: bytes
     cosine: float
     chunk_ids: tuple[int, ...]  # by source, path and place
+    tier: int = 0  # first components by which it was found; 0: all
 
 
 class Legs(Record):

@@ -45,6 +45,8 @@ _HEADING = (
     rf"{_SPAN_YEAR}-(?P<month>[0-9]{{2}}){_APART}",
     rf"{_SPAN_YEAR}-[Ww](?P<week>[0-9]{{2}}){_APART}",
 )
+_ZONE = r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
+_TIME = rf"(?<![0-9:])(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?{_ZONE}?(?![0-9:])"
 # What may stand before a date in a heading: brackets and emphasis.
 _OPENERS = "[(*_`~ \t"
 
@@ -102,6 +104,33 @@ def heading_days(text: str) -> Stretch | None:
 def age_days(day: str, today: str) -> int:
     """Count whole calendar days from `day` to `today`; negative in the future."""
     return (date.fromisoformat(today) - date.fromisoformat(day)).days
+
+
+def day_of(moment: date) -> date:
+    """Give the day of a moment, which may be one already."""
+    return moment.date() if isinstance(moment, datetime) else moment
+
+
+def written_at(metadata: Mapping[str, Any], day: str) -> str:
+    """Give the ISO moment at which a document of a day was written; "" where no time is told.
+
+    It stands behind the day, in the value of `date` or else of another key.
+    """
+    for key in sorted(metadata, key=lambda key: key != "date"):
+        value = metadata[key]
+        if isinstance(value, str) and value_days(value) == (day, day):
+            told = re.search(_TIME, value.strip()[:64])
+            if told:
+                return f"{day}T{told[0]}"
+    return ""
+
+
+def exact_age(moment: str, now: datetime) -> float:
+    """Count the days from an ISO moment to another; one without a zone is in that of the other."""
+    then = datetime.fromisoformat(moment)
+    if then.tzinfo is None or now.tzinfo is None:
+        then, now = then.replace(tzinfo=None), now.replace(tzinfo=None)
+    return (now - then).total_seconds() / 86_400
 
 
 def _read_start(forms: Iterable[str], text: str) -> Stretch | None:

@@ -374,7 +374,7 @@ def recall(index: str, questions: str) -> None:
     for text in asked:
         query = encoder.encode_query(text)
         exact = np.sort(matrix @ np.frombuffer(query, "<f4"))[::-1]
-        near = vectors.nearest(
+        _, near = vectors.nearest(
             connection, table, coarse.Asked(fingerprint, query, 200), has_vec=True
         )
         for k, shares in found.items():

@@ -16,6 +16,7 @@ from memcli.cli.main import run
 from memcli.config.keys import KEYS
 from memcli.errors import BusyError
 from memcli.store.port import Store
+from memcli.store.sqlite import vectors
 from tests.embedding.loopback import (
     DIMENSION,
     MODEL,
@@ -342,6 +343,28 @@ def test_a_switch_keeps_the_old_vectors_until_the_new_ones_are_whole(
     desk.use(server)
     assert desk.index()["embedded"] == 10
     assert desk.dense() == {"ran": True, "embedded": 42, "total": 42}
+
+
+def test_another_cut_embeds_nothing_and_the_trace_names_the_tier_that_answers(
+    desk: Desk, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "SCANNED_BYTES", 0)  # so that few texts have codes
+    desk.use(server)
+    assert desk.index()["embedded"] == 2
+
+    def tier() -> str | None:
+        found = json.loads(desk.run("search", "pool", "--json", "--explain")[0])
+        step: dict[str, str] = found["results"][0]["trace"][0]
+        return step.get("tier")
+
+    assert tier() is None
+    thresholds = ((8, 0.1, "8"), (8, 1, None), (16, 0.1, None), (8, 0.1, "8"), (0, 0.1, None))
+    for cut, first, told in thresholds:
+        desk.use(server, f"matryoshka = {cut}\n[matryoshka]\nfirst = {first}")
+        before = len(server.batches)
+        assert desk.index()["embedded"] == 0
+        assert len(server.batches) == before
+        assert tier() == told
 
 
 def test_status_tells_what_an_endpoint_lacks(desk: Desk, server: Loopback) -> None:

@@ -78,14 +78,6 @@ def test_prefixes_and_the_key_are_sent() -> None:
     assert KEY not in repr(endpoint) + encoder.fingerprint
 
 
-def test_matryoshka_keeps_the_first_components_at_unit_length() -> None:
-    with loopback() as server:
-        encoder = EndpointEncoder(server.endpoint(matryoshka=4))
-        text = TEXTS[0]
-        assert encoder.encode([text]) == [unit(numbers(text)[:4])]
-        assert encoder.dimension == 4
-
-
 def test_a_refused_key_is_named_by_its_variable_and_never_shown() -> None:
     said = Reply(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
     with loopback(lambda *_: said) as server:
@@ -344,7 +336,6 @@ def test_an_address_that_cannot_be_sent_to(url: str) -> None:
         (Endpoint(url="file:///etc/passwd", model="m"), "must begin with"),
         (Endpoint(url="http://h:port", model="m"), "no address"),
         (Endpoint(url=f"http://me:{KEY}@h", model="m"), "holds a name or a password"),
-        (Endpoint(url="http://h", model="m", dimension=4, matryoshka=5), "larger than"),
     ],
 )
 def test_settings_that_cannot_work_are_named(endpoint: Endpoint, told: str) -> None:
@@ -361,7 +352,7 @@ def test_the_fingerprint_tells_apart_whatever_changes_vectors() -> None:
     others = [
         plain._replace(url="http://g/v1"), plain._replace(model="n"), plain._replace(dimension=5),
         plain._replace(query_prefix="q"), plain._replace(passage_prefix="q"),
-        plain._replace(matryoshka=2), plain._replace(max_tokens=99),
+        plain._replace(max_tokens=99),
     ]  # fmt: skip
     same = [plain._replace(timeout_seconds=1), plain._replace(key_variable="K")]
     found = [

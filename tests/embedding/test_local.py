@@ -122,14 +122,6 @@ def test_a_model_may_pool_itself(folder: Path) -> None:
     assert floats(encoder.encode(["fox pool"])[0]) == unit(4, 4, 4)
 
 
-def test_matryoshka_keeps_the_first_components_at_unit_length(folder: Path) -> None:
-    encoder = LocalEncoder(local(folder, matryoshka=2))
-    assert encoder.dimension == 2
-    assert floats(encoder.encode(["fox pool"])[0]) == unit(7, 4)
-    with pytest.raises(LegMissingError, match="has 3 dimensions"):
-        LocalEncoder(local(folder, matryoshka=4))
-
-
 def test_a_longer_text_is_refused_alone_and_embedded_in_pieces(folder: Path) -> None:
     model, text = local(folder, max_tokens=16), "fox " * 13 + "pool pool"
     with pytest.raises(ValueError, match="text 0 has 17 tokens, the model takes 16"):
@@ -156,9 +148,8 @@ def test_the_fingerprint_follows_bytes_and_settings(folder: Path, tmp_path: Path
     assert first == LocalEncoder(local(folder)).fingerprint
     changes: list[dict[str, Any]] = [
         {"pooling": "cls"}, {"query_prefix": "q"}, {"passage_prefix": "q"}, {"max_tokens": 99},
-        {"matryoshka": 2},
     ]  # fmt: skip
-    assert len({first, *(found(**change) for change in changes)}) == 6
+    assert len({first, *(found(**change) for change in changes)}) == 5
     tokenizer = folder / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
     second = found()

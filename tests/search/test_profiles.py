@@ -238,3 +238,41 @@ def test_the_legs_of_classic_count_chunks(tmp_path: Path) -> None:
     assert run("search", *asked, "--receipt", str(receipt), "--sync").returncode == 0
     legs = json.loads(receipt.read_text())["legs"]
     assert [legs[leg]["found"] for leg in ("lexical", "dense")] == [8, 8]
+
+
+def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> None:
+    """Of logs of 08:00 and 20:00 e^(-1e-4 * 46800) and e^(-1e-4 * 3600) is left at 21:00.
+
+    One without a time counts whole days, and so do all where the question has none. In classic
+    one hour of a half-life of 30 days is gone, 2^(-1/720).
+    """
+    for name, time in (("early", "T08:00"), ("late", "T20:00"), ("whole", "")):
+        text = f"---\ndate: 2026-02-20{time}\n---\n# {name}\n\nThe pool ran dry {name}.\n"
+        write(tmp_path, f"memory/{name}.md", text)
+
+    def told(profile: str, now: str, step: str, name: str) -> dict[str, float]:
+        flags = ["--profile", profile, "--now", now, "--mode", "lexical", "--explain", "--json"]
+        found = json.loads(run("search", "pool", "-w", str(tmp_path), *flags).stdout)
+        return {
+            Path(each["path"]).stem: value
+            for each in found["results"]
+            for at in each["trace"]
+            if at["stage"] == step and (value := at.get(name)) is not None
+        }
+
+    at = told("convex", "2026-02-20T21:00", "score", "recency")
+    assert at == pytest.approx({"early": math.exp(-4.68), "late": math.exp(-0.36), "whole": 1.0})
+    assert told("convex", "2026-02-20", "score", "recency") == dict.fromkeys(at, 1.0)
+    faded = told("classic", "2026-02-20T21:00", "decay", "factor")
+    assert faded["late"] == pytest.approx(2 ** (-1 / 720))
+    assert faded["whole"] == 1.0
+
+
+@pytest.mark.parametrize("now", ["2026-02-20", "2026-02-20T21:00", "2026-02-20T21:00+02:00"])
+def test_a_receipt_repeats_ages_of_hours(tmp_path: Path, now: str) -> None:
+    text = "---\ndate: 2026-02-20T08:00Z\n---\n# early\n\nThe pool ran dry.\n"
+    write(tmp_path, "memory/early.md", text)
+    asked = ["pool", "-w", str(tmp_path), "--profile", "convex", "--now", now]
+    receipt = str(tmp_path / "receipt.json")
+    assert run("search", *asked, "--receipt", receipt).returncode == 0
+    assert run("bench", "replay", receipt, "-w", str(tmp_path)).returncode == 0

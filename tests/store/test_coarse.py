@@ -99,7 +99,7 @@ def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[st
     shared = 0
     for at in range(0, len(matrix), 1000):
         exact = matrix @ matrix[at]
-        found = nearest(
+        _, found = nearest(
             connection, table, Asked(FINGERPRINT, matrix[at].tobytes(), 10), has_vec=True
         )
         rows_found = [place[hash_] for hash_, _ in found]
@@ -119,7 +119,7 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
     ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
     only = "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE d.path = ?"
     query = matrix[5]  # its nearest neighbours are all in the other document
-    found = nearest(
+    _, found = nearest(
         connection, table, Asked(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])), has_vec=True
     )
     connection.close()
@@ -156,7 +156,7 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
         assert path in matrix._kept
         for query, found in zip(queries, kept, strict=True):
             asked = Asked(FINGERPRINT, query, limit)
-            of_file = nearest(reader._connection, table, asked, has_vec=True)
+            _, of_file = nearest(reader._connection, table, asked, has_vec=True)
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()
@@ -227,7 +227,7 @@ def test_without_numpy_or_room_the_codes_of_the_file_are_asked(
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert matrix.nearest(connection, table, "a state", b"\0" * 32, 10) is None
     asked = Asked(FINGERPRINT, made[7].tobytes(), 1, state="a state")
-    assert nearest(connection, table, asked, has_vec=True)[0][0] == hashes("b", 8)[7]
+    assert nearest(connection, table, asked, has_vec=True)[1][0][0] == hashes("b", 8)[7]
     connection.close()
 
 
@@ -266,15 +266,16 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:
     """Search a table of codes, and the vectors without one, that were filled in an order."""
     connection = open_migrated(path).connection
-    tables = [create_table(connection, 0, DIMENSION), None]
+    create_table(connection, "codes_0", DIMENSION)
     fill_cache(connection, ((FINGERPRINT, hash_, packed(made[hash_]), None) for hash_ in order))
     found = []
-    for table in tables:
+    for table in ("codes_0", None):
         connection.execute("DELETE FROM slots")
-        refresh_slots(connection, table, FINGERPRINT, gone=(), living=order, now=0)
+        tables = {table: DIMENSION} if table else {}
+        refresh_slots(connection, tables, FINGERPRINT, gone=(), living=order, now=0)
         for query in [*made.values()][::500]:
             for limit in (1, 7, 60, 300):
-                near = nearest(connection, table, Asked(FINGERPRINT, query, limit), has_vec=True)
+                _, near = nearest(connection, table, Asked(FINGERPRINT, query, limit), has_vec=True)
                 assert limit <= len(near)
                 found.append(sorted(near))
     connection.close()

@@ -153,7 +153,8 @@ def test_what_is_kept_does_not_grow_without_end(
 
 def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
     connection = connect(str(tmp_path / "index.sqlite"), write=True).connection
-    table = create_table(connection, 1, 128)
+    table = "codes_1"
+    create_table(connection, table, 128)
     random = np.random.default_rng(5)
     codes = [random.integers(0, 256, 32, dtype="u1").tobytes() for _ in range(300)]
     for slot, code in enumerate(codes, start=1):

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.types import DATE_KEYS, named_days
-from memcli.workspace.dating import age_days, document_days, heading_days, path_days, value_days
+from memcli.workspace.dating import (
+    age_days,
+    day_of,
+    document_days,
+    exact_age,
+    heading_days,
+    path_days,
+    value_days,
+    written_at,
+)
 
 DAYS = st.dates()
 SPAN_DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2099, 12, 31))
@@ -303,3 +312,40 @@ def test_long_input_is_linear() -> None:
     assert heading_days("[" * 1_000_000) is None
     assert value_days("9" * 1_000_000) is None
     assert value_days(10**5000) is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        ({"date": "2026-02-10T14:30:05+02:00"}, "2026-02-10T14:30:05+02:00"),
+        ({"date": "2026-02-10 14:30"}, "2026-02-10T14:30"),
+        ({"date": "2026/02/10 (Tue) 23:40"}, "2026-02-10T23:40"),
+        ({"updated": "2026-02-10T09:00Z", "date": "2026-02-10T08:00Z"}, "2026-02-10T08:00Z"),
+        ({"date": "2026-02-10", "updated": "2026-02-10T09:00Z"}, "2026-02-10T09:00Z"),
+        ({"date": "2026-02-10"}, ""),
+        ({"date": "2026-02-11T14:30"}, ""),  # of another day
+        ({"date": "2026-02-10 25:00"}, ""),
+        ({"date": "2026-02-10 1:2:3:44:55"}, ""),
+        ({"title": "At 14:30"}, ""),
+    ],
+)
+def test_a_moment_is_a_day_with_the_time_behind_it(metadata: dict[str, str], told: str) -> None:
+    assert written_at(metadata, "2026-02-10") == told
+
+
+@pytest.mark.parametrize(
+    ("moment", "days"),
+    [
+        ("2026-02-10T06:00", 1.25),
+        ("2026-02-11T12:00:00+02:00", 1 / 12),
+        ("2026-02-11T18:00", -0.25),
+    ],
+)
+def test_an_exact_age_counts_the_time_of_day(moment: str, days: float) -> None:
+    now = dt.datetime.fromisoformat("2026-02-11T12:00+00:00")
+    assert exact_age(moment, now) == pytest.approx(days)
+
+
+def test_the_day_of_a_moment_is_its_own() -> None:
+    day = dt.date(2026, 2, 10)
+    assert day_of(dt.datetime(2026, 2, 10, 23, 59)) == day_of(day) == day

@@ -59,7 +59,7 @@ def command(
         int, typer.Option(metavar="LEVEL", help="2 also makes summaries of summaries.")
     ] = 1,
     summarizer: Annotated[
-        str, typer.Option(metavar="HOW", help="extractive, or command: your own program.")
+        str, typer.Option(metavar="HOW", help="extractive, command: your own program, or onnx.")
     ] = "extractive",
     as_json: options.Json = False,
     workspace: options.Workspace = None,
@@ -106,8 +106,7 @@ def run(wanted: CompactWish, skin: Skin) -> int:
     from memcli.api.compact import apply_compaction, plan_compaction
 
     do = apply_compaction if wanted.action == "apply" else plan_compaction
-    by_command = wanted.summarizer == "command"
-    made = do(skin.memory, now=skin.now, depth=wanted.depth, by_command=by_command)
+    made = do(skin.memory, now=skin.now, depth=wanted.depth, summarizer=wanted.summarizer)
     _warn(made, skin)
     is_written = wanted.action == "apply"
     kept = _kept(skin, silent=wanted.as_json) if is_written and made.plan.drafts else None
@@ -239,7 +238,7 @@ def _tell(
             f"  {lineage.source_tokens} ->"
             f" {lineage.summary_tokens} tokens  {draft.items} records"
             f"  {terminal.safe_line(lineage.method)}"
-            f"{'' if draft.mode in ('normal', 'command') else ', ' + draft.mode}"
+            f"{'' if draft.mode in ('normal', lineage.method) else ', ' + draft.mode}"
             f"  confidence {lineage.confidence:.2f}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"

@@ -89,7 +89,7 @@ def command(
     wanted = check_shares(wanted_of(skin.config))
     text = " ".join(query or ())
     with first_index(skin):
-        found = context_of(skin.memory, text, skin.today, wanted, sync=wanted_sync)
+        found = context_of(skin.memory, text, skin.asked, wanted, sync=wanted_sync)
     if receipt is not None:
         from memcli.cli import search_receipt
 

@@ -14,17 +14,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
 
 import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store import fixed
 from memcli.store.sqlite.distances import distances_of
 from memcli.store.sqlite.driver import rows
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from memcli.store.tiers import Scored, Tier
 
 PREFIX = "codes_"
 MOST_BITS = 8192  # of a vec0 column
@@ -51,6 +55,7 @@ class Asked(Record):
     state: str = ""  # of a large index, where the process goes on asking about it
     # Lists the slots of the nearest codes of a table: connection, table, code, how many.
     kept: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
+    tiers: Sequence[Tier] = ()  # that are searched first, each of which has its codes
 
 
 def is_coarse(table: str) -> bool:
@@ -86,24 +91,68 @@ def encoded(vector: str, dimension: int, *, mirrored_at: float | None = None) ->
     return f"vec_bit(CAST({' || '.join(planes)} AS BLOB))"
 
 
+def stored(components: int, dimension: int) -> str:
+    """Give the SQL of the code of the first components of ?1, a vector as `mirrored` gives it."""
+    if components == dimension:
+        return encoded("?1", dimension, mirrored_at=fixed.OFFSET)
+    zero = array("f", [fixed.OFFSET]) * components
+    head = f"vec_sub(x'{zero.tobytes().hex()}', substr(?1, 1, {4 * components}))"
+    return encoded(f"vec_normalize({head})", components)
+
+
+def tier_table(table: str, components: int) -> str:
+    """Name the table of the codes of the first components, beside that of whole vectors."""
+    return f"{PREFIX}{components}_{table.removeprefix(PREFIX)}"
+
+
 def _thresholds(dimension: int) -> tuple[float, ...]:
     """Use as many planes as fit."""
     return (-THRESHOLD, THRESHOLD) if 2 * dimension <= MOST_BITS else (0.0,)
 
 
-def nearest(connection: apsw.Connection, table: str, asked: Asked) -> Sequence[tuple[bytes, float]]:
+def nearest(
+    connection: apsw.Connection, table: str, asked: Asked
+) -> tuple[int, Sequence[tuple[bytes, float]]]:
     """List the (hash, L2 distance) of nearly the nearest, and what ties with the last.
 
     What is asked is asked within slots. Codes of one distance are all rescored or none, so that
-    the answer does not depend on which of them lie in the table first.
+    the answer does not depend on which of them lie in the table first. Before the list stands by
+    how many first components it was found, 0 for all of them.
     """
+    if asked.tiers:
+        from memcli.store.tiers import first_sure
+
+        sure = first_sure(asked.tiers, partial(_by_head, connection, table, asked))
+        if sure is not None:
+            return sure
+    return 0, _by_all(connection, table, asked)
+
+
+def _by_head(connection: apsw.Connection, table: str, asked: Asked, tier: Tier) -> Scored:
+    """Search by the first components alone, and score what is found by all of them."""
+    from memcli.store.tiers import Scored, head_cosine, head_of
+
+    head = head_of(asked.vector, tier.components)
+    code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
+    wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
+    of_tier = tier_table(table, tier.components)
+    found = _read(connection, asked, _found(connection, of_tier, asked, code=code, wanted=wanted))
+    heads = [vector[: fixed.BYTES * tier.components] for _, vector in found]
+    apart = distances_of(connection, head, heads, has_vec=True)
+    lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
+    best = max(map(head_cosine, apart, lengths), default=0.0)
+    return Scored(best, with_ties(_rescored(connection, asked, found), asked.limit))
+
+
+def _by_all(connection: apsw.Connection, table: str, asked: Asked) -> Sequence[tuple[bytes, float]]:
+    """Search by whole vectors."""
     dimension = len(asked.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (asked.vector,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
     slots = _kept(connection, table, asked, code=code, wanted=wanted)
     if slots is None:
         slots = _found(connection, table, asked, code=code, wanted=wanted)
-    return with_ties(_rescored(connection, asked, slots), asked.limit)
+    return with_ties(_rescored(connection, asked, _read(connection, asked, slots)), asked.limit)
 
 
 def _kept(
@@ -165,17 +214,21 @@ def _coded(
     return [(slot, distance) for slot, distance in found]
 
 
-def _rescored(
-    connection: apsw.Connection, asked: Asked, slots: Sequence[int]
-) -> list[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of some slots, best first."""
-    found = rows(
+def _read(connection: apsw.Connection, asked: Asked, slots: Sequence[int]) -> list[tuple[Any, ...]]:
+    """List the (hash, packed vector) of some slots."""
+    return rows(
         connection,
         "SELECT s.hash, v.vector FROM slots s CROSS JOIN vectors v ON v.hash = s.hash"
         " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
         f" WHERE s.id IN ({','.join('?' * len(slots))})",
         (asked.fingerprint, *slots),
     )
+
+
+def _rescored(
+    connection: apsw.Connection, asked: Asked, found: Sequence[tuple[Any, ...]]
+) -> list[tuple[bytes, float]]:
+    """List the (hash, L2 distance) of what `_read` gave, best first."""
     distances = distances_of(
         connection, asked.vector, [vector for _, vector in found], has_vec=True
     )

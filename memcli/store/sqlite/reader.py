@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.kept import KeptState
+    from memcli.store.tiers import Tier
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
@@ -65,12 +66,12 @@ _DAYS = (
 class Reader:
     """An open index that cannot change it; a `port.Snapshot` while `snapshot` holds."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
         """Open the index; IndexMissingError where there is none."""
         if not os.path.exists(path):
             raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
         opened = connect(path, write=False)
-        self.path = path
+        self.path, self._tiers = path, tiers
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = os.stat(path)
@@ -278,7 +279,8 @@ class Reader:
         fingerprint = facts.fingerprint
         if vector is None or fingerprint is None:
             return list
-        asked = coarse.Asked(fingerprint, vector, limit, select_chunks(reach))
+        tiers = self._clean_tiers(table)
+        asked = coarse.Asked(fingerprint, vector, limit, select_chunks(reach), tiers=tiers)
 
         def ask(connection: Any, state: str = "") -> vectors.Nearest:  # noqa: ANN401
             of_it = asked._replace(state=state)
@@ -301,9 +303,9 @@ class Reader:
             found = aside.result() if aside else None
             with understood(self.path):
                 found = ask(self._connection) if found is None else found
-                owners = vectors.owners(self._connection, [hash_ for hash_, _ in found], reach)
-            cosines = dict(found)
-            placed = [Near(hash_, cosines[hash_], chunks) for hash_, chunks in owners.items()]
+                tier, cosines = found[0], dict(found[1])
+                owners = vectors.owners(self._connection, [*cosines], reach)
+            placed = [Near(hash_, cosines[hash_], ids, tier) for hash_, ids in owners.items()]
             return sorted(placed, key=lambda text: -text.cosine)[:limit]
 
         return near
@@ -468,6 +470,14 @@ class Reader:
         with understood(self.path):
             behind = self.vec_problem or documents.meta(self._connection, "vec_behind") == "1"
             return None if behind else documents.meta(self._connection, "vec_table")
+
+    def _clean_tiers(self, table: str | None) -> Sequence[Tier]:
+        """List the tiers whose codes stand beside a table of codes."""
+        if not self._tiers or table is None or not coarse.is_coarse(table):
+            return ()
+        with understood(self.path):
+            held = vectors.tiers_beside(self._connection, table)
+        return [tier for tier in self._tiers if tier.components in held]
 
     def _scores(self, chunk_ids: Sequence[int], legs: Legs) -> dict[int, float]:
         """Give the BM25 of chunks; what the leg has found it has scored."""

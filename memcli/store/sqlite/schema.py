@@ -196,8 +196,9 @@ def _v13(connection: apsw.Connection) -> None:
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
 SHAPE = "388343875d3ac234e85192bcf187880a"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
-_OWN_TABLES = rf"{_VEC_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
-_VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC_TABLE} USING vec0\([^()]+\)"
+_VEC0_TABLE = rf"(?:{_VEC_TABLE}|codes_[0-9]{{1,5}}_[0-9]{{1,9}})"  # that of a tier names both
+_OWN_TABLES = rf"{_VEC0_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
+_VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC0_TABLE} USING vec0\([^()]+\)"
 # Values of `meta` that are more than text to SQL and to readers.
 _META = {
     "vec_table": _VEC_TABLE,
@@ -252,7 +253,7 @@ def shape(connection: apsw.Connection) -> str:
 def _shape_of(listed: tuple[tuple[Any, ...], ...]) -> str:
     found = []
     for kind, name, table, sql in listed:
-        of_vec0 = re.fullmatch(_VEC_TABLE, name) and re.fullmatch(_VEC_SQL, sql or "")
+        of_vec0 = re.fullmatch(_VEC0_TABLE, name) and re.fullmatch(_VEC_SQL, sql or "")
         of_others = re.fullmatch(_OWN_TABLES, table)
         if not (kind in ("table", "index") and (of_vec0 or of_others)):
             found.append((kind, name, table, sql))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from memcli.checking import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Sleep, Watch
     from memcli.store.run_records import Described, Owner, WatchRecord
     from memcli.store.sqlite.writer import Writer
+    from memcli.store.tiers import Tier
 
 WAL_SUFFIX = "-wal"
 
@@ -26,9 +27,9 @@ WAL_SUFFIX = "-wal"
 class SqliteStore:
     """The index at a path; nothing is opened before it is needed."""
 
-    def __init__(self, path: str, now_ns: Callable[[], int]) -> None:
-        """Take the path and the clock, which gives nanoseconds since 1970."""
-        self.path, self._now_ns = path, now_ns
+    def __init__(self, path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = ()) -> None:
+        """Take the path, the clock, which gives nanoseconds since 1970, and what to try first."""
+        self.path, self._now_ns, self._tiers = path, now_ns, tiers
         self._idle: list[Reader] = []
         self._guard = Lock()
 
@@ -76,7 +77,8 @@ class SqliteStore:
         from memcli.store.sqlite.writer import Writer
 
         with self.locked(wait_seconds=wait_seconds, sleep=sleep):
-            writer = Writer.open(self.path, self._now_ns)
+            tiers = [tier.components for tier in self._tiers]
+            writer = Writer.open(self.path, self._now_ns, tiers=tiers)
             try:
                 yield writer
             finally:
@@ -130,7 +132,7 @@ class SqliteStore:
             with self._guard:
                 reader = self._idle.pop() if self._idle else None
             if reader is None:
-                return Reader(self.path)
+                return Reader(self.path, self._tiers)
             if reader.is_current():
                 return reader
             reader.close()

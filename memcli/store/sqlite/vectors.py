@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
 Row = tuple[str, bytes, bytes, int | None]  # fingerprint, hash, packed vector, unused since
 
-Nearest = list[tuple[bytes, float]]  # hash and cosine of texts, best first
+# Hash and cosine of texts, best first, behind the first components that found them; 0: all did.
+Nearest = tuple[int, list[tuple[bytes, float]]]
 
 CODED_AT_ONCE = 4096  # vectors
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
@@ -51,14 +52,40 @@ def is_scanned(count: int, dimension: int) -> bool:
     return 4 * dimension * count <= SCANNED_BYTES or not coarse.can_code(dimension)
 
 
-def create_table(connection: apsw.Connection, number: int, dimension: int) -> str:
-    """Make an empty vec0 table for codes of vectors of `dimension` components; give its name."""
-    name = f"{coarse.PREFIX}{number}"
+def create_table(connection: apsw.Connection, name: str, components: int) -> None:
+    """Make an empty vec0 table for codes of so many components."""
     connection.execute(
         f"CREATE VIRTUAL TABLE {name}"
-        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(dimension)}])"
+        f" USING vec0(id INTEGER PRIMARY KEY, embedding bit[{coarse.bits(components)}])"
     )
-    return name
+
+
+def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
+    """Name the tables of tiers that stand beside a table of codes, by their components.
+
+    One that is not there is dirty: `keep_tiers` fills it from the whole vectors. One that is there
+    has every change that the other one has.
+    """
+    named = coarse.tier_table(table, 0).replace(f"{coarse.PREFIX}0_", f"{coarse.PREFIX}[0-9]*_")
+    found = rows(
+        connection,
+        "SELECT name FROM sqlite_master WHERE name GLOB ? AND sql GLOB '*USING vec0*'",
+        (named,),
+    )
+    return {int(name.split("_")[1]): name for (name,) in found}
+
+
+def keep_tiers(
+    connection: apsw.Connection, table: str, fingerprint: str, dimension: int, wanted: Iterable[int]
+) -> None:
+    """Keep the tiers that are wanted beside a table of codes, and no others."""
+    held = tiers_beside(connection, table)
+    for components in held.keys() - wanted:
+        connection.execute(f"DROP TABLE {held[components]}")
+    for components in sorted(set(wanted) - held.keys()):
+        name = coarse.tier_table(table, components)
+        create_table(connection, name, components)
+        _fill(connection, name, fingerprint, coarse.stored(components, dimension))
 
 
 def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
@@ -78,7 +105,7 @@ def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
 
 def refresh_slots(
     connection: apsw.Connection,
-    table: str | None,
+    tables: Mapping[str, int],
     fingerprint: str,
     *,
     gone: Iterable[bytes],
@@ -87,7 +114,7 @@ def refresh_slots(
 ) -> None:
     """Give slots to living hashes that have a vector, first those of hashes that are gone.
 
-    Without a table only the slots are kept. `now` is in seconds since 1970.
+    `tables` hold codes, of so many first components each. `now` is in seconds since 1970.
     """
     free: list[int] = []
     for hash_ in set(gone):
@@ -117,22 +144,16 @@ def refresh_slots(
         if free:
             slot = free.pop()
             connection.execute("UPDATE slots SET hash = ? WHERE id = ?", (hash_, slot))
-            if table:
-                stored = coarse.encoded("?1", len(vector) // 4, mirrored_at=fixed.OFFSET)
-                connection.execute(
-                    f"UPDATE {table} SET embedding = {stored} WHERE id = ?2", (vector, slot)
-                )
+            written = "UPDATE {table} SET embedding = {code} WHERE id = ?2"
         else:
             connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
             slot = connection.last_insert_rowid()
-            if table:
-                stored = coarse.encoded("?1", len(vector) // 4, mirrored_at=fixed.OFFSET)
-                connection.execute(
-                    f"INSERT INTO {table} (id, embedding) VALUES (?2, {stored})", (vector, slot)
-                )
+            written = "INSERT INTO {table} (id, embedding) VALUES (?2, {code})"
+        for table, components in tables.items():
+            code = coarse.stored(components, len(vector) // 4)
+            connection.execute(written.format(table=table, code=code), (vector, slot))
     for slot in free:
-        connection.execute("DELETE FROM slots WHERE id = ?", (slot,))
-        if table:
+        for table in ("slots", *tables):
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (slot,))
 
 
@@ -166,8 +187,14 @@ def rebuild(
     )
     if is_scanned(_count(connection), dimension):
         return None
-    table = create_table(connection, number, dimension)
-    code = coarse.encoded("?1", dimension, mirrored_at=fixed.OFFSET)
+    table = f"{coarse.PREFIX}{number}"
+    create_table(connection, table, dimension)
+    _fill(connection, table, fingerprint, coarse.stored(dimension, dimension))
+    return table
+
+
+def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) -> None:
+    """Fill a table with the codes of every slot."""
     last = 0
     while found := rows(
         connection,
@@ -181,7 +208,6 @@ def rebuild(
             f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
             [(fixed.mirrored(vector), slot) for slot, vector in found],
         )
-    return table
 
 
 def is_outgrown(connection: apsw.Connection, table: str | None, dimension: int) -> bool:
@@ -215,10 +241,10 @@ def nearest(
         )
         asked = asked._replace(within=(slots, values))
     if has_vec and table is not None and coarse.is_coarse(table):
-        near = coarse.nearest(connection, table, asked)
+        tier, near = coarse.nearest(connection, table, asked)
     else:
-        near = _compared(connection, asked, has_vec=has_vec)
-    return [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
+        tier, near = 0, _compared(connection, asked, has_vec=has_vec)
+    return tier, [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
 def _among(asked: Asked) -> tuple[str, tuple[Any, ...]]:

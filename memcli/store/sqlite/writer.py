@@ -62,10 +62,11 @@ class Writer:
         now_ns: Clock,
         *,
         mounts: str = MOUNTS,
+        tiers: Sequence[int] = (),
         notices: Sequence[str] = (),
     ) -> None:
-        """Wrap an open, migrated connection."""
-        self.path, self.now_ns, self.mounts = path, now_ns, mounts
+        """Wrap an open, migrated connection; codes of so many first components are kept too."""
+        self.path, self.now_ns, self.mounts, self.tiers = path, now_ns, mounts, tiers
         self.notices = [*notices]
         self._has_dropped = False
         self._is_together = self._is_torn = self._revises = False  # see `together`
@@ -74,18 +75,22 @@ class Writer:
         self._file = os.stat(path)
 
     @classmethod
-    def open(cls, path: str, now_ns: Clock, *, mounts: str = MOUNTS) -> Writer:
+    def open(
+        cls, path: str, now_ns: Clock, *, mounts: str = MOUNTS, tiers: Sequence[int] = ()
+    ) -> Writer:
         """Open or create the index; a damaged file is set aside and named in the notices.
 
         A read that fails once looks like damage, so the file is opened a second time first.
         """
         for _ in range(2):
             try:
-                return cls(path, open_migrated(path, mounts), now_ns, mounts=mounts)
+                opened = open_migrated(path, mounts)
+                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers)
             except DamagedError as error:
                 fault = error.message
         notice = _kept(fault, set_aside(path))
-        writer = cls(path, open_migrated(path, mounts), now_ns, mounts=mounts, notices=(notice,))
+        opened = open_migrated(path, mounts)
+        writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, notices=(notice,))
         writer._take_over_vectors()
         return writer
 
@@ -241,7 +246,9 @@ class Writer:
             fingerprint is not None
             and facts.fingerprint == fingerprint
             and (self.meta(EMBEDDED_AT) or "").split(" ")[0] == str(facts.revision)
-            and (self.meta("vec_behind") != "1" or bool(self.vec_problem))
+            and (
+                bool(self.vec_problem) or (self.meta("vec_behind") != "1" and self._has_its_tiers())
+            )
         )
 
     def mark_embedded(self) -> None:
@@ -296,6 +303,7 @@ class Writer:
                 and not vector_rows.is_outgrown(self.connection, table, dimension)
             )
         ):
+            self._keep_tiers(fingerprint, dimension)
             return
         with self.transaction():
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
@@ -311,11 +319,32 @@ class Writer:
                 return
             made = vector_rows.rebuild(self.connection, number, fingerprint, dimension)
             self.connection.execute("DELETE FROM meta WHERE key = 'vec_table'")
+            if table:
+                vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, ())
+                self.connection.execute(f"DROP TABLE {table}")
             if made:
                 self.put_meta("vec_table", made)
             self.put_meta("vec_behind", "0")
-            if table:
-                self.connection.execute(f"DROP TABLE {table}")
+        self._keep_tiers(fingerprint, dimension)
+
+    def _keep_tiers(self, fingerprint: str, dimension: int) -> None:
+        """Fill the tiers that are dirty from the whole vectors, and drop those not asked for."""
+        table = self.meta("vec_table")
+        if table and not self.vec_problem and not self._has_its_tiers():
+            with self.transaction():
+                wanted = self._tiers_of(dimension)
+                vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, wanted)
+
+    def _has_its_tiers(self) -> bool:
+        table = self.meta("vec_table")
+        if not table or not coarse.is_coarse(table):
+            return True
+        with understood(self.path):
+            held = vector_rows.tiers_beside(self.connection, table)
+        return held.keys() == self._tiers_of(self.facts.dimension or 0)
+
+    def _tiers_of(self, dimension: int) -> set[int]:
+        return {components for components in self.tiers if components < dimension}
 
     def unchecked(self) -> list[str]:
         """Name the summaries to look at again, by path."""
@@ -440,9 +469,14 @@ class Writer:
         )
         if table and not usable:
             self.put_meta("vec_behind", "1")
+        tables: dict[str, int] = {}
+        if table and usable:
+            held = vector_rows.tiers_beside(self.connection, table)
+            tables = {name: components for components, name in held.items()}
+            tables[table] = self.facts.dimension or 0
         vector_rows.refresh_slots(
             self.connection,
-            table if usable else None,
+            tables,
             fingerprint,
             gone=gone,
             living=living,
@@ -485,7 +519,7 @@ class Beside(Writer):
     def __init__(self, main: Writer, opened: Connected) -> None:
         """Wrap the open copy of an index."""
         path = beside.path_beside(main.path)
-        super().__init__(path, opened, main.now_ns, mounts=main.mounts)
+        super().__init__(path, opened, main.now_ns, mounts=main.mounts, tiers=main.tiers)
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:

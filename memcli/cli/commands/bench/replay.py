@@ -73,7 +73,7 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
         sort=before.get("sort", "score"),
         fill=not expand,
     )
-    question = Question.read(before["query"], skin.today, day_first=skin.has_day_first)
+    question = Question.read(before["query"], skin.asked, day_first=skin.has_day_first)
     sync = False if no_sync else None
     found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
     return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)
@@ -84,5 +84,5 @@ def _context(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, 
 
     text, wanted = before["query"] or "", wanted_of(skin.config)
     sync = False if no_sync else None
-    found = context_of(skin.memory, text, skin.today, wanted, sync=sync)
+    found = context_of(skin.memory, text, skin.asked, wanted, sync=sync)
     return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)

@@ -1,0 +1,112 @@
+"""Let a local model word the lines of a summary, in the protocol of `command`; pure but for it.
+
+The model reads the lines of a section and writes a few sentences, without citations. Each sentence
+gets the citation of the lines that hold most of its words; one that no lines support, by its words
+and by its names, gets none and so counts as invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import exp
+from typing import Protocol
+
+from memcli.checking import TYPE_CHECKING
+from memcli.compaction.command import WITHOUT
+from memcli.compaction.sentences import split
+from memcli.compaction.similarity import content
+from memcli.compaction.tells import names_in
+from memcli.errors import LegMissingError, UsageError
+from memcli.markdown.lineage import Cited, cited
+
+if TYPE_CHECKING:
+    from memcli.compaction.command import Rewrite
+    from memcli.embedding.generator import Generated
+
+SUPPORTED = 0.6  # share of a sentence's words that its lines hold
+WIDEST = 3  # lines that a sentence may join
+TEXT = "{text}"
+
+
+class WritingModel(Protocol):
+    """A model that writes."""
+
+    @property
+    def reads(self) -> int:
+        """Give the most tokens of a text."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+        ...
+
+    def write(self, text: str) -> Generated:
+        """Write what follows a text."""
+        ...
+
+
+def generating(model: WritingModel, prompt: str) -> Rewrite:
+    """Give a function that has the model word lines; they stand for TEXT in the prompt."""
+    prompt = prompt if TEXT in prompt else prompt + TEXT
+
+    def rewrite(text: str) -> str:
+        found: list[str] = []
+        likely, tokens = 0.0, 0
+        for lines in _readable(text, model, prompt):
+            try:
+                made = model.write(_asked(prompt, lines))
+            except LegMissingError as error:
+                raise UsageError(error.message, hint=WITHOUT) from error
+            likely, tokens = likely + made.log_probability, tokens + made.tokens
+            found += (_line(sentence, lines) for sentence in split(made.text))
+        sure = exp(likely / tokens) if tokens else 0.0
+        return "\n".join([*found, f"confidence: {min(1.0, sure):.6f}"])
+
+    return rewrite
+
+
+def _asked(prompt: str, lines: Sequence[Cited]) -> str:
+    return prompt.replace(TEXT, "\n".join(line.said for line in lines))
+
+
+def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cited]]:
+    """Yield the lines of each section, in as many pieces as the model wants."""
+    for is_line, section in groupby(
+        map(cited, text.split("\n")), key=lambda line: line is not None
+    ):
+        piece: list[Cited] = []
+        for line in filter(None, section if is_line else ()):
+            is_full = model.count(_asked(prompt, [*piece, line])) > model.reads
+            if piece and (is_full or line.path != piece[0].path):
+                yield piece
+                piece = []
+            piece.append(line)
+        if piece:
+            yield piece
+
+
+def _line(sentence: str, lines: Sequence[Cited]) -> str:
+    """Write a sentence with the citation of what supports it, without one where nothing does."""
+    run = _supporting(sentence, lines)
+    if not run:
+        return f"- {sentence}"
+    first, last = min(line.first for line in run), max(line.last for line in run)
+    place = f"{first}-{last}" if last > first else f"{first}"
+    return f"- {sentence} ({run[0].path}:{place})"
+
+
+def _supporting(sentence: str, lines: Sequence[Cited]) -> Sequence[Cited]:
+    """Find the fewest neighbouring lines that hold the most words of a sentence."""
+    wanted, names = content(sentence), names_in(sentence)
+    best: Sequence[Cited] = ()
+    most = SUPPORTED * len(wanted)
+    for width in range(1, WIDEST + 1):
+        for at in range(len(lines) - width + 1):
+            run = lines[at : at + width]
+            said = " ".join(line.said for line in run)
+            held = len(wanted & content(said))
+            is_better = held > most if best else held >= most > 0
+            if is_better and all(name.casefold() in said.casefold() for name in names):
+                best, most = run, held
+    return best

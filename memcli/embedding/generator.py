@@ -1,0 +1,190 @@
+"""A model that writes: an encoder with its decoder, or a decoder alone, from a folder.
+
+The files are named as published exports name them, beside tokenizer.json and config.json. The most
+likely token follows, one at a time, so that the same text gives the same words; the mean of their
+log-probabilities says how sure the model is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from memcli.embedding.cores import usable_cores
+from memcli.embedding.local import open_model, open_tokenizer, runtime_faults
+from memcli.errors import LegMissingError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnxruntime import InferenceSession  # type: ignore[import-untyped]
+
+HINT = "memcli help summaries"
+_ENCODER, _DECODER, _ALONE = "encoder_model.onnx", "decoder_model.onnx", "model.onnx"
+_TOKENIZER = "tokenizer.json"
+_CONFIGS = ("config.json", "generation_config.json")  # what the second says goes first
+_PAST, _PRESENT = "past_key_values", "present"
+_TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16"}
+
+
+class Generated(Record):
+    """What a model has written, and how likely each of its tokens was to it."""
+
+    text: str
+    log_probability: float  # of all its tokens, the closing one too
+    tokens: int
+
+
+class Generator:
+    """Writes what follows a text."""
+
+    def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
+        """Open the folder of a setting; so many tokens are read and written at most.
+
+        LegMissingError names what is missing.
+        """
+        if not named:
+            raise LegMissingError(f"{setting} is not set in your own configuration", hint=HINT)
+        folder = os.path.expanduser(named)
+        if not os.path.isabs(folder):
+            raise LegMissingError(f"{setting} must be a whole path, not {named}", hint=HINT)
+        self._folder, self._reads, self._writes = folder, reads, writes
+        config = _config(folder)
+        self._ends = _numbers(config.get("eos_token_id"))
+        self._starts = _numbers(config.get("decoder_start_token_id"))
+        self._tokenizer = open_tokenizer(_file(folder, _TOKENIZER))
+        encoder = _found(folder, _ENCODER)
+        self._encoder = open_model(encoder, usable_cores()) if encoder else None
+        decoder = _file(folder, _DECODER if encoder else _ALONE)
+        self._decoder = open_model(decoder, usable_cores())
+        self._faults = runtime_faults()
+        if not self._ends or (encoder and not self._starts):
+            lacking = "decoder_start_token_id" if self._ends else "eos_token_id"
+            raise LegMissingError(f"{folder}: config.json names no {lacking}", hint=HINT)
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+        return len(self._ids(text))
+
+    @property
+    def reads(self) -> int:
+        """Give the most tokens of a text."""
+        return self._reads
+
+    def write(self, text: str) -> Generated:
+        """Write what follows a text of at most `reads` tokens; of a longer one the end is cut."""
+        ids = self._ids(text)[: self._reads]
+        if self._encoder is None:
+            return self._decoded(ids, {})
+        return self._decoded(self._starts, self._encoded(self._encoder, ids))
+
+    def _ids(self, text: str) -> list[int]:
+        clean = text.encode("utf-8", "replace").decode()
+        return list(self._tokenizer.encode(clean).ids)
+
+    def _encoded(self, encoder: InferenceSession, ids: list[int]) -> dict[str, Any]:
+        """Run the encoder; give what the decoder is told of it."""
+        import numpy as np
+
+        row = np.array([ids], dtype=np.int64)
+        told = {"input_ids": row, "attention_mask": np.ones_like(row)}
+        (states, *_) = self._run(encoder, told)
+        return {
+            "encoder_hidden_states": states,
+            "encoder_attention_mask": np.ones_like(row),
+        }
+
+    def _decoded(self, ids: list[int], encoded: Mapping[str, Any]) -> Generated:
+        """Add the most likely token until the model ends, or has written enough."""
+        import numpy as np
+
+        past = self._empty_past()
+        names = [output.name for output in self._decoder.get_outputs()]
+        written: list[int] = []
+        logs: list[float] = []
+        seen, new = 0, list(ids)
+        while len(written) < self._writes:
+            # Without a past the model reads all of it again.
+            row = np.array([new if past else [*ids, *written]], dtype=np.int64)
+            at = np.arange(seen, seen + row.shape[1], dtype=np.int64)[None]
+            told = {
+                "input_ids": row,
+                "attention_mask": np.ones((1, seen + row.shape[1]), dtype=np.int64),
+                "position_ids": at,
+                **encoded,
+                **past,
+            }
+            found = dict(zip(names, self._run(self._decoder, told), strict=True))
+            scores = np.asarray(found["logits"], dtype=np.float64)[0, -1]
+            token = int(scores.argmax())
+            logs.append(-float(np.log(np.exp(scores - scores[token]).sum())))
+            if token in self._ends:
+                break
+            written.append(token)
+            if past:
+                seen, new = seen + row.shape[1], [token]
+                past = {name: found[name.replace(_PAST, _PRESENT)] for name in past}
+        text = self._tokenizer.decode(written, skip_special_tokens=True)
+        return Generated(" ".join(text.split()), sum(logs), len(logs))
+
+    def _empty_past(self) -> dict[str, Any]:
+        import numpy as np
+
+        return {
+            entry.name: np.zeros(
+                (1, entry.shape[1], 0, entry.shape[3]), dtype=_TYPES.get(entry.type, "float32")
+            )
+            for entry in self._decoder.get_inputs()
+            if entry.name.startswith(_PAST)
+        }
+
+    def _run(self, session: InferenceSession, told: Mapping[str, Any]) -> list[Any]:
+        wanted = [entry.name for entry in session.get_inputs()]
+        if unknown := [name for name in wanted if name not in told]:
+            raise LegMissingError(
+                f"{self._folder}: the model asks for {', '.join(unknown)}, which is not known",
+                hint=HINT,
+            )
+        try:
+            found: list[Any] = session.run(None, {name: told[name] for name in wanted})
+        except self._faults as error:
+            raise LegMissingError(
+                f"{self._folder}: the model failed: {error}", hint=HINT
+            ) from error
+        return found
+
+
+def _found(folder: str, name: str) -> str | None:
+    places = (os.path.join(folder, name), os.path.join(folder, "onnx", name))
+    return next((place for place in places if os.path.isfile(place)), None)
+
+
+def _file(folder: str, name: str) -> str:
+    place = _found(folder, name)
+    if place is None:
+        raise LegMissingError(f"{folder} holds no {name}", hint=HINT)
+    return place
+
+
+def _config(folder: str) -> dict[str, Any]:
+    """Read what the model says of itself."""
+    told: dict[str, Any] = {}
+    for name in _CONFIGS:
+        place = _found(folder, name)
+        if place is None:
+            continue
+        try:
+            with open(place, encoding="utf-8") as file:
+                read = json.load(file)
+        except (OSError, ValueError, RecursionError) as error:
+            raise LegMissingError(f"{place} cannot be read: {error}", hint=HINT) from error
+        told |= {key: v for key, v in read.items() if v is not None} if type(read) is dict else {}
+    return told
+
+
+def _numbers(value: object) -> list[int]:
+    """Read the number of a token, or several."""
+    values = value if isinstance(value, list) else [value]
+    return [number for number in values if type(number) is int]

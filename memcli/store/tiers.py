@@ -1,0 +1,78 @@
+"""Search by the first components of a vector first: a cascade of tiers that may end early; pure.
+
+A model trained for it (Matryoshka) puts most of what it knows of a text into the first components.
+A tier compares these alone, at unit length. Where its best score passes its threshold, what the
+tier has found is the answer, scored by whole vectors; else the next tier is asked, and behind the
+last one all components. Whole vectors are what is kept, so another cut embeds nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from math import sqrt
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import ConfigError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.config.settings import Config
+
+SECOND = 256  # components of the tier behind a smaller one
+MULTIPLE = 8  # components whose codes fill bytes
+CUTS = {"onnx": "onnx.matryoshka", "openai": "openai.matryoshka"}  # settings, by encoder
+
+
+class Tier(Record):
+    """The first components of all vectors, and the score from which on they are believed."""
+
+    components: int
+    threshold: float
+
+
+class Scored(Record):
+    """What a tier has found: its best score, 0 where it is empty, and whatever it found."""
+
+    best: float
+    found: Sequence[tuple[bytes, float]]
+
+
+def tiers_of(config: Config) -> tuple[Tier, ...]:
+    """Read the tiers of a configuration that may answer, the smallest first."""
+    name = CUTS.get(config("embedding.encoder"), "")
+    cut = config(name) if name else 0
+    if cut % MULTIPLE:
+        raise ConfigError(
+            f"{name} must be a multiple of {MULTIPLE}, not {cut}", hint=f"memcli config {name}"
+        )
+    sizes = [size for size in (cut, SECOND) if size >= cut > 0]
+    thresholds = (config("matryoshka.first"), config("matryoshka.second"))
+    tiers = map(Tier, dict.fromkeys(sizes), thresholds)
+    return tuple(tier for tier in tiers if tier.threshold < 1.0)
+
+
+def first_sure(
+    tiers: Sequence[Tier], search: Callable[[Tier], Scored]
+) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
+    """Search tier by tier; give the components and the finds of the first that is sure enough.
+
+    No score passes a threshold of 1, so that such a tier never answers.
+    """
+    for tier in tiers:
+        best, found = search(tier)
+        if min(1.0, best) > tier.threshold:
+            return tier.components, found
+    return None
+
+
+def head_of(vector: bytes, components: int) -> bytes:
+    """Cut a vector of float32 to its first components, at unit length again."""
+    head = array("f", vector)[:components]
+    length = sqrt(sum(value * value for value in head))
+    return array("f", [value / length for value in head]).tobytes() if length else head.tobytes()
+
+
+def head_cosine(apart: float, length: float) -> float:
+    """Give the cosine of a head to another of unit length, from their distance and its length."""
+    return (1.0 + length * length - apart * apart) / (2.0 * length) if length else 0.0
