@@ -55,7 +55,7 @@ def command(
             "the memory has no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
-    side_files.write_text(path, "".join(lines), skin, mode="x")
+    side_files.write_text(path, "".join(lines), skin, is_new=True)
     if as_json:
         record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
         skin.terminal.write(dumps(record) + "\n")
