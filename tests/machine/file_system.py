@@ -192,7 +192,7 @@ class FileSystem:
         elif os.path.isdir(self._swapped):
             for name in os.listdir(self._swapped):
                 os.rename(f"{self._swapped}/{name}", f"{away}/put-back-{name}")
-            os.rmdir(self._swapped)
+            os.rmdir(self._swapped)  # noqa: PTH106
         os.rename(away, self._swapped)
 
 

@@ -232,6 +232,14 @@ def _another(place: Place) -> Outcome:
     return place.run("remember --undo")
 
 
+def _anew(place: Place) -> Outcome:
+    """Write the files of the plugin once more."""
+    for file in (place.side / "plugin").rglob("*.json"):
+        if not file.name.startswith("."):
+            file.unlink()
+    return place.run("help agents --for claude-code --to ../../side/plugin")
+
+
 def _is_sound(place: Place) -> bool:
     """Tell that every line is told by one summary or by itself, and that nothing else is there."""
     summaries = place.notes / "memory" / "summaries"
@@ -259,22 +267,23 @@ VERBS: Sequence[Verb] = (
          line("agents uninstall --for claude-code --apply"), swapped="home/.claude",
          outlasts_swaps=False),
     Verb("help agents --to", notes, line("help agents --for claude-code --to ../../side/plugin"),
-         swapped="side"),
-    Verb("init", _unmarked, line("init"), swapped="side"),
-    Verb("config --init", _unmarked, line("config --init"), again=(0, 2), swapped="side"),
+         swapped="side", tidy=_anew),
+    Verb("init", _unmarked, line("init"), swapped="side",
+         tidy=line("config --init")),
+    Verb("config --init", _unmarked, line("config --init"), again=(0, 2), swapped="side",
+         tidy=line("config --init")),
     Verb("search --receipt", notes, line("search pool --receipt ../../side/r.json"),
          swapped="side"),
     Verb("search (counted)", _counted, line("get memory/2026-02-01.md"), swapped="home/cache"),
     Verb("index", changed, line("index"), swapped="home/notes/memory"),
     Verb("search", changed, line("search pool"), swapped="home/notes/memory"),
-    Verb("bench quality --run", _asked,
-         line(f"bench quality {QUESTIONS} --run ../../side/q.jsonl"), swapped="side"),
     Verb("bench lane", lambda p: _asked(p, f"bench lane {QUESTIONS} --no-speed --now 2026-02-09"),
          line(f"bench lane {QUESTIONS} --no-speed"), swapped="home/cache", again=(0, 1),
          grows="index.sqlite.bench/"),
     Verb("bench calibrate", _asked, line(f"bench calibrate {QUESTIONS}"),
          swapped="home/config"),
     Verb("bench init", notes, line("bench init --out ../../side/drafts.jsonl"), swapped="side",
+         check=lambda place: (place.side / "drafts.jsonl").exists(),
          again=(0, 2)),
     Verb("hook session-start", notes, _hook("session-start"), swapped="home/cache",
          may_be_silent=True),
