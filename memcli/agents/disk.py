@@ -35,7 +35,13 @@ def look(path: str, within: Sequence[str]) -> Look:
 
     It has to lie `within` one of some folders once links are followed.
     """
-    real = os.path.realpath(path)
+    try:
+        return _looked(path, os.path.realpath(path), within)
+    except OSError as error:  # it is there or not, and nobody can tell
+        raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
+
+
+def _looked(path: str, real: str, within: Sequence[str]) -> Look:
     if not any(_is_below(real, os.path.realpath(folder)) for folder in within):
         raise UnfitError(f"is a link that leads to {real}, out of {' and '.join(within)}")
     try:
@@ -45,8 +51,6 @@ def look(path: str, within: Sequence[str]) -> Look:
             raise UnfitError(f"is a link to {real}, which is not there") from None
         _own(_nearest(real))
         return Look(path, real, None, 0, ())
-    except OSError as error:
-        raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
     if not stat.S_ISREG(status.st_mode):
         raise UnfitError(f"is a {openat.kind_of(status.st_mode)}, no file")
     _own(real)
@@ -76,9 +80,18 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _nearest(path: str) -> str:
     """Give the nearest folder above a path that is there."""
-    while not os.path.lexists(path):
+    while not _is_there(path):
         path = os.path.dirname(path)
     return path
+
+
+def _is_there(path: str) -> bool:
+    """Tell whether a path is there; OSError where nobody can tell, and `lexists` says no."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _own(path: str) -> None:
@@ -99,9 +112,12 @@ def missing_folders(path: str) -> tuple[str, ...]:
     """List the folders that have to be made for a file, the outermost first."""
     found = []
     folder = os.path.dirname(path)
-    while not os.path.lexists(folder):
-        found.append(folder)
-        folder = os.path.dirname(folder)
+    try:
+        while not _is_there(folder):
+            found.append(folder)
+            folder = os.path.dirname(folder)
+    except OSError as error:
+        raise UnfitError(f"cannot be made: {openat.reason(error)}") from None
     return tuple(reversed(found))
 
 

@@ -68,7 +68,7 @@ class Planner:
         """Begin with what is written already; `see` looks at a file within some folders."""
         self._machine, self._see = machine, see
         self._kept, self._began = list(state.kept), list(state.began)
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, _File | UnfitError] = {}
         self._refusals: list[Refusal] = []
         self._notes: list[str] = []
         self._folders: list[str] = []
@@ -120,7 +120,7 @@ class Planner:
         changes = tuple(
             FileChange(file.found, file.text, tuple(dict.fromkeys(file.parts)))
             for file in self._files.values()
-            if file.text != file.found.text
+            if isinstance(file, _File) and file.text != file.found.text
         )
         state = State(tuple(self._kept), tuple(self._began))
         notes = tuple(dict.fromkeys(self._notes))
@@ -137,8 +137,14 @@ class Planner:
         real = os.path.realpath(path)
         if real not in self._files:
             within = (project,) if project else (self._machine.home, os.path.dirname(path))
-            self._files[real] = _File(self._see(path, within))
-        return self._files[real]
+            try:
+                self._files[real] = _File(self._see(path, within))
+            except UnfitError as error:  # of all that is in it
+                self._files[real] = error
+        found = self._files[real]
+        if isinstance(found, UnfitError):
+            raise found
+        return found
 
     def _write(self, file: _File, wanted: Written) -> None:
         """Put an entry in where it is not there, or not as it should be."""

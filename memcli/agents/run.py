@@ -15,7 +15,8 @@ from memcli.errors import UsageError
 def carry_out(plan: WiringPlan, before: State, path: str) -> None:
     """Write what a plan says; `path` is that of the state, which the caller has locked."""
     known = before.and_also(plan.state)
-    state.save(path, known)
+    if known != before:
+        state.save(path, known)
     for named in {*(kept.path for kept in known.kept), *(began.path for began in known.began)}:
         disk.remove_unfinished(named)
     for change in plan.changes:
@@ -30,4 +31,7 @@ def carry_out(plan: WiringPlan, before: State, path: str) -> None:
                 hint="the same command again, once it can be",
             ) from None
     disk.remove_empty(plan.folders)
-    state.save(path, plan.state)
+    if plan.state == known:
+        disk.remove_unfinished(path)
+    else:
+        state.save(path, plan.state)

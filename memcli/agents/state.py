@@ -78,7 +78,7 @@ def load(path: str) -> State:
             ),
         )
     except UnfitError as error:
-        raise _unusable(path, str(error)) from None
+        raise _unreachable(path, str(error)) from None
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise _unusable(path, f"cannot be read: {error}") from None
 
@@ -99,21 +99,26 @@ def save(path: str, state: State) -> None:
         }
         disk.write(found, json.dumps(record, indent=1) + "\n")
     except OSError as error:
-        raise _unusable(path, f"cannot be written: {error.strerror}") from None
+        raise _unreachable(path, f"cannot be written: {error.strerror}") from None
 
 
 def _look(path: str) -> disk.Look:
     try:
         return disk.look(path, (os.path.dirname(os.path.realpath(path)),))
     except UnfitError as error:
-        raise _unusable(path, str(error)) from None
+        raise _unreachable(path, str(error)) from None
 
 
 def _unusable(path: str, why: str) -> ConfigError:
-    return ConfigError(
-        f"{path}, which says what was written for agents, {why}",
-        hint="mend it or move it away, then memcli agents",
-    )
+    return _error(path, why, "mend it or move it away, then memcli agents")
+
+
+def _unreachable(path: str, why: str) -> ConfigError:
+    return _error(path, why, "the same command again, once it can be used")
+
+
+def _error(path: str, why: str, hint: str) -> ConfigError:
+    return ConfigError(f"{path}, which says what was written for agents, {why}", hint=hint)
 
 
 def _kept(told: dict[str, Any]) -> Written:
@@ -160,7 +165,7 @@ def locked(path: str) -> Iterator[None]:
         else:
             descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise _unusable(path, f"cannot be written: {error.strerror}") from None
+        raise _unreachable(path, f"cannot be written: {error.strerror}") from None
     try:
         if not _is_ours(descriptor):
             raise BusyError("another memcli agents is at work", hint="memcli agents, later")

@@ -166,7 +166,14 @@ def take_back(memory: OpenedWorkspace) -> TakenBack:
     from memcli.remember import append, last
 
     folder = memory.cache_folder
-    made = last.kept(folder)
+    try:
+        made = last.kept(folder)
+    except OSError as error:
+        path = os.path.join(folder, last.NAME)
+        raise UsageError(
+            f"{path}, which says what was remembered last, cannot be read: {error.strerror}",
+            hint="memcli remember --undo, once it can be",
+        ) from error
     if made is None:
         return TakenBack(None)
     why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
@@ -211,9 +218,10 @@ def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Append
     from memcli.remember import append, last
 
     folder = memory.cache_folder
-    before = last.kept(folder)
-    if before is not None:
-        append.finish(root, before, sleep=memory.clock.sleep)
+    with suppress(OSError):
+        before = last.kept(folder)
+        if before is not None:
+            append.finish(root, before, sleep=memory.clock.sleep)
 
     def announce(made: Appended) -> None:
         with suppress(OSError):  # without a place for it the note is kept, and cannot be undone

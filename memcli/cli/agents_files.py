@@ -12,6 +12,7 @@ from memcli.agents.texts import Launcher, entries, started_by
 from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
 from memcli.cli.program import terminal
 from memcli.errors import ExitCode, UsageError
+from memcli.workspace import whole
 
 TOPIC = "agents"
 _FENCE = "````"  # longer than those that a file may hold
@@ -84,9 +85,7 @@ def _write(agent: Agent, started: Launcher, folder: str) -> int:
             )
         for path, text in files.items():
             if there[path] is None:
-                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-                with open(os.path.join(root, path), "x", encoding="utf-8") as file:
-                    file.write(text)
+                whole.write_new(os.path.join(root, path), text)
     except OSError as error:
         raise UsageError(
             f"{error.filename or root} cannot be written: {error.strerror}",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from itertools import groupby
 
 from memcli.cli.settings_text import allowed, shown_default
 from memcli.config.settings import KEYS, Key
 from memcli.errors import UsageError
+from memcli.workspace import whole
 
 _HEAD = """\
 # {what}
@@ -53,9 +53,7 @@ def _setting(key: Key) -> str:
 def write_new(path: str, *, user: bool) -> None:
     """Write the file; one that exists is never touched."""
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(commented(user=user))
+        whole.write_new(path, commented(user=user))
     except FileExistsError:
         raise UsageError(
             f"{path} already exists and is left as it is", hint="memcli config"

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn, TextIO
 
-# What the system says of a disk that is full or broken, and of what it does not allow.
-NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
+# What the system says of a disk that is full, and of what it does not allow or cannot do.
+NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 REFUSED = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
-    errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE, errno.EBUSY,
+    errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE, errno.EBUSY, errno.EIO, errno.EINTR,
+    errno.ENOLCK,
 }  # fmt: skip
 
 LIBRARIES = (".so", ".dylib", ".pyd")  # compiled modules: the system loads them
@@ -116,8 +117,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         return _cannot_write(error, as_json=as_json)
     if isinstance(error, OSError) and error.errno in REFUSED:
         what = f"{error.filename}: " if error.filename else ""
-        hint = MORE_FILES if error.errno in (errno.EMFILE, errno.ENFILE) else ""
-        return _refused(f"{what}{error.strerror}", hint=hint, as_json=as_json)
+        return _refused(f"{what}{error.strerror}", hint=_next_step(error), as_json=as_json)
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
         hint = f"{MORE_MEMORY}; or pip install --force-reinstall memcli"
         return _refused(str(error), hint=hint, as_json=as_json)
@@ -132,6 +132,17 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         exit_code=ExitCode.BUG,
         as_json=as_json,
     )
+
+
+def _next_step(error: OSError) -> str:
+    """Name the command that shows why, or that makes room."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return MORE_FILES
+    if error.errno in (errno.EACCES, errno.EPERM) and isinstance(error.filename, str):
+        from shlex import quote  # a hint is pasted
+
+        return f"ls -ld {quote(error.filename)}"
+    return "the same command again"
 
 
 def _run_command(arguments: Sequence[str]) -> int:
@@ -179,8 +190,15 @@ def _complete(arguments: Sequence[str]) -> int:
 
 
 def _cannot_write(error: OSError, *, as_json: bool) -> int:
-    message = f"cannot write: {error.strerror}"
-    return _report(message, code="write", exit_code=ExitCode.USAGE, as_json=as_json)
+    where = f" {error.filename}" if error.filename else ""
+    hint = "make room, then the same command" if error.errno in NOT_WRITTEN else "the same command"
+    return _report(
+        f"cannot write{where}: {error.strerror}",
+        code="write",
+        hint=hint,
+        exit_code=ExitCode.USAGE,
+        as_json=as_json,
+    )
 
 
 def _refused(why: str, *, as_json: bool, hint: str = "") -> int:

@@ -49,17 +49,22 @@ def own_file(name: str, skin: Skin) -> str:
     return path
 
 
-def write_text(path: str, text: str, skin: Skin, *, mode: str = "w") -> None:
+def write_text(path: str, text: str, skin: Skin, *, is_new: bool = False) -> None:
     """Write a file of the bench, but never into the memory that it measures."""
     refuse_memory(path, skin)
     folder = os.path.dirname(path)
     try:
+        if is_new:
+            from memcli.workspace import whole
+
+            whole.write_new(path, text)
+            return
         if folder:
             os.makedirs(folder, exist_ok=True)
-        with open(path, mode, encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        if mode == "x" and isinstance(error, FileExistsError):
+        if is_new and isinstance(error, FileExistsError):
             raise UsageError(
                 f"{path} already exists and is not overwritten", hint="name another file with --out"
             ) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from stat import S_ISDIR
 
 from memcli.compaction.draft import SummaryDraft
 from memcli.compaction.records import DatedLog
@@ -20,12 +21,9 @@ from memcli.markdown.lineage import FOLDERS, is_place, read_lineage
 from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Document, FileText, Known, Lineage, Skip, shown
-from memcli.workspace import openat
+from memcli.workspace import openat, whole
 from memcli.workspace.diff import ROOT
 from memcli.workspace.locate import MEMORY_FOLDER
-
-# Hidden, so that no index ever lists it.
-_TEMPORARY = ".memcli-writing-"
 
 
 class Holdings(Record):
@@ -129,9 +127,9 @@ def _is_log(document: Document, file: FileText) -> bool:
 
 def _vanished(settings: Settings, removed: Iterable[tuple[str, str]]) -> list[Skip]:
     """Name the folder of the logs where the index knows files in it and it is not there."""
-    there = os.path.isdir(os.path.join(settings.source(MEMORY_SOURCE).root, MEMORY_FOLDER))
     below = f"{MEMORY_FOLDER}/"
-    if there or not any(s == MEMORY_SOURCE and path.startswith(below) for s, path in removed):
+    was_there = any(s == MEMORY_SOURCE and path.startswith(below) for s, path in removed)
+    if not was_there or _has_memory(settings.source(MEMORY_SOURCE).root):
         return []
     why = "the folder is gone (memcli index takes note of it)"
     return [Skip(MEMORY_SOURCE, MEMORY_FOLDER, "unreadable", why)]
@@ -151,27 +149,30 @@ def _hides_summaries(path: str) -> bool:
 
 def folder_of(root: str) -> str:
     """Name the folder of summaries, with a slash, relative to the workspace."""
-    return FOLDERS[0] if os.path.isdir(os.path.join(root, MEMORY_FOLDER)) else FOLDERS[1]
+    return FOLDERS[0] if _has_memory(root) else FOLDERS[1]
+
+
+def _has_memory(root: str) -> bool:
+    """Tell whether a workspace has a folder of logs; OSError where nobody can tell."""
+    try:
+        return S_ISDIR(os.stat(os.path.join(root, MEMORY_FOLDER)).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
     """Write drafts, each at once and never over another file; UsageError where that cannot be."""
     if not drafts:
+        with suppress(OSError), _opened(root, folder_of(root)) as folder:
+            whole.sweep(folder)
         return
     place = os.path.dirname(drafts[0].path)
     with _explained(root, place), _opened(root, place, make=True) as folder:
-        _sweep(folder)
         for draft in drafts:
             name = os.path.basename(draft.path)
-            temporary = _TEMPORARY + name
-            with open(openat.create_file(folder, temporary), "wb") as file:
-                file.write(draft.text.encode("utf-8", "surrogatepass"))
-                file.flush()
-                os.fsync(file.fileno())
             try:
-                openat.rename_new(folder, temporary, name)
+                whole.create(folder, name, draft.text.encode("utf-8", "surrogatepass"))
             except FileExistsError:
-                openat.remove(folder, temporary)
                 raise UsageError(
                     f"{draft.path} exists and is no summary; it is left as it is",
                     hint="move it elsewhere, then run memcli compact --apply again",
@@ -186,8 +187,8 @@ def remove(root: str, paths: Sequence[str]) -> None:
             above, _, name = path.rpartition("/")
             with suppress(FileNotFoundError), _opened(root, above) as folder:
                 openat.remove(folder, name)
-        with suppress(FileNotFoundError), _opened(root, place) as folder:
-            _sweep(folder)
+    with suppress(OSError), _opened(root, place) as folder:
+        whole.sweep(folder)
     above, _, name = place.strip("/").rpartition("/")
     with suppress(OSError), _opened(root, above) as folder:  # one that holds anything stays
         openat.remove_folder(folder, name)
@@ -206,13 +207,6 @@ def _explained(root: str, place: str) -> Iterator[None]:
             f"{path} cannot be written: {openat.reason(error)}",
             hint=f"make it writable, and look what is done: {look}",
         ) from error
-
-
-def _sweep(folder: int | str) -> None:
-    """Remove what a killed run was writing."""
-    for name in os.listdir(folder):
-        if name.startswith(_TEMPORARY):
-            openat.remove(folder, name)
 
 
 @contextmanager

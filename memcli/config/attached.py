@@ -76,12 +76,10 @@ def remember(environ: Mapping[str, str], folder: str, name: str | None) -> None:
     known.pop(folder, None)
     if name is not None:
         known[folder] = name
+    from memcli.workspace.whole import write_whole
+
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with open(os.open(f"{path}.new", flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(json.dumps(known, ensure_ascii=False, indent=1) + "\n")
-        os.replace(f"{path}.new", path)
+        write_whole(path, json.dumps(known, ensure_ascii=False, indent=1) + "\n")
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", hint=f"make {path} writable"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from math import isfinite
 
 from memcli.embedding.known import Calibration
@@ -48,15 +47,11 @@ def write(path: str, fitted: Mapping[str, Calibration]) -> None:
         "schema": SCHEMA,
         "models": {name: each._asdict() for name, each in sorted(models.items())},
     }
-    made = f"{path}.{os.getpid()}.new"
+    from memcli.workspace.whole import write_whole
+
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(made, "w", encoding="utf-8") as file:
-            file.write(json.dumps(record, indent=1) + "\n")
-        os.replace(made, path)
+        write_whole(path, json.dumps(record, indent=1) + "\n")
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(made)
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", hint=f"chmod u+w {os.path.dirname(path)}"
         ) from None

@@ -14,6 +14,7 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.open import store_at
+from memcli.workspace.whole import write_whole
 
 if TYPE_CHECKING:
     from memcli.store.port import Store
@@ -76,10 +77,7 @@ class SideIndex:
 
     def finish(self, made: SideState) -> None:
         """Note that it is whole, and let go of those that were used longest ago."""
-        path = os.path.join(self._folder, WHOLE_FILE)
-        with open(path + _NEW, "w", encoding="utf-8") as file:
-            json.dump(made._asdict(), file)
-        os.replace(path + _NEW, path)
+        write_whole(os.path.join(self._folder, WHOLE_FILE), json.dumps(made._asdict()))
         self.touch()
         for name in _by_use(self._all)[KEPT:]:
             _remove(os.path.join(self._all, name))

@@ -15,13 +15,11 @@ from contextlib import contextmanager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.record import Record
-from memcli.workspace import openat
+from memcli.workspace import openat, whole
 
 if TYPE_CHECKING:
     from memcli.remember.block import Placed
 
-# Hidden, so that no index ever lists it.
-_TEMPORARY = ".memcli-remembering-"
 WAIT_SECONDS = 60.0
 _RETRY_SECONDS = 0.01
 MOST_BYTES = 8 << 20  # of a file that grows; a larger one is not indexed
@@ -56,6 +54,7 @@ def append(
     UsageError where it cannot be written, BusyError where another process does not let go of it.
     """
     with _explained(root, path), _opened(root, path) as (folder, name):
+        whole.sweep(folder)
         while True:
             try:
                 descriptor = openat.open_to_append(folder, name)
@@ -69,7 +68,7 @@ def append(
                 if _is_at(folder, name, descriptor):
                     return _append_to(descriptor, path, make, announce)
             finally:
-                os.close(descriptor)
+                openat.let_go(descriptor)
 
 
 def read(root: str, path: str) -> bytes | None:
@@ -105,10 +104,11 @@ def take_back(root: str, last: Appended, *, sleep: Callable[[float], None]) -> s
                 openat.remove(folder, name)
             else:
                 os.ftruncate(descriptor, last.before)
-                os.fsync(descriptor)
+                with suppress(OSError):  # the lines are gone; a loss of power may bring them back
+                    os.fsync(descriptor)
             return ""
         finally:
-            os.close(descriptor)
+            openat.let_go(descriptor)
 
 
 def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None:
@@ -154,38 +154,12 @@ def _make_new(
     """Make a file with its first note in it; None where another process was sooner."""
     placed = make(None)
     made = Appended(path, 0, placed.data, True, placed.first_line, placed.last_line)
-    _sweep(folder)
-    temporary = f"{_TEMPORARY}{os.getpid()}-{name}"
-    descriptor = openat.create_file(folder, temporary)
+    announce(made)
     try:
-        openat.try_lock(descriptor)
-        announce(made)
-        _write(descriptor, placed.data, 0)
-        openat.rename_new(folder, temporary, name)
-    except BaseException as error:
-        with suppress(OSError):
-            openat.remove(folder, temporary)
-        # One who looked for leftovers may have come between the file and its lock.
-        if isinstance(error, FileExistsError | FileNotFoundError):
-            return None
-        raise
-    finally:
-        os.close(descriptor)
-    openat.sync_folder(folder)
+        whole.create(folder, name, placed.data)
+    except FileExistsError:
+        return None
     return made
-
-
-def _sweep(folder: int | str) -> None:
-    """Remove what killed processes were making: nobody holds the lock of it."""
-    for name in os.listdir(folder):
-        if name.startswith(_TEMPORARY):
-            with suppress(OSError):
-                descriptor = openat.open_file(folder, name)
-                try:
-                    if openat.try_lock(descriptor):
-                        openat.remove(folder, name)
-                finally:
-                    os.close(descriptor)
 
 
 def _whole(descriptor: int, path: str) -> bytes:

@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 
 from memcli.remember.append import Appended
+from memcli.workspace.whole import write_whole
 
 NAME = "remembered.json"
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -16,19 +17,20 @@ _MOST_BYTES = 16 << 20
 
 def keep(folder: str, made: Appended) -> None:
     """Write an append in the place of the one before; OSError where that cannot be."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    temporary = os.path.join(folder, f"{NAME}.{os.getpid()}")
     record = {**made._asdict(), "data": b64encode(made.data).decode()}
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFELY
-    with open(os.open(temporary, flags, 0o600), "w", encoding="utf-8") as file:
-        json.dump(record, file)
-    os.replace(temporary, os.path.join(folder, NAME))
+    write_whole(os.path.join(folder, NAME), json.dumps(record))
 
 
 def kept(folder: str) -> Appended | None:
-    """Read the last append; None where there is none, or none that can be read."""
-    with suppress(OSError, ValueError, TypeError, RecursionError):
+    """Read the last append; None where there is none, or nothing that memcli wrote.
+
+    OSError where it cannot be read.
+    """
+    try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | _SAFELY)
+    except FileNotFoundError:
+        return None
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
         with open(descriptor, encoding="utf-8") as file:
             record = json.loads(file.read(_MOST_BYTES))
         made = Appended(**{**record, "data": b64decode(record["data"])})
@@ -39,6 +41,6 @@ def kept(folder: str) -> Appended | None:
 
 
 def forget(folder: str) -> None:
-    """Remove it: it was taken back."""
-    with suppress(FileNotFoundError):
+    """Remove it: it was taken back, and is not found again where it stays."""
+    with suppress(OSError):
         os.remove(os.path.join(folder, NAME))

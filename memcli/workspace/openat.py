@@ -99,12 +99,12 @@ def make_folder(parent: int | str, name: str) -> int | str:
     return open_folder(parent, name)
 
 
-def create_file(parent: int | str, name: str) -> int:
+def create_file(parent: int | str, name: str, mode: int = 0o666) -> int:
     """Make a new file in a folder and open it for writing; one that exists is an OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _CLOEXEC
     if isinstance(parent, int):
-        return os.open(name, flags, 0o666, dir_fd=parent)
-    return os.open(os.path.join(parent, name), flags, 0o666)
+        return os.open(name, flags, mode, dir_fd=parent)
+    return os.open(os.path.join(parent, name), flags, mode)
 
 
 def open_to_append(parent: int | str, name: str) -> int:
@@ -141,14 +141,41 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it, in as many pieces as the system takes."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def let_go(descriptor: int) -> None:
+    """Close a file whose bytes are synced: what the system says of that changes nothing."""
+    with suppress(OSError):
+        os.close(descriptor)
+
+
 def sync_folder(folder: int | str) -> None:
-    """Have the names in a folder outlast a loss of power, where the platform can."""
+    """Have the names in a folder outlast a loss of power, where the platform can.
+
+    Where it cannot, they stand there all the same, and what is in the files is synced.
+    """
     if isinstance(folder, int):
-        os.fsync(folder)
+        with suppress(OSError):
+            os.fsync(folder)
+
+
+def replace(folder: int | str, old: str, new: str) -> None:
+    """Rename a file in a folder, in the place of one that has the new name."""
+    if isinstance(folder, int):
+        os.replace(old, new, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.replace(os.path.join(folder, old), os.path.join(folder, new))
 
 
 def rename_new(folder: int | str, old: str, new: str) -> None:
-    """Rename a file in a folder; FileExistsError where something has the new name."""
+    """Rename a file in a folder; FileExistsError where something has the new name.
+
+    Where the old name cannot be removed then, the file has both.
+    """
     if isinstance(folder, int):
         try:
             # Unlike a rename, a link is never made over a file.
@@ -160,7 +187,8 @@ def rename_new(folder: int | str, old: str, new: str) -> None:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
             os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
         else:
-            os.remove(old, dir_fd=folder)
+            with suppress(OSError):
+                os.remove(old, dir_fd=folder)
         return
     if os.path.lexists(os.path.join(folder, new)):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)

@@ -173,7 +173,8 @@ def test_a_full_disk_is_said_in_one_line(notes: Path, form: tuple[str, ...]) -> 
         error = json.loads(done.stderr)
         assert (error["code"], error["message"][:13]) == ("write", "cannot write:")
     else:
-        assert done.stderr == b"memcli: cannot write: No space left on device\n"
+        told = b"memcli: cannot write: No space left on device\n"
+        assert done.stderr == told + b"Try: make room, then the same command\n"
 
 
 def test_the_store_can_stand_in_a_file_of_its_own(notes: Path, tmp_path: Path) -> None:

@@ -32,7 +32,10 @@ def path_beside(store: str) -> str:
 def age_ns(store: str, now_ns: int) -> int | None:
     """Tell how long ago an index beside was written; None where there is none."""
     path = path_beside(store)
-    written = [os.stat(p).st_mtime_ns for p in (path, path + "-wal") if os.path.exists(p)]
+    written = []
+    for each in (path, path + "-wal"):
+        with suppress(FileNotFoundError):
+            written.append(os.stat(each).st_mtime_ns)
     return abs(now_ns - max(written)) if written else None
 
 

@@ -51,6 +51,16 @@ class Connected(Record):
     vec_problem: str
 
 
+def status_of(path: str) -> os.stat_result:
+    """Tell which file an open index is; StoreError where it has been taken away meanwhile."""
+    try:
+        return os.stat(path)
+    except OSError as error:
+        raise StoreError(
+            f"the index {path} was taken away just now: {error.strerror}", hint="memcli index"
+        ) from error
+
+
 def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
     """Open the store at `path`; a reader needs it to exist and never changes it.
 

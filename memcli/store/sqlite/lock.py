@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner
-from memcli.workspace.openat import try_lock
+from memcli.workspace.openat import let_go, try_lock
 
 RETRY_SECONDS = 0.05
 
@@ -35,7 +35,7 @@ def writer_lock(
             os.write(descriptor, str(os.getpid()).encode())
         yield
     finally:
-        os.close(descriptor)
+        let_go(descriptor)
 
 
 def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> int:

@@ -30,6 +30,7 @@ from memcli.store.sqlite.driver import (
     Column,
     connect,
     rows,
+    status_of,
     translated,
     typed_rows,
     understood,
@@ -74,7 +75,7 @@ class Reader:
         self.path, self._tiers = path, tiers
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
-        self._file = os.stat(path)
+        self._file = status_of(path)
         self._is_weighing = self._was_asked = False
         self._kept: KeptState | None = None  # of what an earlier question has read of this state
         self._facts: Facts | None = None  # of the state that is held

@@ -30,7 +30,15 @@ from memcli.store.sqlite import (
 )
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
-from memcli.store.sqlite.driver import Connected, connect, rows, set_aside, translated, understood
+from memcli.store.sqlite.driver import (
+    Connected,
+    connect,
+    rows,
+    set_aside,
+    status_of,
+    translated,
+    understood,
+)
 from memcli.store.sqlite.network import MOUNTS
 
 if TYPE_CHECKING:
@@ -72,7 +80,7 @@ class Writer:
         self._is_together = self._is_torn = self._revises = False  # see `together`
         self.connection = opened.connection
         self.vec_problem = opened.vec_problem
-        self._file = os.stat(path)
+        self._file = status_of(path)
 
     @classmethod
     def open(
@@ -395,7 +403,7 @@ class Writer:
             self.connection.close(True)
         with suppress(DamagedError):
             self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
-            self._file = os.stat(self.path)
+            self._file = status_of(self.path)
             if self.integrity() == "ok":
                 self.known()
                 return f"{fault}, but a second look found it whole"
@@ -403,7 +411,7 @@ class Writer:
             self.connection.close(True)
         aside = set_aside(self.path)
         self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
-        self._file = os.stat(self.path)
+        self._file = status_of(self.path)
         self._take_over_vectors()
         return _kept(fault, aside)
 

@@ -34,10 +34,11 @@ def read(folder: str, skin: Skin) -> list[dict[str, Any]]:
 
 def names(folder: str) -> list[str]:
     """List the receipts by time; their names are times in UTC."""
-    if not os.path.isdir(folder):
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    with os.scandir(folder) as entries:
-        return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
 
 
 def path_of(folder: str, now: str) -> str:
@@ -55,13 +56,11 @@ def add(folder: str, receipt: Mapping[str, Any]) -> str:
     """Write a receipt, readable by its owner alone, and drop the oldest above the bound."""
     from memcli.bench.history import surplus
     from memcli.render.jsonio import dumps
+    from memcli.workspace.whole import write_whole
 
-    os.makedirs(folder, mode=0o700, exist_ok=True)
     path = path_of(folder, receipt["now"])
-    descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(dumps(receipt) + "\n")
-    os.replace(path + ".new", path)
-    for name in surplus(names(folder)):
-        os.unlink(os.path.join(folder, name))
+    write_whole(path, dumps(receipt) + "\n")
+    with suppress(OSError):  # the next run drops them
+        for name in surplus(names(folder)):
+            os.unlink(os.path.join(folder, name))
     return path

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Parsed
 
 DRAFTS = 30
+_MISSED = ("unreadable", "not-text", "too-large")  # not what somebody wants left out
 
 
 def command(
@@ -55,7 +56,7 @@ def command(
             "the memory has no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
-    side_files.write_text(path, "".join(lines), skin, mode="x")
+    side_files.write_text(path, "".join(lines), skin, is_new=True)
     if as_json:
         record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
         skin.terminal.write(dumps(record) + "\n")
@@ -74,12 +75,19 @@ def _documents(skin: Skin) -> dict[str, Parsed]:
     from memcli.types import Skip, shown
 
     settings = skin.memory.index_settings()
-    found = {}
-    for stat in plan(settings, {}).listing.files:
+    listing = plan(settings, {}).listing
+    found, missed = {}, [*listing.unlisted, *(s for s in listing.skips if s.reason in _MISSED)]
+    for stat in listing.files:
         file = read(settings, stat.source, stat.path)
         if isinstance(file, Skip):
+            missed.append(file)
             continue
         parsed = made_or_skip(stat.source, stat.path, partial(parse, file.text))
-        if not isinstance(parsed, Skip):
+        if isinstance(parsed, Skip):
+            missed.append(parsed)
+        else:
             found[shown(stat.source, stat.path)] = parsed
+    for skip in missed:
+        why = skip.detail or skip.reason
+        skin.terminal.warn(f"no drafts of {shown(skip.source, skip.path or '.')}: {why}")
     return found

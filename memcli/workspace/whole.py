@@ -1,0 +1,79 @@
+"""Write a small file as a whole: it is as it was, or as it is to be, whatever fails on the way.
+
+What is begun has a hidden name of its own and is locked, so that the next writer can tell what a
+killed one left, and takes it away.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from memcli.workspace import openat
+
+# Before the name; hidden, so that no index ever lists it.
+BEGUN = ".memcli-new-"
+_PRIVATE, _COMMON = 0o600, 0o666
+# One who looks for leftovers may come between a file and its lock, and take it for one.
+_ATTEMPTS = 3
+
+
+def write_whole(path: str, text: str) -> None:
+    """Put a text in the place of a file, readable by its owner alone, and make its folder.
+
+    OSError where that cannot be; then nothing has changed.
+    """
+    folder, name = os.path.split(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    _put(folder, name, text.encode("utf-8"), mode=_PRIVATE, is_new=False)
+
+
+def write_new(path: str, text: str) -> None:
+    """Make a file and its folder; FileExistsError where something has its name."""
+    folder, name = os.path.split(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    handle = openat.open_root(os.path.realpath(folder))
+    try:
+        create(handle, name, text.encode("utf-8"))
+    finally:
+        openat.close(handle)
+
+
+def create(folder: int | str, name: str, data: bytes) -> None:
+    """Make a file in a folder; FileExistsError where something has its name."""
+    _put(folder, name, data, mode=_COMMON, is_new=True)
+
+
+def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) -> None:
+    begun = f"{BEGUN}{os.getpid()}-{name}"
+    for attempt in range(_ATTEMPTS):
+        sweep(folder)
+        descriptor = openat.create_file(folder, begun, mode)
+        try:
+            openat.try_lock(descriptor)
+            openat.write_all(descriptor, data)
+            os.fsync(descriptor)
+            (openat.rename_new if is_new else openat.replace)(folder, begun, name)
+        except BaseException as error:
+            with suppress(OSError):
+                openat.remove(folder, begun)
+            if isinstance(error, FileNotFoundError) and attempt + 1 < _ATTEMPTS:
+                continue
+            raise
+        finally:
+            openat.let_go(descriptor)
+        openat.sync_folder(folder)
+        return
+
+
+def sweep(folder: int | str) -> None:
+    """Remove what killed processes were making: nobody holds the lock of it."""
+    for name in os.listdir(folder):
+        if name.startswith(BEGUN):
+            with suppress(OSError):
+                descriptor = openat.open_file(folder, name)
+                try:
+                    if openat.try_lock(descriptor):
+                        openat.remove(folder, name)
+                finally:
+                    os.close(descriptor)
