@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.faults.disk import FAULTS, faulty_disk
+from tests.faults.disk import POSITIONS, faulty_disk
 from tests.faults.verbs import VERBS, Trial, place
 from tests.hashing import register
 
@@ -36,7 +36,7 @@ def tried(name: str, most: int | None) -> int:
                         print(*(f"    {each}" for each in found), sep="\n", flush=True)
     counts = Counter((p.operation, p.kind) for p in positions)
     print(f"{name}: {len(positions)} positions, {total} broke", flush=True)
-    for operation, kinds in FAULTS.items():
+    for operation, kinds in POSITIONS.items():
         told = ", ".join(
             f"{kind} {counts[operation, kind]}"
             + (f" ({broken[operation, kind]} broke)" if broken[operation, kind] else "")

@@ -51,6 +51,8 @@ FAULTS: dict[str, dict[str, Fault]] = {
     "map lock": {"busy": Fault(apsw.SQLITE_BUSY)},
     "delete": {"error": Fault(apsw.SQLITE_IOERR_DELETE)},
 }
+ANY = "any"  # the n-th operation, whichever it is, and from then on every one fails: the disk is gone
+POSITIONS = {**FAULTS, ANY: {"gone": Fault(apsw.SQLITE_IOERR, lasts=True)}}
 
 
 class Position(NamedTuple):
@@ -133,15 +135,15 @@ class Disk:
     def _strike(self, operation: str) -> Fault | None:
         """Count an operation; give what goes wrong with it."""
         self.counts[operation] += 1
+        self.counts[ANY] += 1
         at = self._position
-        if at is None or at.operation != operation:
+        if at is None or at.operation not in (operation, ANY):
             return None
-        fault = FAULTS[operation][at.kind]
-        count = self.counts[operation]
-        if count == at.number or (fault.lasts and count > at.number):
-            self.struck = True
-            return fault
-        return None
+        fault, count = POSITIONS[at.operation][at.kind], self.counts[at.operation]
+        if count < at.number or (count > at.number and not fault.lasts):
+            return None
+        self.struck = True
+        return FAULTS[operation].get("error") if at.operation == ANY else fault
 
     def _note(self, operation: str, path: str, offset: int = 0, data: bytes = b"") -> None:
         if self.events is not None:
@@ -155,10 +157,12 @@ class Disk:
         if fault := self._strike("open"):
             _File.from_address(file).pMethods = None
             return fault.code
+        is_new = not Path(path).exists()
         code = int(self._real["xOpen"](vfs, name, file, flags, out))
         if code == apsw.SQLITE_OK:
             self._paths[file] = path
-            self._note("open", path)
+            if is_new:
+                self._note("make", path)
             opened = _File.from_address(file)
             opened.pMethods = self._wrapping(opened.pMethods)
         return code

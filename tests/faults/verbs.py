@@ -19,9 +19,9 @@ import apsw
 
 from memcli.errors import ExitCode
 from memcli.store.sqlite import vectors
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, NEXT_SUFFIX
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.writer import Writer
-from tests.faults.disk import FAULTS, Disk, Position
+from tests.faults.disk import ANY, POSITIONS, Disk, Position
 from tests.store.damage import results, told
 from tests.store.old_schema import to_first_schema
 from tests.store_check import assert_sound, dump
@@ -32,6 +32,9 @@ ASKED = f"search pool --no-sync --json {NOW}"
 GONE = b"xylophone"  # stands in notes that are deleted; deleted text leaves the index
 DECIDED = "- We decided {n}: the pool of api-{n} holds {m} connections, and no more than that.\n"
 FAILED = (ExitCode.NO_INDEX, ExitCode.BUSY)
+
+
+WRITING = ("write", "sync", "truncate", "map", "delete", ANY)
 
 
 class Verb(NamedTuple):
@@ -92,6 +95,13 @@ def edited(base: Path) -> None:
         log.write("\n## Last\n\n- We decided 99: a coffee beans deployment.\n")
 
 
+def condensed(base: Path) -> None:
+    """Leave summaries that are not indexed yet."""
+    indexed(base)
+    code, _, err = run(VERBS["compact"].line, base)
+    assert code == ExitCode.OK, err
+
+
 def unused(base: Path) -> None:
     """Leave vectors behind that no text uses."""
     edited(base)
@@ -112,6 +122,7 @@ VERBS = {
     "full": Verb("index --full", edited),
     "migrate": Verb("index", first_schema),
     "prune": Verb("index --prune", unused),
+    "condensed": Verb("index", condensed),
     "search": Verb(f"search pool {NOW}", edited),
     "remember": Verb(f"remember 'Deploys are on Tuesdays, never on Fridays' {NOW}", edited, True),
     "compact": Verb(f"compact --apply --tail 0 --tail-tokens 0 --cluster 2 {NOW}", edited, True),
@@ -175,7 +186,7 @@ class Trial:
         """Give every place where something can go wrong, or so many of them, spread evenly."""
         found = [
             Position(operation, kind, number)
-            for operation, kinds in FAULTS.items()
+            for operation, kinds in POSITIONS.items()
             for kind in kinds
             for number in range(1, self.counts.get(operation, 0) + 1)
         ]
@@ -201,6 +212,10 @@ class Trial:
         struck = self.disk.struck
         self.disk.arm(None)
         found = [*self._at_once(code, err)]
+        if "cannot be written" in err and position.operation not in WRITING:
+            found.append(f"a read is told as a write: {err.strip()}")
+        if code != ExitCode.OK and position.kind in ("full", "short") and "free some space" not in err:
+            found.append(f"a full disk is told as something else: {err.strip()}")
         open_now = apsw.connections()
         if open_now:
             found.append(f"{len(open_now)} connections stay open")
@@ -250,6 +265,8 @@ class Trial:
 
 def _refusal(line: str, code: int, _out: str, err: str) -> Iterator[str]:
     """Hold an exit code and what was said against what a user can do something with."""
+    if "not an error" in err:
+        yield f"{line}: {err.strip()[:300]}"
     if "Traceback" in err or (code != ExitCode.OK and code not in FAILED):
         yield f"{line}: exit {code}: {err.strip()[:300]}"
     elif code != ExitCode.OK and "\nTry: " not in err:
@@ -269,6 +286,3 @@ def _notes(base: Path) -> dict[str, bytes]:
         for file in sorted(root.rglob("*"))
         if file.is_file()
     }
-
-
-NEXT = NEXT_SUFFIX
