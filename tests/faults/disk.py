@@ -51,7 +51,9 @@ FAULTS: dict[str, dict[str, Fault]] = {
     "map lock": {"busy": Fault(apsw.SQLITE_BUSY)},
     "delete": {"error": Fault(apsw.SQLITE_IOERR_DELETE)},
 }
-ANY = "any"  # the n-th operation, whichever it is, and from then on every one fails: the disk is gone
+ANY = (
+    "any"  # the n-th operation, whichever it is, and from then on every one fails: the disk is gone
+)
 POSITIONS = {**FAULTS, ANY: {"gone": Fault(apsw.SQLITE_IOERR, lasts=True)}}
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -126,7 +125,10 @@ def _step(writer: Change, memory: OpenedWorkspace) -> None:
 
 
 def _anew(writer: Change, memory: OpenedWorkspace) -> None:
-    rebuild(writer, memory.index_settings(), embed_into=lambda side: embed(side, ENCODER) and None)
+    def embed_into(side: Change) -> None:
+        embed(side, ENCODER)
+
+    rebuild(writer, memory.index_settings(), embed_into=embed_into)
 
 
 RUNS = {
@@ -215,14 +217,18 @@ class Blackout:
                     seen.add(digest)
                     yield loss, files
 
-    def findings(self, loss: Loss, files: Files) -> list[str]:
-        """Give what should not be with what the disk has kept."""
+    def lay_out(self, files: Files) -> None:
+        """Let there be what the disk has kept, and nothing else."""
         folder = Path(self.store).parent
         shutil.rmtree(folder)
         folder.mkdir(mode=0o700)
         for path, data in files.items():
             Path(path).write_bytes(data)
             Path(path).chmod(0o600)
+
+    def findings(self, loss: Loss, files: Files) -> list[str]:
+        """Give what should not be with what the disk has kept."""
+        self.lay_out(files)
         return [f"event {loss.event}, {loss.kept} kept: {told}" for told in self._problems()]
 
     def _problems(self) -> Iterator[str]:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memcli.indexing.indexer import GROUP_BYTES, embed, index
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect
 from memcli.store.sqlite.schema import MIGRATIONS, version
-from memcli.store.sqlite.driver import connect
 from tests.faults.stepping import Job, Stepping
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
@@ -26,8 +25,8 @@ TEXTS = (
     "fox\n\ntrain\n",
     "- one train\n- two foxes\n\n## More\n\nA deployment of beans.\n\n## Still more\n\nPool.\n",
 )
-# 6 examples; `--hypothesis-profile long` runs 40 times as many.
-EXAMPLES = (settings.default or settings()).max_examples // 16
+# 12 examples; `--hypothesis-profile long` runs 40 times as many.
+EXAMPLES = (settings.default or settings()).max_examples // 8
 writers = st.sampled_from([0, 1])
 
 

@@ -177,7 +177,8 @@ class Trial:
 
     def reset(self, position: Position | None = None) -> None:
         """Go back to the beginning, and let the next run meet a fault, if any."""
-        gc.collect()
+        if apsw.connections():
+            gc.collect()
         shutil.rmtree(self.base)
         shutil.copytree(self.kept, self.base)
         self.disk.arm(position)
@@ -214,7 +215,11 @@ class Trial:
         found = [*self._at_once(code, err)]
         if "cannot be written" in err and position.operation not in WRITING:
             found.append(f"a read is told as a write: {err.strip()}")
-        if code != ExitCode.OK and position.kind in ("full", "short") and "free some space" not in err:
+        if (
+            code != ExitCode.OK
+            and position.kind in ("full", "short")
+            and "free some space" not in err
+        ):
             found.append(f"a full disk is told as something else: {err.strip()}")
         open_now = apsw.connections()
         if open_now:
