@@ -18,7 +18,8 @@ from pathlib import Path
 
 from tests.faults.disk import Disk, faulty_disk
 from tests.faults.power import RUNS, Blackout
-from tests.faults.verbs import VERBS, Trial, place
+from tests.faults.trial import Trial
+from tests.faults.verbs import VERBS, place
 from tests.hashing import register
 
 POWER = "power"

@@ -25,7 +25,7 @@ from memcli.store.sqlite.network import MOUNTS
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from tests.faults.disk import Disk, Event
-from tests.faults.verbs import VERBS
+from tests.faults.verbs import VERBS, mounts
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump
 from tests.support import FAR_FUTURE_NS
@@ -148,11 +148,7 @@ class Blackout:
         base = folder / "place"
         base.mkdir(parents=True)
         self.store = os.environ["MEMCLI_STORE"]
-        self.mounts = MOUNTS
-        if network:
-            table = folder / "mounts"
-            table.write_text(f"host:/x {base / 'store'} nfs4 rw 0 0\n")
-            self.mounts = str(table)
+        self.mounts = mounts(base) if network else MOUNTS
         VERBS[run.verb].prepare(base)
         self.memory = OpenedWorkspace.open(base / "ws")
         self._settled()

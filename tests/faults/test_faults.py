@@ -13,7 +13,8 @@ from memcli.store.sqlite.driver import translated
 from memcli.store.sqlite.reader import Reader
 from tests.faults.disk import Disk, Position, faulty_disk
 from tests.faults.power import RUNS, Blackout, Loss, Platter
-from tests.faults.verbs import VERBS, Trial, indexed, place, run
+from tests.faults.trial import Trial
+from tests.faults.verbs import VERBS, indexed, place, run
 from tests.store_check import open_writer
 
 LIKE_OTHERS = ("condensed", "search")  # that the long form tries

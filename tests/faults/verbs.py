@@ -1,40 +1,28 @@
-"""The commands that faults are tried on, each from a workspace and an index of its own.
-
-A verb is run with one fault, then undisturbed. A finding is whatever should not be: a note that
-was changed, an internal error, a failure without the next command, an index that does not end in
-the state that a run without a fault gives.
-"""
+"""The commands that faults are tried on, each from a workspace and an index of its own."""
 
 from __future__ import annotations
 
-import gc
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import apsw
-
-from memcli.errors import ExitCode
+from memcli.api.opened import OpenedWorkspace
+from memcli.api.sync import Job, Vectors, sync
+from memcli.errors import ExitCode, MemcliError
+from memcli.store.port import Sleep
 from memcli.store.sqlite import vectors
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX
+from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.writer import Writer
-from tests.faults.disk import ANY, POSITIONS, Disk, Position
-from tests.store.damage import results, told
+from tests.store.damage import told
 from tests.store.old_schema import to_first_schema
-from tests.store_check import assert_sound, dump
 from tests.support import FAR_FUTURE_NS, write
 
 NOW = "--now 2026-02-10"
-ASKED = f"search pool --no-sync --json {NOW}"
 GONE = b"xylophone"  # stands in notes that are deleted; deleted text leaves the index
 DECIDED = "- We decided {n}: the pool of api-{n} holds {m} connections, and no more than that.\n"
-FAILED = (ExitCode.NO_INDEX, ExitCode.BUSY)
-
-
-WRITING = ("write", "sync", "truncate", "map", "delete", ANY)
 
 
 class Verb(NamedTuple):
@@ -43,26 +31,7 @@ class Verb(NamedTuple):
     line: str
     prepare: Callable[[Path], None]
     writes: bool = False  # Markdown files
-
-
-class Finding(NamedTuple):
-    """What one fault has led to that it should not."""
-
-    position: Position
-    problem: str
-
-    def __str__(self) -> str:
-        at = self.position
-        return f"{at.operation} {at.number}, {at.kind}: {self.problem}"
-
-
-class State(NamedTuple):
-    """What is there at the end: rows, notes, and what a search finds."""
-
-    rows: dict[str, Any]
-    notes: dict[str, bytes]
-    answer: Any
-    files: frozenset[str]
+    remote: bool = False  # on a network mount
 
 
 def notes(base: Path) -> None:
@@ -116,12 +85,28 @@ def first_schema(base: Path) -> None:
     writer.close()
 
 
+def on_another_host(base: Path) -> None:
+    """Leave an index on a network mount, which goes without a write-ahead log."""
+    edited(base)
+    store = os.environ["MEMCLI_STORE"]
+    connect(store, write=True, mounts=mounts(base)).connection.close()
+
+
+def mounts(base: Path) -> str:
+    """Write a table of mounts in which the index lies on another host."""
+    table = base / "mounts"
+    table.write_text(f"host:/x {base / 'store'} nfs4 rw 0 0\n")
+    return str(table)
+
+
 VERBS = {
     "index": Verb("index", notes),
     "edit": Verb("index", edited),
     "full": Verb("index --full", edited),
     "migrate": Verb("index", first_schema),
     "prune": Verb("index --prune", unused),
+    "remote edit": Verb("index", on_another_host, remote=True),
+    "remote full": Verb("index --full", on_another_host, remote=True),
     "condensed": Verb("index", condensed),
     "search": Verb(f"search pool {NOW}", edited),
     "remember": Verb(f"remember 'Deploys are on Tuesdays, never on Fridays' {NOW}", edited, True),
@@ -129,9 +114,35 @@ VERBS = {
 }
 
 
-def run(line: str, base: Path) -> tuple[int, str, str]:
-    """Run a command in the workspace."""
-    return told(f"{line} -w {base / 'ws'}")
+class RemoteStore(SqliteStore):
+    """An index on a network mount."""
+
+    def __init__(self, path: str, now_ns: Callable[[], int], mounts: str) -> None:
+        super().__init__(path, now_ns)
+        self._clock, self._mounts = now_ns, mounts
+
+    @contextmanager
+    def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[Writer]:
+        with self.locked(wait_seconds=wait_seconds, sleep=sleep):
+            writer = Writer.open(self.path, self._clock, mounts=self._mounts)
+            try:
+                yield writer
+            finally:
+                writer.close()
+
+
+def run(line: str, base: Path, *, remote: bool = False) -> tuple[int, str, str]:
+    """Run a command in the workspace; on a network mount, what `index` does."""
+    if not (remote and line.startswith("index")):
+        return told(f"{line} -w {base / 'ws'}")
+    memory = OpenedWorkspace.open(base / "ws")
+    store = RemoteStore(os.environ["MEMCLI_STORE"], memory.clock.now_ns, mounts(base))
+    try:
+        with memory.having(store=store) as there:
+            sync(there, Job(full="--full" in line), Vectors(there))
+    except MemcliError as error:
+        return error.exit_code, "", f"memcli: {error.message}\nTry: {error.hint}\n"
+    return ExitCode.OK, "", ""
 
 
 @contextmanager
@@ -153,141 +164,3 @@ def place(base: Path) -> Iterator[Path]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-class Trial:
-    """A verb, the state it begins in, and the state it has to end in."""
-
-    def __init__(self, verb: Verb, folder: Path, disk: Disk) -> None:
-        """Prepare the beginning, and run the verb once without a fault."""
-        self.verb, self.disk = verb, disk
-        self.base, self.kept = folder / "place", folder / "kept"
-        self.base.mkdir(parents=True)
-        verb.prepare(self.base)
-        shutil.copytree(self.base, self.kept)
-        self.before = _notes(self.base)
-        self.reset()
-        code, _, err = run(verb.line, self.base)
-        assert code == ExitCode.OK, err
-        self.counts = dict(disk.counts)
-        self.after = _notes(self.base)
-        code, _, err = run("index", self.base)
-        assert code == ExitCode.OK, err
-        self.end = self.state()
-
-    def reset(self, position: Position | None = None) -> None:
-        """Go back to the beginning, and let the next run meet a fault, if any."""
-        if apsw.connections():
-            gc.collect()
-        shutil.rmtree(self.base)
-        shutil.copytree(self.kept, self.base)
-        self.disk.arm(position)
-
-    def positions(self, most: int | None = None) -> list[Position]:
-        """Give every place where something can go wrong, or so many of them, spread evenly."""
-        found = [
-            Position(operation, kind, number)
-            for operation, kinds in POSITIONS.items()
-            for kind in kinds
-            for number in range(1, self.counts.get(operation, 0) + 1)
-        ]
-        if most is None or len(found) <= most:
-            return found
-        return [found[at * len(found) // most] for at in range(most)]
-
-    def state(self) -> State:
-        """Look at what there is now."""
-        store = os.environ["MEMCLI_STORE"]
-        code, out, err = run(ASKED, self.base)
-        assert code == ExitCode.OK, err
-        assert_sound(store)
-        found = dump(store)
-        found["documents"] = [(*row[:4], *row[5:]) for row in found["documents"]]  # no times
-        files = frozenset(file.name for file in Path(store).parent.iterdir())
-        return State(found, _notes(self.base), results(out), files)
-
-    def findings(self, position: Position) -> list[Finding]:
-        """Let one fault happen; give what should not have come of it."""
-        self.reset(position)
-        code, _, err = run(self.verb.line, self.base)
-        struck = self.disk.struck
-        self.disk.arm(None)
-        found = [*self._at_once(code, err)]
-        if "cannot be written" in err and position.operation not in WRITING:
-            found.append(f"a read is told as a write: {err.strip()}")
-        if (
-            code != ExitCode.OK
-            and position.kind in ("full", "short")
-            and "free some space" not in err
-        ):
-            found.append(f"a full disk is told as something else: {err.strip()}")
-        open_now = apsw.connections()
-        if open_now:
-            found.append(f"{len(open_now)} connections stay open")
-        if not struck:
-            return [Finding(position, "the place was not reached")]
-        for line in ("search pool --no-sync", "status"):
-            found += _refusal(line, *run(line, self.base))
-        found += self._in_the_end(code)
-        return [Finding(position, problem) for problem in found]
-
-    def _at_once(self, code: int, err: str) -> Iterator[str]:
-        yield from _refusal(self.verb.line, code, "", err)
-        if Path(os.environ["MEMCLI_STORE"] + DAMAGED_SUFFIX).exists():
-            yield f"a sound index was set aside: {err.strip()}"
-        now = _notes(self.base)
-        if not self.verb.writes and now != self.before:
-            yield "notes were changed"
-        for path in {*self.before, *now}:
-            if now.get(path) not in (self.before.get(path), self.after.get(path)):
-                yield f"{path} is neither as it was nor as it should be"
-        is_done = now == self.after
-        if self.verb.writes and is_done != (code == ExitCode.OK):
-            yield f"exit {code}, and the notes are {'' if is_done else 'not '}written: {err}"
-
-    def _in_the_end(self, code: int) -> Iterator[str]:
-        """Run what an undisturbed run is."""
-        lines = ["index"] if _notes(self.base) == self.after else [self.verb.line, "index"]
-        for line in lines:
-            code, _, err = run(line, self.base)
-            if code != ExitCode.OK:
-                yield f"{line} afterwards: exit {code}, {err}"
-                return
-        try:
-            end = self.state()
-        except AssertionError as error:
-            yield f"unsound in the end: {str(error)[:200]}"
-            return
-        for name, value in self.end._asdict().items():
-            if getattr(end, name) != value:
-                yield f"other {name} in the end: {_difference(getattr(end, name), value)}"
-        folder = Path(os.environ["MEMCLI_STORE"]).parent
-        if "memory/gone.md" not in self.before:
-            for file in folder.iterdir():
-                if GONE in file.read_bytes():
-                    yield f"deleted text is in {file.name}"
-
-
-def _refusal(line: str, code: int, _out: str, err: str) -> Iterator[str]:
-    """Hold an exit code and what was said against what a user can do something with."""
-    if "not an error" in err:
-        yield f"{line}: {err.strip()[:300]}"
-    if "Traceback" in err or (code != ExitCode.OK and code not in FAILED):
-        yield f"{line}: exit {code}: {err.strip()[:300]}"
-    elif code != ExitCode.OK and "\nTry: " not in err:
-        yield f"{line}: exit {code} without the next command: {err.strip()[:300]}"
-
-
-def _difference(found: Any, wanted: Any) -> str:
-    if isinstance(wanted, Mapping):
-        return ", ".join(str(key) for key in {*found, *wanted} if found.get(key) != wanted.get(key))
-    return f"{found!r} for {wanted!r}"[:300]
-
-
-def _notes(base: Path) -> dict[str, bytes]:
-    root = base / "ws"
-    return {
-        str(file.relative_to(root)): file.read_bytes()
-        for file in sorted(root.rglob("*"))
-        if file.is_file()
-    }
