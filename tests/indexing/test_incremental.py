@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import apsw
 import pytest
 
 from memcli.indexing.indexer import Report, embed, index
-from memcli.store.fixed import unpacked
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Source
 from tests.hashing import HashingEncoder
+from tests.store.old_schema import to_first_schema, widen
 from tests.store_check import assert_sound, dump, frequency, open_writer
 from tests.support import FAR_FUTURE_NS, make_settings, touch, write
 
@@ -222,25 +221,6 @@ def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, P
     assert_sound(str(store))
 
 
-def widen(connection: apsw.Connection) -> None:
-    """Keep vectors as older versions did: float32, each row with the name of what made it."""
-    found = rows(
-        connection,
-        "SELECT v.id, e.fingerprint, v.hash, v.vector, v.unused_since"
-        " FROM vectors v JOIN encoders e ON e.id = v.encoder",
-    )
-    connection.execute(
-        "DROP TABLE vectors; DROP TABLE encoders; CREATE TABLE vectors (id INTEGER PRIMARY KEY,"
-        " fingerprint TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL,"
-        " unused_since INTEGER, UNIQUE (fingerprint, hash));"
-        "CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL"
-    )
-    connection.executemany(
-        "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)",
-        [(*key, unpacked(vector), since) for *key, vector, since in found],
-    )
-
-
 @pytest.mark.parametrize("kept", [0, 1, 2])
 def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kept: int) -> None:
     root, store = place
@@ -250,16 +230,7 @@ def test_a_store_of_the_first_schema_is_brought_up(place: tuple[Path, Path], kep
     before = dump(str(store))
     assert len(before["properties"]) == 3 * kept
     writer = open_writer(str(store))
-    widen(writer.connection)
-    writer.connection.execute(
-        "ALTER TABLE documents DROP COLUMN first_day; ALTER TABLE chunks DROP COLUMN first_day;"
-        "DROP TABLE unread;"
-        "DROP INDEX chunks_preferences; ALTER TABLE chunks DROP COLUMN preferences;"
-        "DROP TABLE speakers; ALTER TABLE chunks DROP COLUMN turns;"
-        "DROP TABLE properties; DROP INDEX chunks_date; DROP INDEX documents_rules;"
-        "ALTER TABLE documents DROP COLUMN soft;"
-        "DROP TABLE lineage; DROP INDEX vectors_unused; PRAGMA user_version = 1"
-    )
+    to_first_schema(writer.connection)
     writer.close()
     report, embedded = run(root, store)
     assert (report.unchanged, embedded) == (kept, 0)

@@ -19,7 +19,7 @@ import apsw
 
 from memcli import room
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MORE_FILES, BusyError, DamagedError, StoreError
+from memcli.errors import MORE_FILES, BusyError, DamagedError, IncompleteError, StoreError
 from memcli.record import Record
 from memcli.store.sqlite.network import MOUNTS, is_network
 
@@ -33,8 +33,16 @@ NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
-# What says that a read has failed, and not a write.
-_READING = (apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS)
+# What says that a write has failed, maybe for want of room; all else keeps from reading too.
+_WRITING = (
+    apsw.SQLITE_FULL,
+    apsw.SQLITE_IOERR_WRITE,
+    apsw.SQLITE_IOERR_FSYNC,
+    apsw.SQLITE_IOERR_DIR_FSYNC,
+    apsw.SQLITE_IOERR_TRUNCATE,
+    apsw.SQLITE_IOERR_DELETE,
+    apsw.SQLITE_IOERR_SHMSIZE,
+)
 # No trigger and no view is ours, and no function of a schema need reach outside.
 _DEFENCES = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
@@ -149,20 +157,29 @@ def translated(path: str) -> Iterator[None]:
     except apsw.CantOpenError as error:
         raise _unopened(path) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_ROLLBACK:
+            raise IncompleteError(
+                f"a change of the index {path} was cut off", hint="memcli index"
+            ) from error
         raise StoreError(
             f"the index {path} cannot be written: {error}",
             hint="set MEMCLI_STORE to a file in a folder that can be written",
         ) from error
     except (apsw.FullError, apsw.IOError) as error:
-        if getattr(error, "extendedresult", 0) in _READING:
+        if getattr(error, "extendedresult", 0) in _WRITING:
             raise StoreError(
-                f"the index {path} cannot be read: {error}",
-                hint="run the command again, and memcli index --full if that does not help",
+                f"the index {path} cannot be written: {_why(error)}",
+                hint="free some space, then run memcli index",
             ) from error
         raise StoreError(
-            f"the index {path} cannot be written: {error}",
-            hint="free some space, then run memcli index",
+            f"the index {path} cannot be read: {_why(error)}",
+            hint="run the command again, and memcli index --full if that does not help",
         ) from error
+
+
+def _why(error: apsw.Error) -> str:
+    """Give SQLite's text for a fault of the disk; at times it has forgotten it."""
+    return str(error).replace("not an error", "disk I/O error")
 
 
 def _unopened(path: str) -> StoreError:
@@ -198,8 +215,8 @@ def _open(path: str, flags: int) -> apsw.Connection:
         connection.execute("PRAGMA schema_version").fetchall()
         return connection
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
-        wal = f"{path}-wal"
-        settled = not os.path.exists(wal) or os.path.getsize(wal) == 0
+        left = (path + suffix for suffix in ("-wal", "-journal"))
+        settled = not any(os.path.exists(file) and os.path.getsize(file) for file in left)
         if flags & apsw.SQLITE_OPEN_READWRITE or not settled or not os.path.exists(path):
             raise
         return connect_unchanged(path)

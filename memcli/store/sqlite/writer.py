@@ -304,15 +304,16 @@ class Writer:
         """
         table = self.meta("vec_table")
         same = self.facts.fingerprint == fingerprint
-        if same and (
-            self.vec_problem
-            or (
-                self.meta("vec_behind") != "1"
-                and not vector_rows.is_outgrown(self.connection, table, dimension)
-            )
-        ):
-            self._keep_tiers(fingerprint, dimension)
-            return
+        with understood(self.path):
+            if same and (
+                self.vec_problem
+                or (
+                    self.meta("vec_behind") != "1"
+                    and not vector_rows.is_outgrown(self.connection, table, dimension)
+                )
+            ):
+                self._keep_tiers(fingerprint, dimension)
+                return
         with self.transaction():
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:

@@ -1,0 +1,166 @@
+"""The commands that faults are tried on, each from a workspace and an index of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from memcli.api.opened import OpenedWorkspace
+from memcli.api.sync import Job, Vectors, sync
+from memcli.errors import ExitCode, MemcliError
+from memcli.store.port import Sleep
+from memcli.store.sqlite import vectors
+from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.store import SqliteStore
+from memcli.store.sqlite.writer import Writer
+from tests.store.damage import told
+from tests.store.old_schema import to_first_schema
+from tests.support import FAR_FUTURE_NS, write
+
+NOW = "--now 2026-02-10"
+GONE = b"xylophone"  # stands in notes that are deleted; deleted text leaves the index
+DECIDED = "- We decided {n}: the pool of api-{n} holds {m} connections, and no more than that.\n"
+
+
+class Verb(NamedTuple):
+    """A command line, and how the workspace comes to be as it finds it."""
+
+    line: str
+    prepare: Callable[[Path], None]
+    writes: bool = False  # Markdown files
+    remote: bool = False  # on a network mount
+
+
+def notes(base: Path) -> None:
+    """Write a small workspace: rules, logs that can be condensed, a page with links."""
+    for day in range(1, 6):
+        said = "".join(DECIDED.format(n=day * 10 + n, m=60 + n) for n in range(6))
+        more = "Nothing of note happened later, but the weather was fine and we talked.\n" * 4
+        text = f"---\ntags: [infra, day{day}]\n---\n# Day {day}\n\n{said}\n## Later\n\n{more}"
+        write(base / "ws", f"memory/2025-01-0{day}.md", text)
+    write(base / "ws", "MEMORY.md", "---\nalways: true\n---\n# Rules\n\nKeep the pool full.\n")
+    write(base / "ws", "memory/pool.md", "# Pool\n\nA [[rules]] pool.\n\n## Later\n\nMore of it.\n")
+    write(base / "ws", "memory/gone.md", f"# Gone\n\nThe {GONE.decode()} is out of tune.\n" * 3)
+    write(base / "ws", "memcli.toml", "")
+
+
+def indexed(base: Path) -> None:
+    """Index the workspace."""
+    notes(base)
+    run("index", base)
+
+
+def edited(base: Path) -> None:
+    """Change, add, rename and delete notes that are indexed."""
+    indexed(base)
+    root = base / "ws" / "memory"
+    (root / "gone.md").unlink()
+    (root / "pool.md").rename(root / "pools.md")
+    write(base / "ws", "memory/new.md", "# New\n\nA pool of new things.\n" * 3)
+    with (root / "2025-01-02.md").open("a") as log:
+        log.write("\n## Last\n\n- We decided 99: a coffee beans deployment.\n")
+
+
+def condensed(base: Path) -> None:
+    """Leave summaries that are not indexed yet."""
+    indexed(base)
+    code, _, err = run(VERBS["compact"].line, base)
+    assert code == ExitCode.OK, err
+
+
+def unused(base: Path) -> None:
+    """Leave vectors behind that no text uses."""
+    edited(base)
+    run("index", base)
+
+
+def first_schema(base: Path) -> None:
+    """Leave an index as the first version made it, behind by some notes."""
+    edited(base)
+    writer = Writer.open(os.environ["MEMCLI_STORE"], lambda: FAR_FUTURE_NS)
+    to_first_schema(writer.connection)
+    writer.close()
+
+
+def on_another_host(base: Path) -> None:
+    """Leave an index on a network mount, which goes without a write-ahead log."""
+    edited(base)
+    store = os.environ["MEMCLI_STORE"]
+    connect(store, write=True, mounts=mounts(base)).connection.close()
+
+
+def mounts(base: Path) -> str:
+    """Write a table of mounts in which the index lies on another host."""
+    table = base / "mounts"
+    table.write_text(f"host:/x {base / 'store'} nfs4 rw 0 0\n")
+    return str(table)
+
+
+VERBS = {
+    "index": Verb("index", notes),
+    "edit": Verb("index", edited),
+    "full": Verb("index --full", edited),
+    "migrate": Verb("index", first_schema),
+    "prune": Verb("index --prune", unused),
+    "remote edit": Verb("index", on_another_host, remote=True),
+    "remote full": Verb("index --full", on_another_host, remote=True),
+    "condensed": Verb("index", condensed),
+    "search": Verb(f"search pool {NOW}", edited),
+    "remember": Verb(f"remember 'Deploys are on Tuesdays, never on Fridays' {NOW}", edited, True),
+    "compact": Verb(f"compact --apply --tail 0 --tail-tokens 0 --cluster 2 {NOW}", edited, True),
+}
+
+
+class RemoteStore(SqliteStore):
+    """An index on a network mount."""
+
+    def __init__(self, path: str, now_ns: Callable[[], int], mounts: str) -> None:
+        super().__init__(path, now_ns)
+        self._clock, self._mounts = now_ns, mounts
+
+    @contextmanager
+    def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[Writer]:
+        with self.locked(wait_seconds=wait_seconds, sleep=sleep):
+            writer = Writer.open(self.path, self._clock, mounts=self._mounts)
+            try:
+                yield writer
+            finally:
+                writer.close()
+
+
+def run(line: str, base: Path, *, remote: bool = False) -> tuple[int, str, str]:
+    """Run a command in the workspace; on a network mount, what `index` does."""
+    if not (remote and line.startswith("index")):
+        return told(f"{line} -w {base / 'ws'}")
+    memory = OpenedWorkspace.open(base / "ws")
+    store = RemoteStore(os.environ["MEMCLI_STORE"], memory.clock.now_ns, mounts(base))
+    try:
+        with memory.having(store=store) as there:
+            sync(there, Job(full="--full" in line), Vectors(there))
+    except MemcliError as error:
+        return error.exit_code, "", f"memcli: {error.message}\nTry: {error.hint}\n"
+    return ExitCode.OK, "", ""
+
+
+@contextmanager
+def place(base: Path) -> Iterator[Path]:
+    """Let memcli work below a folder: its index, its caches and its settings."""
+    given = {
+        "HOME": str(base / "home"), "XDG_CACHE_HOME": str(base / "home" / "cache"),
+        "XDG_CONFIG_HOME": str(base / "home" / "config"),
+        "MEMCLI_STORE": str(base / "store" / "index.sqlite"), "MEMCLI_EMBEDDING_ENCODER": "hashing",
+    }  # fmt: skip
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    scanned, vectors.SCANNED_BYTES = vectors.SCANNED_BYTES, 0  # so that there is a table of codes
+    try:
+        yield base
+    finally:
+        vectors.SCANNED_BYTES = scanned
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
