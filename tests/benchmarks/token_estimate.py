@@ -3,6 +3,8 @@
     python -m tests.benchmarks.token_estimate FOLDER... [--tokenizer MODULE:ENCODING]...
         [--write README.md]
 
+`--write` tells of the last tokenizer how much more than estimated texts cost, all of them together
+and at least the dearest twentieth.
 WordPiece is the encoder's. A MODULE has `get_encoding`, as tiktoken has (it downloads its
 vocabularies at first use) and bpe_openai (it brings them): `bpe_openai:o200k_base`. A ratio above 1
 is an estimate on the safe side. Kinds are those of the outermost Markdown blocks.
@@ -51,7 +53,7 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
             yield KINDS[token.type], "\n".join(lines[slice(*token.map)]) + "\n"
 
 
-def show(name: str, tokenizer: str, texts: list[str], count: Count) -> list[str]:
+def show(name: str, tokenizer: str, count: Count, texts: list[str]) -> list[str]:
     """Print how an estimate holds, and give how much more texts cost: all, and one of twenty."""
     pairs = [(estimate(text), max(1, count(text))) for text in texts]
     ratio = sum(quotient(text) for text in texts) / sum(c for _, c in pairs)
@@ -63,7 +65,7 @@ def show(name: str, tokenizer: str, texts: list[str], count: Count) -> list[str]
         f"  estimate / count {ratio:.2f}  (5% below {low:.2f}, median {median:.2f},"
         f" 5% above {high:.2f})"
     )
-    return [f"{name}, {tokenizer}", f"{len(texts):,}", f"{1 / ratio:.2f}", f"{1 / low:.2f}"]
+    return [name, f"{len(texts):,}", f"{1 / ratio:.2f}", f"{1 / low:.2f}"]
 
 
 def main() -> None:
@@ -81,13 +83,12 @@ def main() -> None:
         for text in texts:
             for kind, block in blocks(text):
                 kinds[kind].append(block)
-        for tokenizer, count in count_by.items() if texts else ():
-            rows.append(show("/".join(folder.parts[-2:]), tokenizer, texts, count))
+        told = [show(folder.name, *each, texts) for each in count_by.items() if texts]
+        rows += told[-1:]
     print("\nby kind, of all folders")
     for kind in sorted(kinds):
-        for tokenizer, count in count_by.items():
-            rows.append(show(kind, tokenizer, kinds[kind], count))
-    head = ["text, tokenizer", "texts", "tokens / estimate", "of the dearest twentieth"]
+        rows.append([show(kind, *each, kinds[kind]) for each in count_by.items()][-1])
+    head = [f"by {[*count_by][-1]}", "texts", "tokens / estimate", "of the dearest twentieth"]
     write(given.write, "token_estimate", table(head, rows))
 
 
