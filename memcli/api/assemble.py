@@ -84,12 +84,7 @@ def context_of(
     """
     if not text.strip():
         return memory.answering(lambda asked: _of_a_session(asked, today, wanted, sync=sync))
-    question = Question.read(
-        text,
-        today,
-        day_first=memory.config("search.date_order") == "dmy",
-        hint="memcli context",
-    )
+    question = Question.by(memory.config, text, today, hint="memcli context")
     return memory.answering(lambda asked: _of_a_question(asked, question, wanted, sync=sync))
 
 

@@ -41,8 +41,8 @@ def test_what_was_written_is_read_back() -> None:
     "damage", [{"schema": "memcli.bench-quality/1"}, {"sets": {"a": receipt(1.0), "b": {}}}]
 )
 def test_what_is_no_receipt_of_sets_is_refused(damage: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="x.json is not the receipt of several sets"):
-        read(json.dumps({**record([1.0]), **damage}), "x.json")
+    with pytest.raises(UsageError, match="x is not the receipt of several sets"):
+        read(json.dumps({**record([1.0]), **damage}), "x")
 
 
 def test_each_set_and_all_together_are_told_of_with_what_moved() -> None:

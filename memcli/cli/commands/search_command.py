@@ -243,7 +243,7 @@ def command(
     if many:
         return _each_line(asked)
     text = " ".join(query) if query else _all_records(filters.since, filters.until)
-    question = Question.read(text, skin.today, day_first=skin.has_day_first)
+    question = Question.by(skin.config, text, skin.today)
     if why_not is not None:
         return _why_not(why_not, question, asked, as_json=as_json)
     found = _deliver(question, asked, receipt=receipt, require_dense=require_dense)
@@ -408,7 +408,7 @@ def _each_line(asked: Asking) -> int:
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
-            question = Question.read(text, skin.today, day_first=skin.has_day_first)
+            question = Question.by(skin.config, text, skin.today)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
             record = {"code": error.code, "message": told, "hint": "leave out what is no question"}
