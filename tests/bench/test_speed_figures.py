@@ -150,6 +150,12 @@ def test_all_but_the_speed_of_embedding_must_stay_below_its_goal() -> None:
     assert all(each["met"] for each in verdicts(goals))
 
 
+def test_times_of_searches_are_told_in_milliseconds() -> None:
+    found = searches([0.001, 0.002, 0.004])
+    assert (found["runs"], found["least_ms"], found["p50_ms"]) == (3, 1.0, 2.0)
+    assert (found["p95_ms"], found["most_ms"]) == (4.0, 4.0)
+
+
 def test_slower_looks_at_ratios_both_ways() -> None:
     before = {"ratios": {"keyword": 10.0, "embedding": 0.9, "no_change": 0.1}}
     after = {"ratios": {"keyword": 21.0, "embedding": 0.3, "no_change": 9.0}}
