@@ -18,7 +18,7 @@ import pytest
 
 from tests import mutants as described
 from tests.mutants import judging
-from tests.mutants.places import Mutant, find
+from tests.mutants.places import Mutant, changed, equivalents, find
 from tests.mutants.touched import FewExamples, Touched, choose, record
 
 PACKAGES = ("search", "store", "workspace", "indexing", "context", "compaction", "bench")
@@ -135,22 +135,6 @@ def _draw(given: argparse.Namespace) -> list[Mutant]:
         return [m for m in mutants if f"{m.path}:{m.line}" in given.at]
     drawn = mutants[given.skip : given.skip + given.count]
     return [m for m in drawn if m.path.split("/")[1] in given.packages]
-
-
-def changed(mutant: Mutant, text: bytes) -> str:
-    """Give its lines with the changed part in brackets, and what this becomes."""
-    first = text.rfind(b"\n", 0, mutant.start) + 1
-    last = text.find(b"\n", mutant.end)
-    was = text[first : mutant.start] + b"[" + text[mutant.start : mutant.end] + b"]"
-    shown = f"{(was + text[mutant.end : last]).decode()} -> {mutant.new}"
-    return " ".join(shown.split())
-
-
-def equivalents() -> dict[tuple[str, str], str]:
-    """Read which mutants change nothing that a test could see, and why."""
-    text = (Path(described.__path__[0]) / "equivalent.tsv").read_text("utf-8")
-    rows = [line.split("\t") for line in text.splitlines()]
-    return {(path, shown): why for path, shown, why in rows}
 
 
 if __name__ == "__main__":
