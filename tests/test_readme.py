@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ from memcli.cli.topics import topics
 from memcli.config.keys import KEYS
 from memcli.config.settings import load
 from memcli.config.workspaces import named_workspaces
+from tests.benchmarks import figures
 
 ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "tests" / "benchmarks"
 FRACTION = re.compile(r"\b\d\.\d{3,}\b")
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -168,6 +171,61 @@ def test_numbers_of_words_are_those_of_the_tables() -> None:
     rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|words) \|", README, re.MULTILINE)
     assert told
     assert number.split().index(told[1]) + 1 == len(rows)
+
+
+def test_figures_say_which_command_wrote_them_and_when() -> None:
+    found = list(figures.blocks(README))
+    assert len(found) == README.count("<!-- figures: ")
+    for name, text in found:
+        module, *option = name.split()
+        how = figures.HOW.fullmatch(text.rstrip().rpartition("\n")[2])
+        assert how, f"{name} does not say how it came to be"
+        assert how["module"] == module
+        assert set(option) <= set(how["arguments"].split()), name
+        date.fromisoformat(how["day"])
+        source = (BENCHMARKS / f"{module}.py").read_text("utf-8")
+        assert re.search(rf'\bwrite\(\s*[\w.]+,\s*f?"{module}', source), name
+        for each in re.findall(r"--[a-z]+", how["arguments"]):
+            assert f'"{each}"' in source, f"{module} has no {each}"
+
+
+def _without_figures() -> str:
+    """Give the README up to its changelog, without what commands write into it and code."""
+    text = README.partition("\n## Changelog\n")[0]
+    text = re.sub(r"^(`{3,}).*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"<!-- [\w: -]+ -->\n.*?<!-- end -->", "", text, flags=re.DOTALL)
+
+
+def test_no_figure_stands_where_no_command_writes_it() -> None:
+    text = _without_figures()
+    cells = [
+        cell.strip(" `%")
+        for line in text.splitlines()
+        if line.startswith("|")
+        for cell in line.split("|")
+    ]
+    assert [cell for cell in cells if re.fullmatch(r"[-+]?[\d.,]*\d", cell)] == []
+    measured = r"(?<![\w.])\.\d{2,}|\d ms\b|\d MB\b|\d \(?times\b|(?<!95) %|\d times as\b"
+    assert re.findall(rf".*(?:{measured}).*", text) == []
+
+
+def test_a_block_of_figures_is_replaced_and_nothing_else() -> None:
+    text = "a\n<!-- figures: gate -->\nold\n<!-- end -->\nb\n<!-- settings -->\nc\n<!-- end -->\n"
+    made = figures.put(text, "gate", "| new |")
+    assert made == text.replace("old", "| new |")
+    assert list(figures.blocks(made)) == [figures.Block("gate", "| new |\n")]
+    with pytest.raises(SystemExit, match="figures: typos"):
+        figures.put(text, "typos", "new")
+
+
+def test_the_command_of_figures_names_no_place_of_a_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "beam" / "01"
+    folder.mkdir(parents=True)
+    (folder / "queries.jsonl").touch()
+    line = [str(folder), str(tmp_path), "--every", "12", "--write", "README.md"]
+    told = f"`python -m tests.benchmarks.printed beam/01 {tmp_path.name} --every 12`"
+    assert figures.command("printed", line) == told
+    assert figures.HOW.fullmatch(f"{told}, 2026-01-02, commit 0123abc.")
 
 
 # What the program has printed, in fences of its own, is no part of the text.

@@ -94,12 +94,7 @@ def context_of(
     if not text.strip():
         today = day_of(asked)
         return memory.answering(lambda each: _of_a_session(each, today, wanted, sync=sync))
-    question = Question.read(
-        text,
-        asked,
-        day_first=memory.config("search.date_order") == "dmy",
-        hint="memcli context",
-    )
+    question = Question.by(memory.config, text, asked, hint="memcli context")
     return memory.answering(
         lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe)
     )

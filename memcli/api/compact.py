@@ -160,12 +160,10 @@ def apply_compaction(
                 return made
 
 
-def measure_kept(
-    memory: OpenedWorkspace, queries: Sequence[Query], today: date, *, day_first: bool
-) -> Kept:
+def measure_kept(memory: OpenedWorkspace, queries: Sequence[Query], today: date) -> Kept:
     """Ask judged questions of the logs alone, and of summaries with the lines behind them.
 
-    The index is taken as it is; `today` and `day_first` are for questions without a day.
+    The index is taken as it is; `today` is for questions without a day.
     """
     from memcli.api.ask import begin_vector, lots_of, remembered
     from memcli.bench.kept import Kept, recall
@@ -181,7 +179,7 @@ def measure_kept(
     with memory.store.snapshot() as snapshot:
         for query in queries:
             day = date.fromisoformat(query.date) if query.date else today
-            question = Question.read(query.text, day, day_first=day_first)
+            question = Question.by(memory.config, query.text, day)
             vector = begin_vector(memory, question, raw, index)
             found = search(
                 snapshot, question.query, question.dates, raw,

@@ -67,8 +67,7 @@ class Memory(OpenedWorkspace):
             budget=budget,
             whole=full,
         )
-        day_first = config("search.date_order") == "dmy"
-        question = Question.read(text, moment, day_first=day_first)
+        question = Question.by(config, text, moment)
         found = ask(self, question, wanted, sync=sync)
         answer = found.answer
         return SearchResults(

@@ -87,7 +87,7 @@ def each_line(asked: Asking) -> int:
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
-            question = Question.read(text, skin.asked, day_first=skin.has_day_first)
+            question = Question.by(skin.config, text, skin.asked)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
             record = {"code": error.code, "message": told, "hint": "leave out what is no question"}

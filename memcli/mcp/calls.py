@@ -49,8 +49,8 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
     day_first = memory.config("search.date_order") == "dmy"
-    question = Question.read(
-        given["query"], moment, day_first=day_first, hint="memory_search with words in query"
+    question = Question.by(
+        memory.config, given["query"], moment, hint="memory_search with words in query"
     )
     dates = {name: given[name] for name in ("since", "until", "on") if given[name] is not None}
     bounds = bounds_of(dates, moment.date(), day_first=day_first)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TYPES = ("user", "feedback", "project", "reference")
 # A line that begins a block of its own, and is no running text.
 _STRUCTURE = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||```|~~~|<|---|\s{4})")
-_ITEM = re.compile(r"[-*+]\s+")
+_ITEM = re.compile(r"\A[-*+]\s+")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _SENTINEL = "behind"

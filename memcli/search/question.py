@@ -11,6 +11,7 @@ from memcli.search.query import ParsedQuery, parse
 from memcli.workspace.dating import age_days, day_of, exact_age
 
 if TYPE_CHECKING:
+    from memcli.config.settings import Config
     from memcli.search.dates import DateSpan
 
 # A text in ASCII without a digit names a date only where it holds one of these; to look for them
@@ -25,6 +26,9 @@ DATE_STEMS = (
     "ascension", "pentecost", "whitsun", "pfingst", "boxing", "karfreit",
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
+
+SECRET_CHARS = 18  # of a word with a key in it, at least
+SECRET_MARKS = ("://", "uthorization: ")  # before shorter ones
 
 
 class Question(Record):
@@ -69,6 +73,14 @@ class Question(Record):
         moment = asked.replace(microsecond=0) if isinstance(asked, datetime) else None
         return cls(text, today, dates, query, moment)
 
+    @classmethod
+    def by(
+        cls, config: Config, text: str, asked: date, *, hint: str = 'memcli search "some words"'
+    ) -> Question:
+        """Read a question as the settings want it, `told_as` included."""
+        day_first = config("search.date_order") == "dmy"
+        return cls.read(told_as(text, config), asked, day_first=day_first, hint=hint)
+
     @property
     def words(self) -> list[str]:
         """Give the words that are looked for, as they were typed."""
@@ -83,6 +95,25 @@ class Question(Record):
         if time and self.moment:
             return exact_age(written, self.moment)
         return age_days(day, self.today.isoformat())
+
+
+def told_as(text: str, config: Config) -> str:
+    """Give a question as it may be told, kept and sent away: a pasted line may hold a secret.
+
+    What stands in the place of one in notes stands in its place here, so their lines are found.
+    """
+    if not _may_hold_a_secret(text) or config("secrets") != "redact":
+        return text
+    from memcli.secrets.finding import redacted
+
+    return redacted(text)
+
+
+def _may_hold_a_secret(text: str) -> bool:
+    """Tell so by the length of its words, as it costs more to load the rules than to search."""
+    return any(len(word) >= SECRET_CHARS for word in text.split()) or any(
+        mark in text for mark in SECRET_MARKS
+    )
 
 
 def _may_name_a_date(text: str) -> bool:

@@ -51,6 +51,12 @@ def test_a_line_that_cannot_be_meant_is_named_with_its_reason(line: str, why: st
         _one(line)
 
 
+@pytest.mark.parametrize(("told", "meant"), [("0", 0.0), ("1", 1.0), ("0.25", 0.25)])
+def test_an_importance_reaches_from_nothing_to_one(told: str, meant: float) -> None:
+    found = _one(f'{{"query": "q", "importance": {told}}}')
+    assert (found.importance, found.draft) == (meant, False)
+
+
 def test_an_id_that_comes_twice_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"q\.jsonl:2: the id '1' comes twice"):
         read_queries(["a -> b.md", '{"id": 1, "query": "c"}'], "q.jsonl")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.calibration import Sample, area, fit, logistic
+from memcli.bench.calibration import Sample, area, fit, logistic, sample_of, text
 from memcli.cli.main import run
 from memcli.config.calibration import read
 from memcli.embedding.known import Calibration
@@ -46,6 +46,26 @@ def ask(
         return (json.loads(found.out) if "--json" in arguments else found.out), found.err
 
     return told
+
+
+def test_the_crowd_is_the_thirtieth_cosine_where_there_are_thirty() -> None:
+    hits = fused(*(candidate(n, cosines=(n / 100,)) for n in range(1, 31)))
+    for count, crowd in ((30, 0.01), (29, 0.0)):
+        own = sorted(hits, key=lambda hit: -(hit.cosine or 0.0))[:count]
+        sample = sample_of(own, own, rarity=1.0, is_right=True, is_whole=True)
+        assert sample.crowd == pytest.approx(crowd)
+
+
+def test_what_was_fitted_is_told_with_how_sure_half_a_cosine_makes() -> None:
+    record: dict[str, object] = {
+        "answers": 40,
+        "judged": 40,
+        "right": 20,
+        "area": 0.9,
+        "by_words": 0.5,
+    }
+    told = text(record, Calibration(-1.0, 2.0, 1.0, 0.1, 0.2, near=0.3))
+    assert "; 0.50 at cosine .5 without a word" in told
 
 
 def test_all_outputs_agree_where_nobody_has_measured_the_model(ask: Asked) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from memcli.bench.compare import compare, text
 from memcli.bench.gates import Gate, Gates, failures, newly_missed, parse_gate
-from memcli.bench.history import reference, regressions, surplus
+from memcli.bench.history import changes as changed
+from memcli.bench.history import reference, regressions, surplus, unaccepted_misses
 from memcli.bench.quality_text import changes
 from memcli.bench.queries import read_queries
 from memcli.bench.rows import drop, moves, read_baseline, rows_of, worst
@@ -105,6 +106,29 @@ def test_a_regression_says_what_changed_and_who_suffers() -> None:
         'worst: b "b?" (rank 3 -> not found, lost at recall: why)',
         'newly missed since 2026-01-01: b "b?" (rank 3 -> not found, lost at recall: why)',
     ]
+
+
+def test_an_important_question_that_misses_is_told_until_a_run_is_accepted() -> None:
+    missed = [
+        row("a", 0.0, rank=None, importance=1.0), row("b", 1.0, importance=1.0),
+        row("c", 0.0, rank=None), row("d", 0.0, rank=6, importance=1.0),
+    ]  # fmt: skip
+    now = receipt("2026-01-03T00:00:00+00:00", missed)
+    lead = "of high importance and missed: "
+    assert unaccepted_misses([], None, now) == [
+        f'{lead}a "a?" (not found)', f'{lead}d "d?" (rank 6)'
+    ]  # fmt: skip
+    before = receipt("2026-01-02T00:00:00+00:00", [row("a", 1.0), row("d", 0.0, rank=None)])
+    assert unaccepted_misses([], before, now) == [f'{lead}d "d?" (rank 6)']
+    taken = receipt("2026-01-01T00:00:00+00:00", [row("d", 0.0, rank=None)], accepted=True)
+    assert unaccepted_misses([taken, before], None, now) == [f'{lead}a "a?" (not found)']
+
+
+def test_settings_that_differ_are_named() -> None:
+    before, after = (receipt("2026-01-01T00:00:00+00:00", OLD) for _ in range(2))
+    after["quality"]["settings"] = {"search.fusion": "rrf", "search.limit": 5}
+    assert changed(before, after) == ["search.fusion scaled -> rrf", "search.limit None -> 5"]
+    assert changed(before, before) == []
 
 
 def test_the_history_is_bounded_from_its_old_end() -> None:

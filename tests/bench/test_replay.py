@@ -90,6 +90,16 @@ def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:
     assert lines(found)[2] == " 1 ->  1  1.md:1-2  its text changed"
 
 
+def test_of_several_passages_each_is_paired_by_what_stayed() -> None:
+    """The first as it was, the second by its record, the third by its text."""
+    texts = [each._replace(candidate=each.candidate._replace(text_hash=bytes([at])))
+             for at, each in enumerate((FIRST, SECOND, THIRD))]  # fmt: skip
+    other = texts[1]._replace(candidate=texts[1].candidate._replace(text="other words"))
+    found = compare(_receipt(*texts), _receipt(texts[0], texts[2], other))
+    ranks = [(p["before"]["rank"], p["after"]["rank"]) for p in found["passages"]]
+    assert ranks == [(1, 1), (2, 3), (3, 2)]
+
+
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"schema": "memcli.search/1"}'])
 def test_a_file_that_is_no_receipt_is_refused(given: str) -> None:
     with pytest.raises(UsageError, match=r"r\.json is not the receipt of a search"):

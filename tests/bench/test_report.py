@@ -73,6 +73,14 @@ def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
     assert "  dense    0.250" in text(report([held]))
 
 
+def test_the_page_tells_what_got_worse_and_where_the_worst_stood() -> None:
+    shown = page(report(HISTORY), {})
+    assert '<td class="text">b?</td><td class="number">-</td>' in shown.replace("\n", "")
+    worse = [HISTORY[0], {**HISTORY[1], "regressions": ["nDCG@10 is <lower>", "b is missed"]}]
+    notices = re.findall(r'<p class="notice">(.*?)</p>', page(report(worse), {}))
+    assert notices == ["nDCG@10 is &lt;lower&gt;", "b is missed"]
+
+
 def test_columns_line_up_under_wide_signs() -> None:
     lines = table({"中文": {"queries": 1}, "all": {"queries": 1}}).splitlines()
     assert [columns(line) for line in lines] == [columns(lines[0])] * 3

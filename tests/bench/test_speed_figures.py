@@ -21,6 +21,8 @@ from memcli.bench.speed import (
     verdicts,
 )
 
+NAMES = ("help", "keyword", "hybrid", "embedding", "no_change")
+
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:
     values = [float(n) for n in range(1, 21)]
@@ -138,6 +140,20 @@ help         2.00 (2.00 to 2.00)     goal <= 9    met     CPU of --help / CPU of
 * outliers, 14.8 MAD from the median: the machine had other work
 """
     )
+
+
+def test_all_but_the_speed_of_embedding_must_stay_below_its_goal() -> None:
+    goals = {each["name"]: each["goal"] for each in verdicts(dict.fromkeys(NAMES, 1.0))}
+    for factor, missed in ((1.001, set(NAMES) - {"embedding"}), (0.999, {"embedding"})):
+        found = verdicts({name: factor * goal for name, goal in goals.items()})
+        assert {each["name"] for each in found if not each["met"]} == missed
+    assert all(each["met"] for each in verdicts(goals))
+
+
+def test_times_of_searches_are_told_in_milliseconds() -> None:
+    found = searches([0.001, 0.002, 0.004])
+    assert (found["runs"], found["least_ms"], found["p50_ms"]) == (3, 1.0, 2.0)
+    assert (found["p95_ms"], found["most_ms"]) == (4.0, 4.0)
 
 
 def test_slower_looks_at_ratios_both_ways() -> None:

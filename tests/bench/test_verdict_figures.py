@@ -16,6 +16,7 @@ from tests.benchmarks.verdict import (
     Told,
     area,
     asked,
+    drawn,
     fit,
     judged,
     left_one_out,
@@ -125,7 +126,8 @@ def test_a_collection_is_told_of_by_constants_of_the_others() -> None:
             for n in range(60)
         ]
 
-    lines = list(left_one_out({"a": group(1.0), "b": group(1.0), "c": group(-1.0)}, ["lead"]))
+    fits = left_one_out({"a": group(1.0), "b": group(1.0), "c": group(-1.0)}, ["lead"])
+    lines = list(drawn(fits, ["lead"]))
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| a", "| b", "| c"]
     slope = {line[2]: float(line.split(" | ")[2]) for line in lines[2:]}
     assert slope["c"] > slope["a"] == slope["b"]

@@ -1,6 +1,6 @@
 """Measure what new processes cost beside bare ones of the same run; not part of the suite.
 
-    python -m tests.benchmarks.cold WORKSPACE QUESTION [--runs 15]
+    python -m tests.benchmarks.cold WORKSPACE QUESTION [--runs 15] [--write README.md]
 
 Commands run in turns. A ratio is taken of the least CPU time of each kind, since other work on a
 machine only adds to one; median and most beside it tell how much, and `*n` that n runs are
@@ -27,6 +27,7 @@ from statistics import quantiles
 from memcli.bench.speed import told
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
+from tests.benchmarks.figures import add_write, table, write
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 BARE = """
@@ -56,6 +57,19 @@ def timed(command: Sequence[str]) -> Run:
     return used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024
 
 
+KINDS = {
+    "pass": "`python -c pass`",
+    "help": "`--help`",
+    "keyword": "`search --mode lexical`",
+    "hybrid": "`search`",
+    "edited": "`search` after an edit",
+    "status": "`status`",
+    "index": "`index` with nothing to do",
+    "context": "`context`",
+    "ls": "`ls`",
+    "get": "`get`",
+    "bare": "the bare model on the question",
+}
 # Times the CPU time of `python -c pass` that a command may take.
 GOALS = {"help": 2.0, "keyword": 5.5, "hybrid": 10.0, "status": 5.0, "index": 5.0}
 
@@ -65,15 +79,18 @@ def main() -> None:
     parser.add_argument("workspace")
     parser.add_argument("question")
     parser.add_argument("--runs", type=int, default=15)
+    add_write(parser)
     given = parser.parse_args()
     assert locate(), "the bundled model is not installed"
     if sys.dont_write_bytecode:
         print("Python writes no bytecode here (PYTHONDONTWRITEBYTECODE): starts are too slow")
     with tempfile.TemporaryDirectory() as folder:
-        measure(given.workspace, given.question, max(2, given.runs), Path(folder) / "copy")
+        runs = measure(given.workspace, given.question, max(2, given.runs), Path(folder) / "copy")
+    write(given.write, "cold", report(runs))
 
 
-def measure(workspace: str, question: str, turns: int, copy: Path) -> None:
+def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, list[Run]]:
+    """Run each kind in turns."""
     python, memcli = [sys.executable], [sys.executable, "-c", ENTRY]
     note = Path(shutil.copytree(workspace, copy)) / "MEMORY.md"
     search = [*memcli, "search", question, "-w", workspace]
@@ -99,9 +116,14 @@ def measure(workspace: str, question: str, turns: int, copy: Path) -> None:
             file.write(f"\n- Remark {turn} was made at noon.\n")
         for name, command in kinds.items():
             runs[name].append(timed(command))
-    passed = [one[0] for one in runs["pass"]]
+    return runs
+
+
+def report(runs: dict[str, list[Run]]) -> str:
+    """Print what each kind costs, and give it as a table."""
+    passed, rows = [one[0] for one in runs["pass"]], []
     print(
-        f"load {os.getloadavg()[0]:.1f}, {turns} turns; least/median/most\n"
+        f"load {os.getloadavg()[0]:.1f}, {len(passed)} turns; least/median/most\n"
         f"{'':8}{'CPU ms':>22}{'wall ms':>22}  CPU / pass: of the least (of turns); peak"
     )
     for name, found in runs.items():
@@ -114,8 +136,15 @@ def measure(workspace: str, question: str, turns: int, copy: Path) -> None:
             f"; {max(one[2] for one in found):.0f} MB"
             f"{f', goal <= {GOALS[name]}' if name in GOALS else ''}"
         )
+        rows.append(
+            [KINDS[name], f"{1000 * min(cpu):.0f}", f"{min(cpu) / min(passed):.1f}",
+             f"{low:.1f} to {high:.1f}", f"{max(one[2] for one in found):.0f}"]
+        )  # fmt: skip
     edited, in_step = (min(one[0] for one in runs[name]) for name in ("edited", "hybrid"))
     print(f"edited / hybrid {edited / in_step:.2f}, goal <= 1.2 and 80 MB")
+    head = [f"{len(passed)} turns, load {os.getloadavg()[0]:.1f}", "CPU ms, least",
+            "times `python -c pass`", "middle half of the turns", "MB, most"]  # fmt: skip
+    return table(head, rows)
 
 
 if __name__ == "__main__":

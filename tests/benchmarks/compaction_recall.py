@@ -1,6 +1,7 @@
 """Measure what search still finds after compaction, on judged workspaces; not part of the suite.
 
     python -m tests.benchmarks.compaction_recall FOLDER... [--ratio .3 --cluster 2 --tail 1]
+        [--write README.md]
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. A row tells, for one
 setting: tokens of the active view over those of the raw lines, and recall within a budget of tokens
@@ -48,6 +49,7 @@ from memcli.store.port import Snapshot
 from memcli.store.records import Legs
 from memcli.types import Filters, Limits, Wanted
 from memcli.workspace.dating import age_days
+from tests.benchmarks.figures import add_write, share, table, write
 from tests.support import count_tokens
 
 
@@ -134,6 +136,10 @@ class Workspace:
         return [*answer.hits, *(each.hit for each in behind)]
 
 
+HEAD = ["`compact.cluster`", "`compact.ratio`", "`--limit`", "tokens left", "recall before",
+        "with `--expand`", "kept", "summaries alone"]  # fmt: skip
+
+
 class Row(NamedTuple):
     """What one setting gave on one workspace."""
 
@@ -157,6 +163,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="leave out two columns")
     parser.add_argument("--sample", type=int, default=1, help="every so many-th question")
     parser.add_argument("--each", action="store_true", help="a row a workspace too")
+    add_write(parser)
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         spaces = []
@@ -168,6 +175,7 @@ def main() -> None:
         raw = [space.recall("raw", tokens=0, limit=60, budget=wanted.budget) for space in spaces]
         whole = [space.tokens("raw") for space in spaces]
         weights = [len(space.queries) for space in spaces]
+        told = []
         _say("cluster ratio limit expand | tokens  raw  active+expand  kept  alone  all | modes")
         for cluster, ratio in product(wanted.cluster, wanted.ratio):
             settings = CompactionSettings(wanted.tail, 0, cluster, ratio, 200, wanted.depth)
@@ -199,7 +207,14 @@ def main() -> None:
                 if wanted.each:
                     for source, row in zip(wanted.folders, rows, strict=True):
                         _say(label + _shown(row) + f" | {source.name}")
-                _say(label + _shown(_mean(rows, weights)) + f" | {modes}")
+                mean = _mean(rows, weights)
+                _say(label + _shown(mean) + f" | {modes}")
+                kept = mean.expanded / mean.raw
+                told.append(
+                    [f"{cluster}", f"{ratio}", f"{limit}", share(mean.ratio), share(mean.raw),
+                     share(mean.expanded), share(kept), share(mean.alone)]
+                )  # fmt: skip
+        write(wanted.write, "compaction_recall", table(HEAD, told))
 
 
 def _say(line: str) -> None:

@@ -1,18 +1,19 @@
 """Weigh `context` against `search` on judged workspaces; not part of the suite.
 
-    python -m tests.benchmarks.context_recall FOLDER... [--budget 2000]
+    python -m tests.benchmarks.context_recall FOLDER... [--budget 2000] [--write README.md]
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. Recall is the share of the
 judged line ranges with a line in the answer, within the budget: of `search --budget` its passages,
 of `context` its parts with fences and citations paid for; evidence is the share of the questions
 with any judged line in it. Then the defaults by budget: how much a small block still holds.
+`--write` puts the means over all questions of all folders into the README.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,7 @@ from memcli.store.port import Snapshot
 from memcli.types import Filters
 from memcli.workspace.dating import age_days
 from tests.benchmarks.compaction_recall import Workspace
+from tests.benchmarks.figures import add_write, share, table, write
 
 BUDGETS = (300, 500, 1000, 2000)
 
@@ -121,19 +123,32 @@ def show(name: str, row: Row) -> None:
     )
 
 
-def compare(asker: Asker, budget: int, budgets: Sequence[int]) -> None:
-    """Print a row for each way to ask."""
+def compare(asker: Asker, budget: int, budgets: Sequence[int]) -> Iterator[tuple[str, Row]]:
+    """Give a row for each way to ask."""
     for limit in (10, 100):
         options = asker.options("default", limit)._replace(budget=budget)
-        show(f"search --limit {limit}", asker.search(options))
+        yield f"search --limit {limit}", asker.search(options)
     defaults = Sharing(budget, 1, 0.3, 0.1, 0.2, is_asked=True)
     none = defaults._replace(tail=0)
     for profile in ("default", "two-pass"):
         row = asker.context(asker.options(profile, 100), none)
-        show(f"context --tail 0 --profile {profile}", row)
+        yield f"context --tail 0 --profile {profile}", row
     for each in budgets:
         row = asker.context(asker.options("default", 100), defaults._replace(budget=each))
-        show(f"context --budget {each}", row)
+        yield f"context --budget {each}", row
+
+
+def figures(found: Mapping[str, Sequence[tuple[int, Row]]], budget: int) -> str:
+    """Write the means over all questions, each folder by how many it has."""
+    rows = []
+    for name, each in found.items():
+        total = sum(weight for weight, _ in each)
+        weighed = [[weight * value for value in row] for weight, row in each]
+        whole = Row(*(sum(column) / total for column in zip(*weighed, strict=True)))
+        told = (share(whole.recall), share(whole.evidence), f"{whole.tokens:,.0f}")
+        rows.append([f"`{name.removesuffix(' --profile default')}`", *told])
+    asked = sum(weight for weight, _ in next(iter(found.values())))
+    return table([f"{asked} questions, {budget:,} tokens", "recall", "evidence", "tokens"], rows)
 
 
 def main() -> None:
@@ -141,14 +156,19 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--budget", type=int, default=2000)
     parser.add_argument("--budgets", type=int, nargs="*", default=list(BUDGETS))
+    add_write(parser)
     given = parser.parse_args()
+    found: dict[str, list[tuple[int, Row]]] = {}
     for folder in given.folders:
         with tempfile.TemporaryDirectory() as place:
             workspace = Workspace(folder, Path(place))
             workspace.index()
             print(f"{folder.name}: {len(workspace.queries)} questions, budget {given.budget}")
             with workspace.store.snapshot() as snapshot:
-                compare(Asker(workspace, snapshot), given.budget, given.budgets)
+                for name, each in compare(Asker(workspace, snapshot), given.budget, given.budgets):
+                    show(name, each)
+                    found.setdefault(name, []).append((len(workspace.queries), each))
+    write(given.write, "context_recall", figures(found, given.budget))
 
 
 if __name__ == "__main__":

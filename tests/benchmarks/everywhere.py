@@ -1,6 +1,7 @@
 """Time one search in a workspace beside the same search in many with --everywhere.
 
     python -m tests.benchmarks.everywhere [--workspaces 50] [--documents 20] [--rounds 15]
+        [--write README.md]
 
 Every search is a process of its own, as a person starts it, where Python keeps bytecode. The
 workspaces are made up, indexed and embedded first. The two commands take turns, so that what else
@@ -20,6 +21,7 @@ import time
 from pathlib import Path
 
 from memcli.bench.synthetic import documents, queries
+from tests.benchmarks.figures import add_write, table, write
 
 MEMCLI = Path(sys.executable).parent / "memcli"
 OF_THE_CALLER = (
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument("--workspaces", type=int, default=50)
     parser.add_argument("--documents", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=15)
+    add_write(parser)
     wanted = parser.parse_args()
     base = Path(tempfile.mkdtemp(prefix="everywhere-"))
     try:
@@ -46,13 +49,19 @@ def main() -> None:
         for text in queries(wanted.rounds):
             one.append(ran([MEMCLI, "search", text, "-w", "w00"], base, environ))
             all_.append(ran([MEMCLI, "search", text, "--everywhere"], base, environ))
+        rows = []
         for what, of in (("median", statistics.median), ("least", min)):
             alone, together = of(one), of(all_)
             print(
                 f"{what}: one workspace {alone * 1e3:.0f} ms, {wanted.workspaces}"
                 f" {together * 1e3:.0f} ms: {together / alone:.2f} times"
             )
+            times = (f"{alone * 1e3:.0f}", f"{together * 1e3:.0f}", f"{together / alone:.2f}")
+            rows.append([f"{what} of {wanted.rounds}", *times])
         print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
+        head = [f"searches, load {os.getloadavg()[0]:.1f}", "one workspace, ms",
+                f"{wanted.workspaces} of them, ms", "times"]  # fmt: skip
+        write(wanted.write, "everywhere", table(head, rows))
     finally:
         shutil.rmtree(base)
 

@@ -4,7 +4,7 @@
 other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
 echoes of what a session was given; secrets are those of the rules' own examples. Every second line
 is to choose thresholds by (`--choose` prints what others would do), the rest is reported. The
-session was given every line of the memory.
+session was given every line of the memory. `--write README.md` puts the figures there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from memcli.remember import gate
 from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
 from memcli.remember.worth import GateWeights
 from memcli.secrets.rules import RULES
+from tests.benchmarks.figures import add_write, table, write
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "gate"
 KEPT = ("keep", "another")  # labels of lines that no rule may refuse
@@ -32,6 +33,16 @@ REFUSED = {
     "secret": ("secret",),
     "chatter": ("worth",),
 }
+MEANINGS = {
+    "keep": "is worth keeping, is kept",
+    "another": "is like a known fact but for a number, a name, a day or a `not`, is kept",
+    "again": "says a known fact in other words, is refused as known",
+    "restated": "says a rule of the boot files again, is refused as known",
+    "echo": "says again what the session was given, is refused as known",
+    "secret": "holds a secret, is refused for it",
+    "chatter": "is chatter, is refused as worth too little",
+}
+RULES_IN_ORDER = ("secret", "duplicate", "near-duplicate", "echo", "worth")
 SAYING = ("Push with {}", "In der CI steht {}", "配置里是 {}")
 
 
@@ -93,32 +104,39 @@ def judged(found: Found, weights: GateWeights, least: float) -> list[tuple[Line,
     return [(line, judge(line.text, near, settings)) for line, near in found]
 
 
-def report(results: Sequence[tuple[Line, Judged]]) -> list[str]:
-    """Write what each label became, and precision and recall of each rule."""
-    told = []
+def report(results: Sequence[tuple[Line, Judged]]) -> str:
+    """Write what each label became, and precision of each rule."""
+    rows = []
     wrong: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for label in (*KEPT, *REFUSED):
-        of_label = [(line, each) for line, each in results if line.label == label]
-        rules = Counter(each.refusal.rule if each.refusal else "kept" for _, each in of_label)
+    for label, meaning in MEANINGS.items():
+        of_label = [(line, rule_of(each)) for line, each in results if line.label == label]
         expected = REFUSED.get(label, ("kept",))
-        hit = sum(rules[rule] for rule in expected)
-        by_language = []
-        for language in ("en", "de", "zh"):
-            own = [each for line, each in of_label if line.language == language]
-            good = sum((e.refusal.rule if e.refusal else "kept") in expected for e in own)
-            by_language.append(f"{language} {good}/{len(own)}")
-        told.append(
-            f"{label:9} {hit:3}/{len(of_label):3} right  ({', '.join(by_language)})"
-            f"  {dict(rules.most_common())}"
+        languages = [
+            [rule in expected for line, rule in of_label if line.language == language]
+            for language in ("en", "de", "zh")
+        ]
+        hit = sum(rule in expected for _, rule in of_label)
+        rows.append(
+            [meaning, f"{hit} of {len(of_label)}", *(f"{sum(g)} of {len(g)}" for g in languages)]
         )
-        for rule, count in rules.items():
-            (right if rule in expected else wrong)[rule] += count
-    for rule in ("secret", "duplicate", "near-duplicate", "echo", "worth"):
-        all_of = right[rule] + wrong[rule]
-        if all_of:
-            told.append(f"rule {rule:14} refused {all_of:3}, precision {right[rule] / all_of:.3f}")
-    return told
+        for _, rule in of_label:
+            (right if rule in expected else wrong)[rule] += 1
+    told = table(["a line that", "right", "English", "German", "Chinese"], rows)
+    refusing = [rule for rule in RULES_IN_ORDER if right[rule] + wrong[rule]]
+    return (
+        told
+        + "\n"
+        + table(
+            ["rule", "refused", "rightly"],
+            [[f"`{rule}`", str(right[rule] + wrong[rule]), str(right[rule])] for rule in refusing],
+        )
+    )
+
+
+def rule_of(judged: Judged) -> str:
+    """Name the rule that refused a line, or that it was kept."""
+    return judged.refusal.rule if judged.refusal else "kept"
 
 
 def choose(found: Found, weights: GateWeights) -> None:
@@ -153,6 +171,7 @@ def main() -> None:
     parser.add_argument("--choose", action="store_true")
     parser.add_argument("--wrong", action="store_true", help="print the lines that went wrong")
     parser.add_argument("--encoder", default="bundled")
+    add_write(parser)
     arguments = parser.parse_args()
     found, weights = look(arguments.encoder)
     half = found[::2] if arguments.choose else found[1::2]
@@ -163,10 +182,12 @@ def main() -> None:
     else:
         half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
     results = judged(half, weights, gate.LEAST_WORTH)
-    print(f"{len(found)} lines, {len(half)} of them here")
-    print("\n".join(report(results)))
+    told = f"Of {len(found)} lines {len(half)}, by which no threshold was chosen:\n\n"
+    told += report(results)
+    print(told)
+    write(arguments.write, "gate", told)
     for line, each in results if arguments.wrong else ():
-        rule = each.refusal.rule if each.refusal else "kept"
+        rule = rule_of(each)
         if rule not in REFUSED.get(line.label, ("kept",)):
             why = each.refusal or each.checks[3:4]
             print(f"{line.label} -> {rule} ({each.worth.value:.2f} {each.worth.kind}): {line.text}")

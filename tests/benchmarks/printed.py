@@ -1,6 +1,7 @@
 """Measure what an answer costs as it is printed, and what it holds; not part of the suite.
 
     python -m tests.benchmarks.printed FOLDER... [--every 10] [--tokenizer MODULE:ENCODING]
+        [--write README.md]
 
 Each folder holds `workspace/` and `queries.jsonl`. Every n-th judged question is asked in each form
 that an agent uses, with the defaults beside it. `printed` are the tokens of all that is written,
@@ -24,6 +25,7 @@ from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
 from memcli.markdown.tokens import estimate
 from tests.benchmarks.context_recall import recall
+from tests.benchmarks.figures import add_write, share, table, write
 from tests.benchmarks.token_estimate import Count, counters
 
 MEMCLI = (sys.executable, "-m", "memcli")
@@ -90,6 +92,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--tokenizer")
+    add_write(parser)
     given = parser.parse_args()
     count = [*counters([given.tokenizer]).values()][-1] if given.tokenizer else estimate
     forms: dict[str, list[Cost]] = {}
@@ -97,11 +100,14 @@ def main() -> None:
         for number, folder in enumerate(given.folders):
             os.environ["MEMCLI_STORE"] = f"{temporary}/{number}.sqlite"
             ask(folder, given.every, count, forms)
-    print("| form | questions | printed | passages | evidence |\n|---|---:|---:|---:|---:|")
+    rows = []
     for form, costs in forms.items():
         means = [sum(column) / len(costs) for column in zip(*costs, strict=True)]
-        told = f"{means[2]:.3f}".removeprefix("0")
-        print(f"| {form} | {len(costs)} | {means[0]:,.0f} | {means[1]:,.0f} | {told} |")
+        rows.append([f"`{form}`", f"{means[0]:,.0f}", f"{means[1]:,.0f}", share(means[2])])
+    asked = len(next(iter(forms.values())))
+    told = table([f"{asked} questions", "printed", "of it passages", "evidence"], rows)
+    print(told)
+    write(given.write, "printed", told)
 
 
 if __name__ == "__main__":

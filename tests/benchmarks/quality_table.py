@@ -1,12 +1,14 @@
 """Write the README's table of judged collections; not part of the suite.
 
-    python -m tests.benchmarks.quality_table ROOT [--stores FOLDER] [--readme README.md]
+    python -m tests.benchmarks.quality_table ROOT [--stores FOLDER] [--encoder NAME]
+        [--write README.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`. Every set is asked with the default settings and once more by words alone, as
 `bench quality` does; the questions of a collection count alike. `--stores` keeps the indexes, so
-that the next table embeds nothing anew. Prints the table and a line with the date, the commit and
-the settings; `--readme` puts both in the place of those that stand there.
+that the next table embeds nothing anew. `--encoder` is for an extra that is installed, and asks
+only the collections that the bundled model does not read well. Prints the table and the settings;
+`--write` puts them in their place.
 """
 
 from __future__ import annotations
@@ -16,15 +18,14 @@ import contextlib
 import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.cli.main import run
+from tests.benchmarks.figures import add_write, share, write
 
 TITLES = {
     "locomo": "LoCoMo, five long chats",
@@ -42,6 +43,7 @@ TITLES = {
     "madial-zh": "MADial-Bench, Chinese",
     "cmrc2018": "CMRC 2018, Chinese",
 }
+FOREIGN = [TITLES[name] for name in ("xquad/es", "memorybank-zh", "madial-zh", "cmrc2018")]
 METRICS = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",
            "Recall@2000tok")  # fmt: skip
 HEAD = (
@@ -70,10 +72,15 @@ def sets(root: Path) -> dict[str, list[Path]]:
     """Find the sets below a folder by the title of their collection, in the order of TITLES."""
     found: dict[str, list[Path]] = {title: [] for title in TITLES.values()}
     for file in sorted(root.glob("*/**/queries.jsonl")):
-        place = file.parent.relative_to(root).as_posix()
-        name = next((n for n in TITLES if f"{place}/".startswith(f"{n}/")), place.split("/")[0])
-        found.setdefault(TITLES.get(name, name), []).append(file.parent)
+        found.setdefault(collection_of(file.parent), []).append(file.parent)
     return {title: folders for title, folders in found.items() if folders}
+
+
+def collection_of(folder: Path) -> str:
+    """Give the title of the collection that a set belongs to, its own name where that is none."""
+    place = f"/{folder.as_posix()}/"
+    named = (title for name, title in TITLES.items() if f"/{name}/" in place)
+    return next(named, folder.parent.name)
 
 
 def ask(folder: Path, store: Path, *arguments: str) -> Record:
@@ -105,11 +112,6 @@ def row(title: str, mode: str, asked: Sequence[Asked], *, first: bool) -> str:
     return f"{head}{mode} | {' | '.join(told)} |\n"
 
 
-def share(value: float) -> str:
-    """Write a share with three digits. Example: share(.5) -> ".500"."""
-    return f"{value:.3f}".removeprefix("0")
-
-
 def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[str, Record]]:
     """Ask the sets of a collection in both modes; one row where meaning takes no part."""
     both: list[list[Record]] = []
@@ -130,43 +132,35 @@ def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[st
         yield row(title, "words", words, first=False), both[0][0]
 
 
-def measured(settings: Mapping[str, Any]) -> str:
-    """Say when, on which commit and with which settings it was measured."""
-    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    commit = subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
+def told(settings: Mapping[str, Any]) -> str:
+    """Say with which settings it was measured."""
     names = ("search.profile", "search.fusion", "search.limit", "search.vector_weight",
              "search.text_weight", "chunk.tokens", "embedding.encoder")  # fmt: skip
-    told = ", ".join(f"{name} {settings[name]}" for name in names)
-    return f"Measured on {date.today().isoformat()} at commit {commit}: {told}.\n"
-
-
-def put(readme: str, table: str) -> str:
-    """Put a table with its line in the place of the one that stands in a text."""
-    start = readme.index("| collection | questions | mode |")
-    end = readme.index("\n\n", start) + 2
-    if readme.startswith("Measured on ", end):
-        end = readme.index("\n\n", end) + 2
-    return f"{readme[:start]}{table}\n{readme[end:]}"
+    return f"Settings: {', '.join(f'{name} {settings[name]}' for name in names)}.\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("--stores", type=Path)
-    parser.add_argument("--readme", type=Path)
+    parser.add_argument("--encoder")
+    add_write(parser)
     given = parser.parse_args()
+    if given.encoder:
+        os.environ["MEMCLI_EMBEDDING_ENCODER"] = given.encoder
     with tempfile.TemporaryDirectory() as temporary:
         stores = given.stores or Path(temporary)
         stores.mkdir(parents=True, exist_ok=True)
         table, settings = HEAD, dict[str, Any]()
         for title, folders in sets(given.root.resolve()).items():
+            if given.encoder and title not in FOREIGN:
+                continue
             for line, record in rows(title, folders, stores.resolve()):
                 sys.stderr.write(line)
                 table, settings = table + line, dict(record.settings)
-    table += f"\n{measured(settings)}"
+    table += f"\n{told(settings)}"
     sys.stdout.write(table)
-    if given.readme:
-        given.readme.write_text(put(given.readme.read_text("utf-8"), table), "utf-8")
+    write(given.write, f"quality_table{' --encoder' if given.encoder else ''}", table)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Time any command lines beside memcli on one folder; not part of the suite.
 
     python -m tests.benchmarks.rivals FOLDER QUESTION [NAME=COMMAND ...] [--runs 11]
+        [--write README.md]
 
 A COMMAND is a template in which {folder} and {question} stand for what is asked, such as
 `"ripgrep=rg -n {question} {folder}"`; no shell reads it. `words` and `hybrid`, memcli's own, take
@@ -24,6 +25,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memcli.bench.speed import told
+from tests.benchmarks.figures import add_write, table, write
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 OWN, FLOOR = "words", "pass"
@@ -87,6 +89,7 @@ def main() -> None:
     parser.add_argument("question")
     parser.add_argument("commands", nargs="*", metavar="NAME=COMMAND")
     parser.add_argument("--runs", type=int, default=11)
+    add_write(parser)
     given = parser.parse_args()
     memcli = [sys.executable, "-c", ENTRY]
     subprocess.run([*memcli, "index", "-q", "-w", given.folder], check=True)
@@ -102,11 +105,16 @@ def main() -> None:
     found = in_turns(commands, max(2, given.runs))
     print(f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}; least / median / most")
     print(f"{'':<12}{'wall ms':>24}{'CPU ms':>24}{'MB':>7}  wall / {OWN}")
+    rows = []
     for name, turns in found.items():
         wall = told([1000 * turn.wall for turn in turns], 0)
         cpu = told([1000 * turn.cpu for turn in turns], 0)
         peak = max(turn.peak for turn in turns)
         print(f"{name:<12}{wall:>24}{cpu:>24}{peak:>7.0f}  {ratio(turns, found[OWN])}")
+        rows.append([f"`{name}`", wall, cpu, f"{peak:.0f}", ratio(turns, found[OWN])])
+    head = [f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}",
+            "wall ms: least / median / most", "CPU ms", "MB", f"wall / `{OWN}`"]  # fmt: skip
+    write(given.write, "rivals", table(head, rows))
 
 
 if __name__ == "__main__":

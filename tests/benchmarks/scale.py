@@ -4,6 +4,8 @@
     python -m tests.benchmarks.scale --missed FILE
     python -m tests.benchmarks.scale --recall INDEX QUERIES
 
+The first and the last take `--write README.md`.
+
 The first form grows an index of seeded synthetic vectors and Zipfian text and prints a row a size:
 wall and CPU time of hybrid and keyword searches with their spread, the load of the machine, the
 time a bare read of what is scanned takes, and of all vectors, and the peak of memory. 200 queries
@@ -57,6 +59,7 @@ from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Chunk, Document, FileStat, Filters, Part, Wanted
+from tests.benchmarks import figures
 
 DIMENSION = 384
 FINGERPRINT = f"synthetic;dim={DIMENSION}"
@@ -311,6 +314,7 @@ def curve(arguments: argparse.Namespace) -> None:
         f"{'vectors':>9}{'build s':>9}{'mode':>9}{'ms: least/p50/most':>24}{'p95':>7}"
         f"{'CPU: least/p50/most':>24}{'p95':>7}{'read ms':>9}{'floats':>8}{'MB peak':>9}{'load':>6}"
     )
+    rows = []
     for wanted in sorted(arguments.vectors):
         path = (arguments.store or str(folder / "index.sqlite")).replace("{}", str(wanted))
         began = time.perf_counter()
@@ -331,9 +335,15 @@ def curve(arguments: argparse.Namespace) -> None:
                 f"{os.getloadavg()[0]:6.1f}",
                 flush=True,
             )
+            shares = (f"{percentile(of, at):.0f}" for of in (cpu, wall) for at in (0.5, 0.95))
+            load = f"{os.getloadavg()[0]:.1f}"
+            rows.append([f"{wanted:,}, {mode}", *shares, f"{peak:.0f}", load])
         if arguments.profile:
             profile(path, maker)
     shutil.rmtree(folder)
+    head = [f"vectors, {SEARCHES - WARMING} questions", "CPU ms: half", "95 of 100",
+            "by the clock: half", "95 of 100", "MB, most", "load"]  # fmt: skip
+    figures.write(arguments.write, "scale", figures.table(head, rows))
 
 
 def _holds(path: str, vectors_wanted: int) -> bool:
@@ -346,7 +356,7 @@ def _holds(path: str, vectors_wanted: int) -> bool:
     return embedded >= vectors_wanted
 
 
-def recall(index: str, questions: str) -> None:
+def recall(index: str, questions: str, readme: Path | None) -> None:
     """Print recall of the coarse search against the exact one, by how many are wanted."""
     copy = Path(tempfile.mkdtemp()) / "index.sqlite"
     shutil.copy(index, copy)
@@ -383,6 +393,12 @@ def recall(index: str, questions: str) -> None:
     print(f"{len(held)} vectors, {len(asked)} questions")
     for k, shares in found.items():
         print(f"recall@{k}: mean {np.mean(shares):.4f}, worst {min(shares):.2f}")
+    rows = [
+        [f"{k}", figures.share(float(np.mean(of)), 4), figures.share(min(of), 2)]
+        for k, of in found.items()
+    ]
+    head = [f"nearest of {len(held):,} texts, {len(asked)} questions", "mean", "worst"]
+    figures.write(readme, "scale --recall", figures.table(head, rows))
     connection.close()
     shutil.rmtree(copy.parent)
 
@@ -396,9 +412,11 @@ def main() -> int:
     parser.add_argument("--parts", type=int, default=1, help="vectors a chunk")
     parser.add_argument("--words", type=int, default=60, help="words a chunk")
     parser.add_argument("--recall", nargs=2, metavar=("INDEX", "QUERIES"))
+    figures.add_write(parser)
     arguments = parser.parse_args()
     if arguments.recall:
-        recall(*arguments.recall)
+        index, questions = arguments.recall
+        recall(index, questions, arguments.write)
     elif arguments.missed:
         missed(arguments.missed)
     else:

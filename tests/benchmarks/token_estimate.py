@@ -1,7 +1,10 @@
 """Hold the token estimate against tokenizers, on the Markdown below folders; not in the suite.
 
     python -m tests.benchmarks.token_estimate FOLDER... [--tokenizer MODULE:ENCODING]...
+        [--write README.md]
 
+`--write` tells of the last tokenizer how much more than estimated texts cost, all of them together
+and at least the dearest twentieth.
 WordPiece is the encoder's. A MODULE has `get_encoding`, as tiktoken has (it downloads its
 vocabularies at first use) and bpe_openai (it brings them): `bpe_openai:o200k_base`. A ratio above 1
 is an estimate on the safe side. Kinds are those of the outermost Markdown blocks.
@@ -19,6 +22,7 @@ from markdown_it import MarkdownIt
 
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.markdown.tokens import estimate, quotient
+from tests.benchmarks.figures import add_write, table, write
 
 Count = Callable[[str], int]
 KINDS = {
@@ -49,7 +53,8 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
             yield KINDS[token.type], "\n".join(lines[slice(*token.map)]) + "\n"
 
 
-def show(name: str, tokenizer: str, texts: list[str], count: Count) -> None:
+def show(name: str, tokenizer: str, count: Count, texts: list[str]) -> list[str]:
+    """Print how an estimate holds, and give how much more texts cost: all, and one of twenty."""
     pairs = [(estimate(text), max(1, count(text))) for text in texts]
     ratio = sum(quotient(text) for text in texts) / sum(c for _, c in pairs)
     each = sorted(e / c for e, c in pairs)
@@ -60,13 +65,16 @@ def show(name: str, tokenizer: str, texts: list[str], count: Count) -> None:
         f"  estimate / count {ratio:.2f}  (5% below {low:.2f}, median {median:.2f},"
         f" 5% above {high:.2f})"
     )
+    return [name, f"{len(texts):,}", f"{1 / ratio:.2f}", f"{1 / low:.2f}"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--tokenizer", action="append", default=[])
+    add_write(parser)
     given = parser.parse_args()
+    rows = []
     count_by = counters(given.tokenizer)
     kinds: dict[str, list[str]] = defaultdict(list)
     for folder in given.folders:
@@ -75,12 +83,13 @@ def main() -> None:
         for text in texts:
             for kind, block in blocks(text):
                 kinds[kind].append(block)
-        for tokenizer, count in count_by.items() if texts else ():
-            show("/".join(folder.parts[-2:]), tokenizer, texts, count)
+        told = [show(folder.name, *each, texts) for each in count_by.items() if texts]
+        rows += told[-1:]
     print("\nby kind, of all folders")
     for kind in sorted(kinds):
-        for tokenizer, count in count_by.items():
-            show(kind, tokenizer, kinds[kind], count)
+        rows.append([show(kind, *each, kinds[kind]) for each in count_by.items()][-1])
+    head = [f"by {[*count_by][-1]}", "texts", "tokens / estimate", "of the dearest twentieth"]
+    write(given.write, "token_estimate", table(head, rows))
 
 
 if __name__ == "__main__":

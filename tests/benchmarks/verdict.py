@@ -1,6 +1,7 @@
 """How often the verdict of an answer is right, on every collection; not part of the suite.
 
     python -m tests.benchmarks.verdict ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
+        [--write README.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`, and where it has them `queries_abstention.jsonl` and `queries_adversarial.jsonl`,
@@ -49,6 +50,7 @@ from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.store.records import Reach
 from memcli.types import Filters
+from tests.benchmarks.figures import add_write, share, table, write
 from tests.benchmarks.quality_table import sets
 
 FILES = {
@@ -236,7 +238,7 @@ def row(title: str, told: Sequence[Told]) -> str:
 
 def _cell(value: float | None) -> str:
     """Write a share with two digits, a dash for none."""
-    return "-" if value is None else f"{value:.2f}".removeprefix("0")
+    return "-" if value is None else share(value, 2)
 
 
 def fit(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -284,10 +286,27 @@ def judged(told: Sequence[Told], names: Sequence[str], constants: np.ndarray) ->
     ]
 
 
-def left_one_out(told: Mapping[str, Sequence[Told]], names: Sequence[str]) -> Iterator[str]:
-    """Write a row for each collection, by constants that were fitted on the others."""
-    yield f"| left out | constant | {' | '.join(names)} | good | precision | recall | gone |\n"
-    yield f"|---|{'---:|' * (len(names) + 5)}\n"
+def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | None]) -> str:
+    """Write what the README tells of every collection."""
+    rows = []
+    for title, group in told.items():
+        verdicts = [each.verdict for each in group]
+        good, none = rates(group, verdicts, "good"), rates(group, verdicts, "none")
+        fitted = [_cell(left_out[title])] if left_out else []
+        rows.append(
+            [title, str(sum(each.kind != GONE for each in group)), f"{good[0]:.0f}",
+             *map(_cell, good[1:]), *fitted, f"{none[0]:.0f}", *map(_cell, (none[1], none[3]))]
+        )  # fmt: skip
+    fitted = ["left out"] if left_out else []
+    head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "`none`",
+            "precision", "gone"]  # fmt: skip
+    return table(head, rows)
+
+
+def left_one_out(
+    told: Mapping[str, Sequence[Told]], names: Sequence[str]
+) -> Iterator[tuple[str, np.ndarray, list[float | None]]]:
+    """Give of each collection the constants that were fitted on the others, and what is `good`."""
     with_vectors = any(each.has_vectors for group in told.values() for each in group)
     usable = {
         title: [each for each in group if each.has_vectors == with_vectors]
@@ -296,7 +315,16 @@ def left_one_out(told: Mapping[str, Sequence[Told]], names: Sequence[str]) -> It
     for title, group in told.items():
         others = [each for name, each in usable.items() if name != title and each]
         constants = fitted_on(others, names)
-        good = rates(group, judged(group, names, constants), "good")
+        yield title, constants, rates(group, judged(group, names, constants), "good")
+
+
+def drawn(
+    fits: Iterable[tuple[str, np.ndarray, list[float | None]]], names: Sequence[str]
+) -> Iterator[str]:
+    """Write a row for each collection."""
+    yield f"| left out | constant | {' | '.join(names)} | good | precision | recall | gone |\n"
+    yield f"|---|{'---:|' * (len(names) + 5)}\n"
+    for title, constants, good in fits:
         numbers = " | ".join(f"{constant:.2f}" for constant in constants)
         cells = " | ".join(map(_cell, good[1:]))
         yield f"| {title} | {numbers} | {good[0]:.0f} | {cells} |\n"
@@ -309,6 +337,7 @@ def main() -> None:
     parser.add_argument("--mode", default="hybrid", choices=("hybrid", "lexical", "dense"))
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--features", default="lead,crowd", help=", ".join(FEATURES))
+    add_write(parser)
     given = parser.parse_args()
     told: dict[str, list[Told]] = {}
     with tempfile.TemporaryDirectory() as temporary:
@@ -325,9 +354,10 @@ def main() -> None:
             ]
             sys.stdout.write(row(title, told[title]))
             sys.stdout.flush()
-    if given.fit:
-        for line in left_one_out(told, given.features.split(",")):
-            sys.stdout.write(line)
+    names = given.features.split(",")
+    fits = list(left_one_out(told, names)) if given.fit else []
+    sys.stdout.writelines(drawn(fits, names) if fits else ())
+    write(given.write, "verdict", short(told, {title: good[1] for title, _, good in fits}))
 
 
 if __name__ == "__main__":

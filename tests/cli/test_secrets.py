@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 import memcli
+from memcli.config.settings import load
+from memcli.search.question import told_as
+from memcli.secrets.finding import redacted
 from memcli.secrets.rules import RULES
 from tests.store.damage import told
 from tests.support import write
@@ -58,6 +61,10 @@ COMMANDS = (
     "bench quality .memcli/questions.jsonl --json -v", "pick deploy", "config",
     f"remember 'rotate {TOKEN} on Friday' --force --json", "remember --undo --json",
     "search deploy --no-sync", "index --full", "lint", "lint --json",
+    f"search 'deploy {TOKEN}' --json --receipt asked.json", f"search {TOKEN} -v",
+    f"search '\"{TOKEN}\" nowhere' --explain", f"search {TOKEN} --why-not memory/key.md",
+    f"context 'deploy {TOKEN}' --json --receipt told.json", f"changes '{TOKEN}' --json",
+    f"search 'postgres://app:{PASSWORD}@db1.internal/app' --json", f"pick {TOKEN}",
 )  # fmt: skip
 
 
@@ -92,6 +99,22 @@ def test_python_is_given_none(notes: Path) -> None:
             memory.status(deep=True),
         ]
     assert _is_clean(repr(told))
+
+
+def test_a_question_with_a_secret_finds_the_lines_that_had_one(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "[secret: github-token]" in told(f"search {TOKEN} -n 1 --mode lexical")[1]
+    monkeypatch.setenv("MEMCLI_SECRETS", "off")
+    assert TOKEN in told(f"search {TOKEN} -n 1 --mode lexical")[1]
+
+
+def test_no_question_hides_a_secret_of_any_kind(tmp_path: Path) -> None:
+    config = load(str(tmp_path), {}, {})
+    for rule in RULES:
+        for text in (rule.example, f"why is {rule.example} refused?"):
+            assert told_as(text, config) == redacted(text) != text
+    assert told_as("why did the pool run dry", config) == "why did the pool run dry"
 
 
 def test_no_file_of_the_index_holds_one(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

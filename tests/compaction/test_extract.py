@@ -31,6 +31,19 @@ def test_a_question_stands_for_a_group_only_where_nothing_is_told(asked: str, to
         assert found.chosen == (best,)
 
 
+def test_what_leans_on_nothing_before_stands_for_a_group_last() -> None:
+    """They would be alike but for the word that only another sentence could explain."""
+    texts = ("They grease the harbour crane.", "Some grease the harbour crane.")
+    words = {word: 1.0 for word in content(texts[0])}
+    assert content(texts[1]) == content(texts[0])
+    for ordered, best in ((texts, 1), (texts[::-1], 0)):
+        sentences = [say(text, 9 * line) for line, text in enumerate(ordered, 1)]
+        found = extract(
+            sentences, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
+        )
+        assert found.chosen == (best,)
+
+
 def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:
     """One of two sentences that share no word: a cosine of 1 / sqrt(2), and half of the IDF."""
     both = [say("Herons nest.", 1), say("Carp sleep.", 2)]

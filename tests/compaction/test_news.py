@@ -109,6 +109,17 @@ def test_a_summary_of_summaries_adds_up_how_often_a_line_was_said() -> None:
     assert {summary.state for summary in read_back(logs, drafts)} == {"valid"}
 
 
+def test_a_run_is_counted_behind_the_last_one_there_was() -> None:
+    logs = [make_log(f"2025-03-{n:02}", stand_up(event)) for n, event in enumerate(EVENTS[:9], 1)]
+    first = read_back(logs[:6], plan_of(logs[:6], settings(cluster=3)).drafts)
+    assert len(first) == 2
+    told = [
+        each._replace(lineage=each.lineage._replace(run=run))
+        for run, each in zip((4, 2), first, strict=True)
+    ]
+    assert [draft.lineage.run for draft in plan_of(logs, settings(cluster=3), told).drafts] == [5]
+
+
 def test_what_summaries_have_left_out_is_not_counted() -> None:
     """`also:` lines are read as they stand at the next level, and nobody said them twice."""
     (record,) = cut(make_log("2025-03-01", "also: 250\n\nalso: 250\n\nalso: 250"))

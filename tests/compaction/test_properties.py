@@ -144,6 +144,12 @@ def test_the_tail_is_the_shortest_suffix_that_may_grow(
     assert not eligible or spent + eligible[-1].tokens > tokens
 
 
+def test_where_all_of_them_fit_every_record_is_of_the_tail() -> None:
+    records = cut(make_log("2025-03-01", "# A\n\nOne.\n\n# B\n\nTwo.\n\n# C\n\nThree.\n"))
+    assert len(records) == 3
+    assert split_tail(records, least=1, tokens=10_000) == ([], records)
+
+
 @given(n=st.integers(0, 60), k=st.integers(2, 9))
 def test_clusters_are_whole_in_order_and_even(n: int, k: int) -> None:
     groups, waiting = cluster(list(range(n)), k)

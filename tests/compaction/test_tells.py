@@ -47,7 +47,8 @@ CHAIN = "We adopted a puppy from the shelter in Lund. He sleeps on the sofa all 
     ("text", "wanted"),
     [
         (CHAIN, [None, 0, 1]),
-        (f"{CHAIN} He snores.", [None, 0, 1, None]),  # two are enough to take along
+        # Two are enough to take along.
+        (f"{CHAIN[:-1]} and the whole family. He snores.", [None, 0, 1, None]),
         ("We adopted a puppy in Lund.\n\n## Later\n\nHe sleeps all day.", [None, None]),
         ("- **Ann**: Shall we take the puppy home today?\n- **Bo**: Yes, of course!", [None, 0]),
         ("[image: a puppy on a very old sofa]\n\nHe sleeps there.", [None, None]),

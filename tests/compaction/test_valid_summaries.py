@@ -104,6 +104,20 @@ def test_it_is_served_in_no_view_and_its_lines_are_found_raw(notes: Path, how: s
     assert len(made["summaries"]) == 1  # a new one would be written beside it
 
 
+def test_what_is_invented_is_told_with_what_it_cites(notes: Path) -> None:
+    forge(notes)
+    file = notes / SUMMARY
+    lineage = read_lineage(parse(file.read_text()).front_matter)
+    assert lineage is not None
+    for line, detail in (
+        (f"- We deploy on Friday. ({FIRST}:3)", f"does not stand in {FIRST}:3-3: We deploy on "),
+        ("- We deploy on Friday.", "cites nothing: - We deploy on Friday."),
+    ):
+        file.write_text(document(lineage, f"# 2025-03-01\n\n{line}\n- … ({SECOND}:1-5)\n"))
+        (problem,) = record("compact", "-w", str(notes), "--verify")["problems"]
+        assert problem["detail"].startswith(detail)
+
+
 @pytest.mark.parametrize("how", ["valid", *SPOILT])
 def test_the_status_counts_what_summaries_are(notes: Path, how: str) -> None:
     if how in SPOILT:

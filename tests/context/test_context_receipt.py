@@ -73,6 +73,7 @@ def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
     assert bool(kept["fused"]) is bool(query)
     found = [p for p in kept["passages"] if p["section"] == "found"]
     assert all(bool(p["trace"]) is bool(query) for p in found if not p["via"])
+    assert all(p["trace"][-1]["score"] == p["score"] for p in found if p["trace"])
 
     same, text = replay(file, notes)
     assert (same["same"], same["changed"], same["query"]) == (True, [], query or None)

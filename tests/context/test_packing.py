@@ -78,6 +78,12 @@ def test_of_the_lines_that_a_summary_tells_none_comes_behind_it(
     assert kept(told, log(*lines)) == [("summary.md", 1, 1), *([("log.md", *left)] if left else ())]
 
 
+def test_what_is_left_of_a_part_is_whole_lines() -> None:
+    found = packed([summary("log.md:3-4"), log(1, 7)], (), 10_000.0, by_lines=False)
+    told = ["Line 1.\nLine 2.", "Line 5.\nLine 6.\nLine 7."]
+    assert sorted(part.text for part in found.kept[1:]) == told
+
+
 @pytest.mark.parametrize(("cited", "comes"), [("1-2", True), ("2-3", False), ("5", False),
                                               ("5-6", False), ("6", True)])  # fmt: skip
 def test_a_summary_of_lines_that_are_told_does_not_come(cited: str, *, comes: bool) -> None:

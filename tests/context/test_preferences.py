@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.main import run
 from tests.context.makers import context, put, record
 
 CHAT = """\
@@ -58,6 +59,26 @@ def test_what_the_assistant_says_is_none(notes: Path) -> None:
 def test_another_subject_brings_up_nothing(notes: Path) -> None:
     found = sections(notes, "quartz watch battery", "--budget", "600")
     assert "preferences" not in found
+
+
+def test_lines_that_no_model_has_read_are_near_to_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest has vectors, so a question is asked by meaning too."""
+    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    root = put(tmp_path, {"memory/2026-02-03.md": TALK})
+    assert run(["index", "-q", "-w", str(root)]) == 0
+    put(root, {"memory/2026-02-01.md": CHAT})
+    found = sections(root, "which trains and planes go to Lisbon", "--budget", "600")
+    assert "preferences" not in found
+
+
+def test_the_line_below_is_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    talk = "- User: I prefer trains to planes.\n- Assistant: The quartz watch battery is empty.\n"
+    root = put(tmp_path, {"memory/2026-02-01.md": talk, "memory/2026-02-03.md": TALK})
+    assert "preferences" in sections(root, "trains and planes", "--budget", "600")
+    assert "preferences" not in sections(root, "quartz watch battery", "--budget", "600")
 
 
 def test_without_a_question_there_is_none(notes: Path) -> None:

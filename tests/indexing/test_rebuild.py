@@ -21,7 +21,7 @@ from tests.support import FAR_FUTURE_NS, make_limits, make_settings, write
 
 ENCODER = HashingEncoder()
 REPOSITORY = Path(__file__).parents[2]
-STALE_NS = round(STALE_SECONDS * 1e9)
+STALE_NS = 24 * 3600 * 10**9  # a day
 # Kills itself at the n-th transaction on the store beside, or as soon as the copy is published.
 VICTIM = """
 import os, signal, sys

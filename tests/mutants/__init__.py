@@ -4,10 +4,12 @@
     python -m tests.mutants [--seed N] [--count N] [--skip N] [PACKAGE...]
 
 A mutant is a place in a module of the packages with one operator, bound, number, condition or
-statement changed, or one word of SQL; `--count` of them are drawn by `--seed`, and `--skip` leaves
-out the first of the draw. It is killed by the tests of its room, tests/PACKAGE, that touch its
-line (of a constant: the lines that name it), fastest first up to `--seconds` of processor time, in
-a copy of the tree; properties take few examples. Printed are those that nothing killed.
+statement changed, or one word of SQL; `--count` of them are drawn by `--seed` from seven packages,
+`--skip` leaves out the first of the draw, and PACKAGE judges of the drawn those of some. It is
+killed by the tests of these rooms that touch its line (of a constant: the lines that name it),
+fastest first up to `--seconds` of processor time, in a copy of the tree; properties take few
+examples. Printed are those that nothing killed, but for those that `equivalent.tsv` beside this
+file says change nothing, and why: a file of path, changed line and reason.
 
 `--map FILE` keeps between runs which test touches which line; `--tests` names the tests to run
 instead of the rooms, `--at PATH:LINE` the only places to change, and `--idle` changes nothing:

@@ -18,7 +18,7 @@ import pytest
 
 from tests import mutants as described
 from tests.mutants import judging
-from tests.mutants.places import Mutant, find
+from tests.mutants.places import Mutant, changed, equivalents, find
 from tests.mutants.touched import FewExamples, Touched, choose, record
 
 PACKAGES = ("search", "store", "workspace", "indexing", "context", "compaction", "bench")
@@ -75,7 +75,7 @@ def _prepare(copy: Path) -> None:
 
 
 def _run(given: argparse.Namespace, keep: Path) -> None:
-    rooms = given.tests or [f"tests/{package}" for package in given.packages]
+    rooms = given.tests or [f"tests/{package}" for package in PACKAGES]
     if not keep.exists():
         sys.dont_write_bytecode = False
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -88,13 +88,19 @@ def _run(given: argparse.Namespace, keep: Path) -> None:
     touched = Touched(*json.loads(keep.read_text()))
     mutants = _draw(given)
     texts = {mutant.path: Path(mutant.path).read_bytes() for mutant in mutants}
+    known = equivalents()
     counts: Counter[str] = Counter()
     with os.fdopen(os.dup(1), "w") as out:  # what pytest says goes elsewhere
 
         def report(mutant: Mutant, verdict: str) -> None:
-            counts[verdict] += 1
-            if (verdict in (judging.KILLED, judging.ENDLESS)) == given.idle:
-                print(f"{verdict}: {_shown(mutant, texts[mutant.path])}", file=out, flush=True)
+            shown = changed(mutant, texts[mutant.path])
+            felt = verdict in (judging.KILLED, judging.ENDLESS)
+            why = known.get((mutant.path, shown))
+            counts["killed" if felt else "equivalent" if why else "alive"] += 1
+            if felt == given.idle and not why:
+                print(f"{verdict}: {mutant.path}:{mutant.line}: {shown}", file=out, flush=True)
+            elif felt and why:
+                print(f"no longer equivalent: {mutant.path}: {shown}", file=out, flush=True)
 
         def chosen(mutant: Mutant) -> list[str]:
             return choose(mutant, touched, given.seconds)
@@ -108,33 +114,27 @@ def _run(given: argparse.Namespace, keep: Path) -> None:
         with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), 1)
         pytest.main([*judging.PYTEST, *rooms], plugins=[swapping, FewExamples()])
-        felt = counts[judging.KILLED] + counts[judging.ENDLESS]
-        told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-        share = felt / max(counts.total(), 1)
-        print(f"{counts.total()} mutants: {told}; {share:.1%} did not pass", file=out)
+        told = ", ".join(f"{counts[each]} {each}" for each in ("killed", "equivalent", "alive"))
+        share = counts["killed"] / max(counts["killed"] + counts["alive"], 1)
+        print(
+            f"{counts.total()} mutants: {told}; killed of those that change anything: {share:.1%}",
+            file=out,
+        )
 
 
 def _draw(given: argparse.Namespace) -> list[Mutant]:
     modules = [
         path
-        for package in given.packages
+        for package in PACKAGES
         for path in sorted(p.as_posix() for p in Path("memcli", package).rglob("*.py"))
         if not path.startswith(LEFT_OUT)
     ]
     mutants = [mutant for path in modules for mutant in find(Path(), path)]
     random.Random(given.seed).shuffle(mutants)
     if given.at:
-        mutants = [m for m in mutants if f"{m.path}:{m.line}" in given.at]
-    return mutants[given.skip : given.skip + given.count]
-
-
-def _shown(mutant: Mutant, text: bytes) -> str:
-    """Give the place, its lines with the changed part in brackets, and what this becomes."""
-    first = text.rfind(b"\n", 0, mutant.start) + 1
-    last = text.find(b"\n", mutant.end)
-    was = text[first : mutant.start] + b"[" + text[mutant.start : mutant.end] + b"]"
-    shown = f"{(was + text[mutant.end : last]).decode()} -> {mutant.new}"
-    return f"{mutant.path}:{mutant.line}: {' '.join(shown.split())}"
+        return [m for m in mutants if f"{m.path}:{m.line}" in given.at]
+    drawn = mutants[given.skip : given.skip + given.count]
+    return [m for m in drawn if m.path.split("/")[1] in given.packages]
 
 
 if __name__ == "__main__":

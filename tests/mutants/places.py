@@ -155,3 +155,19 @@ def find(root: Path, path: str) -> Iterator[Mutant]:
 def _sql(text: str) -> Iterator[re.Match[str]]:
     if SQL.search(text):
         yield from SQL_WORD.finditer(text)
+
+
+def changed(mutant: Mutant, text: bytes) -> str:
+    """Give its lines with the changed part in brackets, and what this becomes."""
+    first = text.rfind(b"\n", 0, mutant.start) + 1
+    last = text.find(b"\n", mutant.end)
+    was = text[first : mutant.start] + b"[" + text[mutant.start : mutant.end] + b"]"
+    shown = f"{(was + text[mutant.end : last]).decode()} -> {mutant.new}"
+    return " ".join(shown.split())
+
+
+def equivalents() -> dict[tuple[str, str], str]:
+    """Read which mutants change nothing that a test could see, and why."""
+    text = (Path(__file__).parent / "equivalent.tsv").read_text("utf-8")
+    rows = [line.split("\t") for line in text.splitlines()]
+    return {(path, shown): why for path, shown, why in rows}

@@ -84,6 +84,8 @@ def test_a_note_with_controls_is_no_text(text: str) -> None:
     [
         (Note("one"), "- one"),
         (Note("- one", time="09:00"), "- 09:00 one"),
+        (Note("- 5 - 3 * 2 + 1 is no list"), "- 5 - 3 * 2 + 1 is no list"),
+        (Note("go on - all of it", time="09:00"), "- 09:00 go on - all of it"),
         (Note("one\ntwo", type="feedback"), "- (feedback) one\n  two"),
         (Note("# Head\n\ntext"), "# Head\n\ntext"),
         (Note("- a\n- b", time="09:00"), "- a\n- b"),
@@ -92,6 +94,14 @@ def test_a_note_with_controls_is_no_text(text: str) -> None:
 )
 def test_running_text_is_an_item_and_a_block_stays_as_it_is(note: Note, text: str) -> None:
     assert worded(note) == text
+
+
+@given(st.text("ab -*+.\t", min_size=1).map(str.strip).filter(bool))
+def test_nothing_of_a_line_is_lost_but_its_mark(text: str) -> None:
+    told = worded(Note(text, time="09:00"))
+    assert told in (text, f"- 09:00 {text}", f"- 09:00 {text[1:].lstrip()}")
+    if text[0] not in "-*+":
+        assert told == f"- 09:00 {text}"
 
 
 def test_a_heading_is_made_once() -> None:

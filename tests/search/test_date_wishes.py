@@ -40,6 +40,7 @@ def wished(text: str) -> list[str]:
         "那个生日是07月15日的人，年龄是多少？",
         "有几个人在9月份过生日？",
         "Who was born in May?",
+        "The latest build was slow. Which port does the gateway use?",
         "Wer hat am 7. Mai Geburtstag?",
         # Names and habits.
         "what is the agenda of every Monday",
@@ -68,6 +69,8 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         ("Whose birthday was it last week?", ["last week"]),
         ("上个月谁过生日？", ["上个月"]),
         ("gestern Abend, wer war da?", ["gestern"]),
+        ("Nice weather.\nYesterday we met Odette. What did she say?", ["Yesterday"]),
+        ("What is the latest port of the gateway? The weather is nice.", ["latest"]),
     ],
 )
 def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:

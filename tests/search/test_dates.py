@@ -375,6 +375,12 @@ def test_a_bound_leaves_the_other_end_open(text: str, start: str | None, end: st
         ("calls, but not last week", "not last week", "2026-02-02", "2026-02-08"),
         ("not 2 days ago", "not 2 days ago", "2026-02-09", "2026-02-09"),
         ("not the week of 8 May 2023", "not the week of 8 May 2023", "2023-05-08", "2023-05-14"),
+        (
+            "not 2023-05-03 to 2023-05-09",
+            "not 2023-05-03 to 2023-05-09",
+            "2023-05-03",
+            "2023-05-09",
+        ),
         ("not from 1 to 3 May 2023", "not from 1 to 3 May 2023", "2023-05-01", "2023-05-03"),
         ("all calls except June", "except June", "2025-06-01", "2025-06-30"),
         ("excluding 2023", "excluding 2023", "2023-01-01", "2023-12-31"),

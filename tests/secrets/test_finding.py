@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memcli.secrets.finding import find_secrets, holds_literal, redacted
 from memcli.secrets.rules import RULES, Rule
+from tests.benchmarks.secrets import UNKNOWN, lines
 
 NAMES = [f"{rule.name}-{at}" for at, rule in enumerate(RULES)]
 KEY = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
@@ -51,6 +52,16 @@ def test_every_literal_is_one_that_its_pattern_begins_with(rule: Rule) -> None:
 )
 def test_examples_variables_and_hashes_are_no_secrets(text: str) -> None:
     assert redacted(text) == text
+
+
+def test_keys_in_notes_are_known_and_what_looks_like_one_is_not() -> None:
+    """As for a secret that has no prefix: the help says that no rule knows it."""
+    found = [line for line in lines(seed=0) if line.label != UNKNOWN]
+    assert len(found) > 140
+    assert [line for line in found if not line.is_right] == []
+    assert {line.label for line in found} >= {rule.name for rule in RULES} - {
+        "aws-bedrock-key", "cloudflare-key", "1password-token", "private-key",
+    }  # fmt: skip
 
 
 def test_what_is_told_of_a_secret_does_not_tell_it() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memcli.errors import IndexMissingError
+from memcli.store.sqlite.driver import connect, shrink
 from memcli.store.sqlite.store import SqliteStore
 from tests.store.contract.makers import any_of, changing, fill, found, put
 from tests.support import FAR_FUTURE_NS
@@ -29,6 +31,15 @@ def test_a_connection_that_has_answered_is_kept_for_the_next_question(store: Sql
     store.close()
     with store.snapshot() as new:
         assert new not in (first, second)
+
+
+def test_what_is_shrunk_can_have_no_other_file_beside_it(tmp_path: Path) -> None:
+    connection = connect(str(tmp_path / "index.sqlite"), write=True).connection
+    shrink(connection)
+    assert connection.limit(apsw.SQLITE_LIMIT_ATTACHED) == 0
+    with pytest.raises(apsw.SQLError, match="too many attached"):
+        connection.execute("ATTACH ':memory:' AS other")
+    connection.close()
 
 
 def test_a_connection_that_has_failed_is_not_kept(store: SqliteStore) -> None:

@@ -55,6 +55,19 @@ def test_include(tmp_path: Path, include: str, expected: list[str]) -> None:
     assert paths(walk(tmp_path, include)) == expected
 
 
+def test_a_pattern_of_folders_hides_no_file(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "b.md/c.md")
+    assert paths(walk(tmp_path, exclude=["*.md/"])) == ["a.md"]
+
+
+def test_every_folder_that_was_opened_is_closed(tmp_path: Path) -> None:
+    make(tmp_path, "a/b/c/d.md", "e/f.md")
+    before = sorted(Path("/dev/fd").iterdir())
+    load_rules(source(tmp_path))
+    walk(tmp_path)
+    assert sorted(Path("/dev/fd").iterdir()) == before
+
+
 def test_the_ending_counts_in_any_case_and_names_as_on_disk(tmp_path: Path) -> None:
     make(tmp_path, "A.MD", "b.Md", "Memory.md", "c.MARKDOWN")
     assert paths(walk(tmp_path, "*.md", "*.markdown")) == [

@@ -107,5 +107,11 @@ def test_a_pattern_that_would_take_long_or_makes_no_sense_is_refused(
         compile_complex(lines, ".memcliignore")
 
 
+def test_an_anchored_pattern_with_a_class_reaches_every_depth_by_its_stars_alone() -> None:
+    matches = matcher(["**/[ab].md"], anchored=True)
+    assert [path for path in ("a.md", "x/b.md", "x/c.md") if matches(path)] == ["a.md", "x/b.md"]
+    assert not matcher(["[ab].md"], anchored=True)("x/b.md")
+
+
 def test_a_bracket_in_a_class_is_no_warning() -> None:
     assert compile_complex(["[[a]b.md"], ".memcliignore")("[b.md")

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import ExitCode, NotFoundError
-from memcli.workspace.locate import MARK_FOLDERS, Site, default_source, locate, main_root, mark_of
+from memcli.workspace import locate as locating
+from memcli.workspace.locate import (
+    MARK_FOLDERS,
+    Site,
+    default_source,
+    holds_markdown,
+    locate,
+    main_root,
+    mark_of,
+)
 
 from .tree import make, paths, walk
 
@@ -142,3 +151,23 @@ def test_the_copies_that_logseq_keeps_are_left_out(tmp_path: Path) -> None:
     found = ["journals/2026_02_01.md", "logseq/b.md", "pages/a.md"]
     assert paths(walk(tmp_path, *source.include, exclude=source.exclude)) == found
     assert default_source(str(tmp_path / "pages")).exclude == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "holds"),
+    [
+        ((), False), (("a.txt",), False), (("a/b/c.md",), True), (("README.MD",), True),
+        ((".a.md", ".git/b.md", "node_modules/c.md"), False),
+    ],
+)  # fmt: skip
+def test_whether_there_is_a_note_below(tmp_path: Path, files: tuple[str, ...], holds: bool) -> None:
+    assert holds_markdown(str(make(tmp_path, *files))) is holds
+
+
+def test_a_folder_too_large_to_say_may_hold_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, "a.txt", "b.txt", "c/d.txt")  # four entries, one of them a folder
+    for most, may in ((4, False), (3, True)):
+        monkeypatch.setattr(locating, "MOST_ENTRIES", most)
+        assert holds_markdown(str(tmp_path)) is may

@@ -69,8 +69,9 @@ def command(
 
     from memcli.api.changes import changes
     from memcli.cli import changes_output
+    from memcli.search.question import told_as
 
-    text = " ".join(query or ())
+    text = told_as(" ".join(query or ()), skin.config)
     found = changes(skin.memory, text, since=since, until=until, now=skin.moment)
     changes_output.write(found, skin, form=wanted, question=text, limit=limit)
     return ExitCode.OK

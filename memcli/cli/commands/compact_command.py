@@ -127,7 +127,7 @@ def _kept(skin: Skin, *, silent: bool) -> Kept | None:
         if not judged:
             return None
         running.bring_in_step(skin, silent=silent)
-        return measure_kept(skin.memory, judged, skin.today, day_first=skin.has_day_first)
+        return measure_kept(skin.memory, judged, skin.today)
     except MemcliError as error:  # the summaries are written all the same
         skin.terminal.warn(f"what they keep of recall is not measured: {error}")
         return None

@@ -198,7 +198,7 @@ def _prompt(given: Happening, line: HookLine) -> str:
     session = line.session(given, skin)
     if session and is_wish(given.prompt):
         session.claim([WISHED])
-    question = Question.read(text, skin.asked, day_first=skin.has_day_first)
+    question = Question.by(skin.config, text, skin.asked)
     if not has_subject(question):
         return ""
     options = options_of(skin.config, filters=Filters(view=skin.config("search.view")))

@@ -130,6 +130,6 @@ def _answer(text: str, skin: Skin) -> Answered:
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    question = Question.read(text, skin.asked, day_first=skin.has_day_first)
+    question = Question.by(skin.config, text, skin.asked)
     wanted = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
     return ask(skin.memory, question, wanted)

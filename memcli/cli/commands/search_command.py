@@ -242,7 +242,7 @@ def command(
     if many:
         return each_line(asked)
     text = " ".join(query) if query else _all_records(filters.since, filters.until)
-    question = Question.read(text, skin.asked, day_first=skin.has_day_first)
+    question = Question.by(skin.config, text, skin.asked)
     if why_not is not None:
         return write_loss(why_not, question, asked, as_json=as_json)
     found = deliver(question, asked, receipt=receipt, require_dense=require_dense)

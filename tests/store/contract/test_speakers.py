@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memcli.store.port import Store
 from memcli.store.records import Reach
+from memcli.store.sqlite.speakers import as_json, from_json
 from memcli.types import Filters, Turn
 from tests.store.contract.makers import (
     any_of,
@@ -26,6 +29,13 @@ def filled(store: Store) -> Store:
 def test_everybody_is_listed_once(store: Store) -> None:
     with filled(store).snapshot() as snapshot:
         assert snapshot.speakers() == ["Assistant", "Kate", "Odette", "User"]
+
+
+@pytest.mark.parametrize("text", ['[[1, "2", "Kate"]]', "[[1, 2, 3]]", '[[1.0, 2, "Kate"]]'])
+def test_turns_of_other_types_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="holds something else"):
+        from_json(text)
+    assert from_json(as_json([Turn(1, 2, "Kate")])) == (Turn(1, 2, "Kate"),)
 
 
 def test_a_store_without_a_conversation(store: Store) -> None:

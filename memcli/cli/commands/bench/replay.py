@@ -73,7 +73,7 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
         sort=before.get("sort", "score"),
         fill=not expand,
     )
-    question = Question.read(before["query"], skin.asked, day_first=skin.has_day_first)
+    question = Question.by(skin.config, before["query"], skin.asked)
     sync = False if no_sync else None
     found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
     return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)

@@ -93,7 +93,7 @@ class Searcher:
 
         today = date.fromisoformat(day) if day else self._skin.today
         try:
-            question = Question.read(text, today, day_first=self._skin.has_day_first)
+            question = Question.by(self._skin.config, text, today)
         except UsageError:  # nothing is asked, so nothing is found
             return NOTHING
         answer = ask_as_it_is(

@@ -1,0 +1,62 @@
+"""Sets of questions put together, and beside an earlier run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from memcli.bench.metrics import NAMES, Range
+from memcli.bench.pooled import SCHEMA, pooled, read, text
+from memcli.bench.quality import AskedQuestion, hint_rate, summary
+from memcli.bench.queries import Query
+from memcli.bench.rows import as_record, row_of
+from memcli.errors import UsageError
+
+
+def asked(name: str, score: float, *, hints: str = "", mended: bool | None = None) -> AskedQuestion:
+    query = Query(name, f"where is {name}", "", None, (Range("a.md", 1, 1),), hints)
+    return AskedQuestion(query, (), dict.fromkeys(NAMES, score), 1.0, mended, None)
+
+
+def receipt(*scores: float) -> dict[str, Any]:
+    questions = [asked(f"q{at}", score) for at, score in enumerate(scores)]
+    rows = [as_record(row) for each in questions if (row := row_of(each))]
+    return {"schema": "memcli.bench-quality/1", "queries": rows, "categories": summary(questions)}
+
+
+def record(*sets: Sequence[float]) -> dict[str, Any]:
+    made = pooled({f"set{at}": receipt(*scores) for at, scores in enumerate(sets)}, None)
+    return {"schema": SCHEMA, "now": "2026-01-01", **made}
+
+
+def test_what_was_written_is_read_back() -> None:
+    before = record([1.0, 0.0], [0.5])
+    assert read(json.dumps(before), "before.json") == before
+
+
+@pytest.mark.parametrize(
+    "damage", [{"schema": "memcli.bench-quality/1"}, {"sets": {"a": receipt(1.0), "b": {}}}]
+)
+def test_what_is_no_receipt_of_sets_is_refused(damage: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="x is not the receipt of several sets"):
+        read(json.dumps({**record([1.0]), **damage}), "x")
+
+
+def test_each_set_and_all_together_are_told_of_with_what_moved() -> None:
+    now = {f"set{at}": receipt(*scores) for at, scores in enumerate(([1.0, 1.0], [0.5]))}
+    made = pooled(now, record([1.0, 0.0], [0.5]))
+    moved = text({**made, "now": "2026-02-01"}).partition("Moved since 2026-01-01")[2]
+    told = [line.split()[:3] for line in moved.splitlines()[2:]]
+    assert told == [["set0", "2", "+.500"], ["set1", "1", "+.000"], ["all", "3", "+.333"]]
+
+
+def test_hints_count_where_they_mend_what_was_missed() -> None:
+    questions = [
+        asked("a", 1.0, hints="x"), asked("b", 0.0, hints="x", mended=True),
+        asked("c", 0.0, hints="x", mended=False), asked("d", 0.0),
+    ]  # fmt: skip
+    assert hint_rate(questions) == {"queries": 3, "missed": 2, "mended": 1, "rate": 1 / 3}
+    assert hint_rate([asked("a", 1.0)])["rate"] is None

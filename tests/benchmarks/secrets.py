@@ -1,0 +1,106 @@
+"""Measure the rules for secrets on lines with labels: `python -m tests.benchmarks.secrets`.
+
+`fixtures/gate/secrets.tsv` has a label and a line: the kind of the secret that stands in it,
+`unknown` for a secret that has no prefix and no rule means to know, or `none` for what merely looks
+like one. Keys are made up where they are read: `{alnum:36}` is 36 letters and digits, by a seed, so
+no scanner takes the file for a leak. Lines are read anew with `--seeds` other keys each.
+`--wrong` prints the lines that went wrong, `--write README.md` puts the figures there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from memcli.secrets.finding import find_secrets
+from tests.benchmarks.figures import add_write, table, write
+
+FILE = Path(__file__).parents[2] / "fixtures" / "gate" / "secrets.tsv"
+NONE, UNKNOWN = "none", "unknown"
+ALPHABETS = {
+    "alnum": string.ascii_letters + string.digits,
+    "b64": string.ascii_letters + string.digits + "+/",
+    "base32": string.ascii_uppercase + "234567",
+    "bech32": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "digits": string.digits,
+    "hex": "0123456789abcdef",
+    "letters": string.ascii_letters,
+    "upper": string.ascii_uppercase + string.digits,
+    "url": string.ascii_letters + string.digits + "-_",
+}
+_KEY = re.compile(rf"\{{({'|'.join(ALPHABETS)}):(\d+)\}}")
+
+
+class Line(NamedTuple):
+    """A line and what is found in it."""
+
+    label: str
+    text: str
+    kinds: tuple[str, ...]
+
+    @property
+    def is_secret(self) -> bool:
+        """Tell whether it holds one."""
+        return self.label != NONE
+
+    @property
+    def is_right(self) -> bool:
+        """Tell that the secret was found by its kind, or that there was none to find."""
+        return self.kinds == () if self.label == NONE else self.label in self.kinds
+
+
+def lines(seed: int) -> Iterator[Line]:
+    """Read the lines with keys made by a seed."""
+    draw = Random(seed)
+
+    def key(found: re.Match[str]) -> str:
+        return "".join(draw.choices(ALPHABETS[found[1]], k=int(found[2])))
+
+    for row in FILE.read_text("utf-8").splitlines():
+        label, text = row.split("\t")
+        text = _KEY.sub(key, text)
+        yield Line(label, text, tuple(secret.kind for secret in find_secrets(text)))
+
+
+def main() -> None:
+    """Print the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--wrong", action="store_true")
+    add_write(parser)
+    arguments = parser.parse_args()
+    found = [line for seed in range(arguments.seeds) for line in lines(seed)]
+    known = [line for line in found if line.label not in (NONE, UNKNOWN)]
+    named = [line for line in found if line.kinds]
+    pairs = {
+        "a key with a prefix, found by its kind": (known, [e for e in known if e.is_right]),
+        "a secret without one, found": _found(found, UNKNOWN),
+        "what merely looks like a secret, taken for one": _found(found, NONE),
+        "something that was found, and it is a secret": (named, [e for e in named if e.is_secret]),
+    }
+    told = table(
+        ["lines that hold", "lines", "of them", "share"],
+        [
+            [name, f"{len(of)}", f"{len(hit)}", f"{len(hit) / len(of):.1%}"]
+            for name, (of, hit) in pairs.items()
+        ],
+    )
+    print(told)
+    write(arguments.write, "secrets", told)
+    for line in dict.fromkeys(found) if arguments.wrong else ():
+        if not line.is_right:
+            print(f"{line.label} -> {', '.join(line.kinds) or NONE}: {line.text}")
+
+
+def _found(found: list[Line], label: str) -> tuple[list[Line], list[Line]]:
+    of = [line for line in found if line.label == label]
+    return of, [line for line in of if line.kinds]
+
+
+if __name__ == "__main__":
+    main()
