@@ -1,0 +1,123 @@
+"""Ask what `memcli search` is asked: a question, each line of stdin, or where lines were lost."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.skin import first_index
+from memcli.errors import ExitCode, LegMissingError, UsageError
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.api.ask import Answered
+    from memcli.cli.search_form import Shape
+    from memcli.cli.skin import Skin
+    from memcli.search.legs import Leg
+    from memcli.search.options import SearchOptions
+    from memcli.search.question import Question
+
+
+class Asking(Record):
+    """All that is asked for beside the question."""
+
+    skin: Skin
+    wanted: SearchOptions
+    shape: Shape
+    expand: bool
+    sync: bool | None  # as `sync_of` says it
+    opened: int | None  # the passage to open instead of writing any
+
+    def answer(self, question: Question) -> Answered:
+        """Answer a question."""
+        from memcli.api.ask import ask
+
+        skin = self.skin
+        with first_index(skin):
+            found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+        if not (self.shape.superseded and found.answer.hits):
+            return found
+        from memcli.api.superseded import superseded_by
+
+        return found._replace(superseded=superseded_by(skin.memory, found.answer.hits))
+
+    def write(self, found: Answered) -> None:
+        """Write the answer, or open a passage of it."""
+        from memcli.cli import search_output
+
+        if self.opened is None:
+            search_output.write(found, self.skin, self.shape)
+            return
+        from memcli.cli.editor import open_passage
+
+        search_output.say(found, self.skin, self.shape)
+        open_passage(found, self.opened, self.skin)
+
+
+def deliver(
+    question: Question, asked: Asking, *, receipt: str | None, require_dense: bool
+) -> Answered:
+    """Write the receipt, then the answer; LegMissingError where vectors had to take part."""
+    found = asked.answer(question)
+    if receipt is not None:
+        from memcli.cli import search_receipt
+
+        record = search_receipt.make(found, asked.skin, asked.wanted, expand=asked.expand)
+        search_receipt.write(receipt, record, asked.skin)
+    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
+        raise _without_dense(found.answer.dense)
+    asked.write(found)
+    if asked.skin.config("secrets") == "warn":
+        from memcli.cli.secret_warnings import warn_of_secrets
+
+        shown = ((asked.skin.cite(hit), hit.text) for hit in found.answer.hits)
+        warn_of_secrets(asked.skin, shown)
+    return found
+
+
+def each_line(asked: Asking) -> int:
+    """Answer the lines of stdin in their order, an error for what is no question.
+
+    The index is brought in step once.
+    """
+    import json
+    import sys
+
+    from memcli.search.question import Question
+
+    skin, code = asked.skin, ExitCode.OK
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        try:
+            text = line.decode("utf-8", "replace").strip()
+            question = Question.read(text, skin.today, day_first=skin.has_day_first)
+        except UsageError as error:
+            told = f"line {number} of stdin: {error.message}"
+            record = {"code": error.code, "message": told, "hint": "leave out what is no question"}
+            skin.terminal.write(json.dumps(record) + "\n")
+            code = error.exit_code
+            continue
+        asked.write(asked.answer(question))
+        asked = asked._replace(sync=False)
+    return code
+
+
+def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
+    """Say at which stage some lines were lost."""
+    from memcli.api.ask import ask
+    from memcli.cli import why_not
+    from memcli.cli.search_output import say_freshness, say_repaired
+    from memcli.search.why_not import Course
+
+    skin, course = asked.skin, Course()
+    lines = why_not.lines_of(ref, skin)
+    found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
+    why_not.write(lines, course, skin, as_json=as_json)
+    if say_freshness(found.freshness, skin.terminal):
+        say_repaired(found.answer.repaired, skin.terminal, explain=True)
+    return ExitCode.OK
+
+
+def _without_dense(dense: Leg) -> LegMissingError:
+    """Say why vectors took no part in the answer, which had to."""
+    text, hint = (
+        (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
+    )
+    return LegMissingError(f"the dense leg did not run: {text}", hint=hint or "memcli status")
