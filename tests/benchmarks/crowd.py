@@ -1,4 +1,4 @@
-"""Let a watcher, two indexers and sixteen searchers loose on a workspace that keeps changing.
+"""Let a watcher, indexers, searchers and whatever writes loose on a workspace that keeps changing.
 
     python -m tests.benchmarks.crowd [SECONDS]
 
@@ -11,7 +11,9 @@ sections. An answer counts as wrong when
 - it shows a version that was never on disk, or two versions of one file;
 - it calls itself fresh and shows a version older than the one on disk when the search began.
 
-An exit code other than 0, a traceback or "database is locked" counts as an error.
+An exit code other than 0, a traceback or "database is locked" counts as an error. Notes are
+remembered, logs condensed and that taken back meanwhile, and runs are killed at any moment: a note
+that `remember` has told of has to stand there once at the end, and none in part.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ FILES, SECTIONS = 12, 3
 OWN_WORDS = ("reed", "pond", "frog", "mist", "wing", "moss", "fern", "silt", "rush", "perch")
 SEARCHERS, INDEXERS = 16, 2
 NAMED = re.compile(r"heron (\d+) of version (\d+)")
+NOTE = "The kettle of room {} hums at {} degrees, said the plumber, and that is how it stays."
+KILLED = ("index", "index --full", "remember", "compact --apply --tail 0", "compact --undo")
 BAD = re.compile(r"Traceback|internal error|database is locked|damaged", re.IGNORECASE)
 
 LEAST = 200  # answers that are called fresh
@@ -68,6 +72,7 @@ class Crowd:
         self.over = threading.Event()
         self.wrong: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.told: list[str] = []  # notes that are surely kept
         for number in range(FILES):
             self.save(number)
 
@@ -147,6 +152,48 @@ class Crowd:
             self.run("index", "-q")
             self.counts["index runs"] += 1
 
+    def remember(self) -> None:
+        room = 0
+        while not self.over.is_set():
+            room += 1
+            note = NOTE.format(room, 7 * room)
+            if self.run("remember", "--force", note):
+                self.told.append(note)
+            self.counts["notes"] += 1
+            pause(0.5)
+
+    def condense(self) -> None:
+        while not self.over.is_set():
+            for line in ("compact --apply --tail 0 --tail-tokens 0", "compact --undo", "agents"):
+                self.run(*line.split())
+            self.counts["compactions"] += 1
+            pause(1.0)
+
+    def kill(self) -> None:
+        """Start what writes, and kill it before long."""
+        chance = random.Random(5)
+        while not self.over.is_set():
+            line = chance.choice(KILLED).split()
+            if line == ["remember"]:
+                line += ["--force", NOTE.format("K", chance.randrange(10**6))]
+            victim = subprocess.Popen(
+                [*COMMAND, *line, "-w", str(self.root)],
+                env=self.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            pause(chance.uniform(0.1, 1.5))
+            victim.kill()
+            self.counts["killed" if victim.wait() else "ended before they were killed"] += 1
+
+    def judge_notes(self) -> None:
+        """Look for every note that was told of, and for halves of others."""
+        text = "\n".join(file.read_text() for file in (self.root / "memory").glob("20*.md"))
+        for note in self.told:
+            if text.count(note) != 1:
+                self.wrong.append(f"{text.count(note)} times there: {note}")
+        first, last = NOTE.split("{}")[0], NOTE.split("{}")[-1]
+        if text.count(first) != text.count(last):
+            self.wrong.append("a note was written in part")
+
 
 def main(seconds: float) -> int:
     with tempfile.TemporaryDirectory() as folder:
@@ -158,6 +205,9 @@ def main(seconds: float) -> int:
         )  # fmt: skip
         threads = [threading.Thread(target=crowd.write)]
         threads += [threading.Thread(target=crowd.index) for _ in range(INDEXERS)]
+        threads += [
+            threading.Thread(target=each) for each in (crowd.remember, crowd.condense, crowd.kill)
+        ]
         threads += [threading.Thread(target=crowd.search, args=(n,)) for n in range(SEARCHERS)]
         began = time.monotonic()
         for thread in threads:
@@ -170,6 +220,8 @@ def main(seconds: float) -> int:
             thread.join()
         took = time.monotonic() - began
         pause(4.0)
+        crowd.judge_notes()
+        crowd.run("compact", "--verify")
         status = json.loads(crowd.run("status", "--json", "--deep"))
         if watcher.poll() is not None or status["watcher"]["pid"] != watcher.pid:
             crowd.wrong.append("the watcher has ended")

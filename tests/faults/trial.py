@@ -97,10 +97,14 @@ class Trial:
         code, out, err = self.run(ASKED)
         assert code == ExitCode.OK, err
         assert_sound(store)
-        found = dump(store)
-        found["documents"] = [(*row[:4], *row[5:]) for row in found["documents"]]  # no times
         files = frozenset(file.name for file in Path(store).parent.iterdir())
-        return State(found, _notes(self.base), results(out), files)
+        return State(self._rows(), _notes(self.base), results(out), files)
+
+    def _rows(self) -> dict[str, Any]:
+        """Copy the index, without the times of files."""
+        found = dump(os.environ["MEMCLI_STORE"])
+        found["documents"] = [(*row[:4], *row[5:]) for row in found["documents"]]
+        return found
 
     def findings(self, position: Position) -> list[Finding]:
         """Let one fault happen; give what should not have come of it."""
@@ -124,7 +128,7 @@ class Trial:
             return [Finding(position, "the place was not reached")]
         for line in ("search pool --no-sync", "status"):
             found += _refusal(line, *self.run(line))
-        found += self._in_the_end(code)
+        found += self._in_the_end()
         return [Finding(position, problem) for problem in found]
 
     def _at_once(self, code: int, err: str) -> Iterator[str]:
@@ -137,11 +141,15 @@ class Trial:
         for path in {*self.before, *now}:
             if now.get(path) not in (self.before.get(path), self.after.get(path)):
                 yield f"{path} is neither as it was nor as it should be"
+        if self.verb.line.startswith("index") and code == ExitCode.OK:
+            rows = self._rows()
+            if rows != self.end.rows:
+                yield f"exit 0, and other {_difference(rows, self.end.rows)}: {err.strip()}"
         is_done = now == self.after
         if self.verb.writes and is_done != (code == ExitCode.OK):
             yield f"exit {code}, and the notes are {'' if is_done else 'not '}written: {err}"
 
-    def _in_the_end(self, code: int) -> Iterator[str]:
+    def _in_the_end(self) -> Iterator[str]:
         """Run what an undisturbed run is."""
         lines = ["index"] if _notes(self.base) == self.after else [self.verb.line, "index"]
         for line in lines:
