@@ -177,8 +177,10 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     """Read a configuration file; {} where there is none. A link is followed only if `follow`."""
     try:
         found = os.stat(path, follow_symlinks=follow)
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return {}
+    except OSError as error:  # a file that nobody can look at is not one that says nothing
+        raise _unread(path, error) from error
     mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     if (path, seen) in _read_last:  # the user's own is read for each of several workspaces
         return _read_last[path, seen]
@@ -196,14 +198,17 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
         folder, name = os.path.split(os.path.realpath(path) if follow else path)
         data = openat.read_small(folder, name, MOST_BYTES)
     except OSError as error:
-        why = f"{path} cannot be read: {error.strerror}"
-        hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
-        raise ConfigError(why, hint=hint) from error
+        raise _unread(path, error) from error
     table = parse_table(data or b"", path)
     if follow:
         _read_last.clear()
         _read_last[path, seen] = table
     return table
+
+
+def _unread(path: str, error: OSError) -> ConfigError:
+    hint = f"chmod u+r {path}" if error.errno in (errno.EACCES, errno.EPERM) else HINT
+    return ConfigError(f"{path} cannot be read: {error.strerror}", hint=hint)
 
 
 def parse_table(data: bytes, path: str) -> dict[str, Any]:

@@ -43,5 +43,5 @@ def within(seconds: float, work: Callable[[], Made]) -> Made:
     except Empty:
         raise TimeoutError(f"no answer within {seconds:g} s") from None
     if failed:
-        raise failed[0]
+        raise failed.pop()  # kept by nothing here, so that what it held is closed with it
     return found

@@ -202,4 +202,4 @@ def test_ctrl_c_anywhere_leaves_a_sound_store(notes: Path, tmp_path: Path, phase
         assert_sound(str(kept / "index.sqlite"))
     assert run("index", "-q", "-w", str(notes)).returncode == 0
     assert_sound(store)
-    assert not list(notes.rglob(".memcli-writing-*"))
+    assert not list(notes.rglob(".memcli-new-*"))

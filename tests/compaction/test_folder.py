@@ -406,7 +406,7 @@ def test_a_killed_apply_verifies_and_is_finished_by_the_next(notes: Path, at: in
     compact(whole, *SMALL, "--apply")
     _killed(at, notes, "--apply")
     assert compact(notes, "--verify")[0] == 0
-    assert len(summaries(notes)) == at // 3  # fsync, link, remove
+    assert len(summaries(notes)) == at // 4  # fsync, link, remove, fsync of the folder
     assert compact(notes, *SMALL, "--apply")[0] == 0
     assert list(map(_but_run, summaries(notes))) == list(map(_but_run, summaries(whole)))
     for _ in range(1 if at < 3 else 2):  # the run that was killed and the one that went on

@@ -29,7 +29,8 @@ _ON_DESCRIPTORS = {"fstat", "read", "lseek", "write", "ftruncate", "fsync", "clo
 _GROWING = ("write", "rename", "replace", "link", "symlink", "mkdir", "ftruncate", "fsync")
 # Python itself tries these again, so no program sees it.
 _TRIED_AGAIN = ("open", "read", "write", "fsync", "ftruncate", "close", "flock", "dup", "lseek")
-SHORT, KILL, EMPTIED, LINKED, GONE = "short", "kill", "emptied", "linked", "gone"
+SHORT, KILL, INTERRUPT = "short", "kill", "SIGINT"
+EMPTIED, LINKED, GONE = "emptied", "linked", "gone"
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 MOST_CALLS = 20_000
 FOREVER = "+"  # behind a fault: it does not pass
@@ -149,6 +150,8 @@ class FileSystem:
             if made.name == "write":
                 real(given[0], bytes(given[1])[: len(given[1]) // 2])
             raise Killed
+        if fault == INTERRUPT:
+            raise KeyboardInterrupt
         if fault in (EMPTIED, LINKED, GONE):
             self._swap(fault)
             return self._noted(made, real(*given, **named), given)
@@ -203,7 +206,7 @@ def _name(given: tuple[Any, ...]) -> tuple[str, ...]:
 def applies(fault: str, call: Call) -> bool:
     """Tell whether a system would answer a call with a fault."""
     fault, name = fault.rstrip(FOREVER), call.name
-    if fault in (KILL, EMPTIED, LINKED, GONE):
+    if fault in (KILL, INTERRUPT, EMPTIED, LINKED, GONE):
         return name != "close"
     if fault == SHORT:
         return name == "write"
@@ -226,7 +229,7 @@ def applies(fault: str, call: Call) -> bool:
 
 ONCE = (
     "EIO", "EINTR", "EMFILE", "ENOSPC", "EDQUOT", "EROFS", "ESTALE", "EACCES", "ENOLCK", SHORT,
-    KILL, EMPTIED, LINKED, GONE,
+    KILL, INTERRUPT, EMPTIED, LINKED, GONE,
 )  # fmt: skip
 STAYING = ("EIO+", "ENOSPC+", "EROFS+", "EMFILE+", "EACCES+")
 FAULTS = (*ONCE, *STAYING)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine.file_system import FAULTS
+from tests.machine.file_system import FAULTS, GONE, KILL
 from tests.machine.tries import Trial
 from tests.machine.verbs import VERBS, Verb
 
@@ -28,3 +28,45 @@ def test_a_call_that_fails_costs_nothing(verb: Verb, tmp_path: Path) -> None:
     tried = list(trial.faults(FAULTS, every))
     assert len(tried) >= min(MOST, len(positions))
     assert [each for number, fault in tried for each in trial.findings(number, fault)] == []
+
+
+# What was found so, by verb: the call, the end of its path, and how it failed.
+FOUND = {
+    "remember (a new file)": (
+        ("fsync", "/memory", "EIO"),  # the note stood there, and was said not to
+        ("remove", "2026-02-10.md", "EACCES"),
+        ("replace", "remembered.json", "EACCES"),  # what was begun stayed for good
+    ),
+    "remember --undo": (("open", "remembered.json", "EIO"), ("fsync", ".md", "EDQUOT")),
+    "compact": (
+        ("stat", "/notes/memory", "EACCES"),  # summaries went to another folder
+        ("remove", ".md", KILL),
+        ("stat", "index.sqlite.lock", "EINTR"),
+    ),
+    "agents install": (
+        ("lstat", "/.claude", "EINTR"),  # a folder of the person was taken for one of memcli's
+        ("replace", "agents.json.memcli-new", KILL),
+        ("stat", "CLAUDE.md", GONE),
+    ),
+    "agents uninstall": (("read", "settings.json", "EIO"),),  # one hook of four was left
+    "init": (("write", "memcli.toml", KILL),),  # half a file marked the folder
+    "search": (("stat", "memcli.toml", "EIO"),),  # its settings were passed over in silence
+    "bench init": (("scandir", "/memory", "EINTR"),),
+}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_stays_mended(name: str, tmp_path: Path) -> None:
+    (verb,) = (verb for verb in VERBS if verb.name == name)
+    trial = Trial(verb, tmp_path.resolve())
+    for wanted, path, fault in FOUND[name]:
+        numbers = [
+            number
+            for number, call in enumerate(trial.calls)
+            if call.name == wanted and call.path.endswith(path)
+        ]
+        assert numbers, (wanted, path)
+        for number in numbers[:6]:
+            assert trial.findings(number, fault) == []

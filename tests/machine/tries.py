@@ -94,7 +94,7 @@ class Trial:
         try:
             with self._file_system.spoiled(number, fault):
                 outcome = self.verb.act(self._place)
-        except Killed:
+        except (Killed, KeyboardInterrupt):
             pass
         except EndlessError:
             told.append("it never ends")
@@ -129,6 +129,8 @@ class Trial:
             is_silence = self.verb.may_be_silent and not outcome.out
             if not (is_same or is_swapped or is_silence) and outcome.err == self._right.err:
                 yield f"nothing is said of what differs: {self._differing(seen, self._after)}"
+        elif outcome.code == ExitCode.INTERRUPTED:
+            return
         elif outcome.code != ExitCode.NEGATIVE and "\nTry: " not in outcome.err:
             yield f"no next command: {said}"
         elif is_done and not is_swapped and self._changes_home() and NOTHING in said:
@@ -136,7 +138,8 @@ class Trial:
 
     def _changes_home(self) -> bool:
         """Tell that more than a file is written that was named on the command line."""
-        return any(path.startswith("home/") for path in self._differing(self._before, self._after))
+        changed = self._differing(self._before, self._after)
+        return any(path.startswith("home/") and not self._is_spare(path) for path in changed)
 
     def _unmended(self, *, is_swapped: bool) -> Iterator[str]:
         """Name what the next run does not set right."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memcli.cli.main import REFUSED, run
+from memcli.workspace.whole import BEGUN
 from tests.support import write
 
 NOW = "2026-02-10T09:00:00+00:00"
@@ -234,8 +235,8 @@ def _another(place: Place) -> Outcome:
 
 def _anew(place: Place) -> Outcome:
     """Write the files of the plugin once more."""
-    for file in (place.side / "plugin").rglob("*.json"):
-        if not file.name.startswith("."):
+    for file in (place.side / "plugin").rglob("*"):
+        if file.is_file() and not file.name.startswith(BEGUN):
             file.unlink()
     return place.run("help agents --for claude-code --to ../../side/plugin")
 

@@ -231,7 +231,7 @@ def test_leftovers_of_a_killed_process_are_removed_and_those_of_a_living_one_kep
 ) -> None:
     import fcntl
 
-    dead, living = tmp_path / ".memcli-remembering-1-a.md", tmp_path / ".memcli-remembering-2-b.md"
+    dead, living = tmp_path / ".memcli-new-1-a.md", tmp_path / ".memcli-new-2-b.md"
     dead.write_text("half", "utf-8")
     living.write_text("half", "utf-8")
     with living.open("rb") as held:

@@ -59,7 +59,12 @@ def add(folder: str, receipt: Mapping[str, Any]) -> str:
     from memcli.workspace.whole import write_whole
 
     path = path_of(folder, receipt["now"])
-    write_whole(path, dumps(receipt) + "\n")
+    try:
+        write_whole(path, dumps(receipt) + "\n")
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}", hint="the same command again"
+        ) from error
     with suppress(OSError):  # the next run drops them
         for name in surplus(names(folder)):
             os.unlink(os.path.join(folder, name))
