@@ -241,7 +241,7 @@ def _commands() -> list[str]:
     promises = README.partition("## What you get")[2].partition("\n## ")[0]
     typed += re.findall(r"`(memcli [^`]+)`", promises)
     typed = [line.removeprefix(".venv/bin/") for line in typed]
-    stays = ("--watch", "memcli mcp", "memcli store", "--workspace-name")
+    stays = ("--watch", "memcli mcp", "memcli store", "--workspace-name", "--tenant")
     own = [line for line in typed if line.startswith("memcli ")]
     return [line for line in own if not any(word in line for word in stays)]
 

@@ -14,6 +14,7 @@ from array import array
 
 OFFSET = 3.0
 BYTES = 2  # a component
+LEAST_CODES = 200  # of a large index that are compared by vectors: one number, so one answer
 _STEP = 2.0**-14
 _ONE = b"\0\0\0\x40"  # the float32 2, which is a component of 1
 

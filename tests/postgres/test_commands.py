@@ -83,6 +83,7 @@ def test_status_tells_of_the_store(memcli: Memcli, url: str, notes: Path) -> Non
     assert (workspace["name"], workspace["documents"], workspace["writer"]) == ("ops", 4, "")
     assert workspace["origin"].endswith(f":{notes}")
     assert memcli("store status", notes).out.count("\n") == 5
+    assert memcli("store", notes) == memcli("store status", notes)
 
 
 def test_a_folder_that_is_not_attached_has_its_local_index(

@@ -101,7 +101,7 @@ def test_many_vectors_are_compared_by_codes_first(
     told = []
     for many in (100, 20):
         monkeypatch.setattr(vectors, "MANY", many)
-        monkeypatch.setattr(vectors, "RESCORED", 15)
+        monkeypatch.setattr(vectors, "LEAST_CODES", 15)
         store = make_store(tmp_path / str(many), Clock())
         with changing(store) as change:
             for number in range(30):

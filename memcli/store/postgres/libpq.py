@@ -86,14 +86,14 @@ class Gathering:
 
     def answers(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """Give the rows of each statement; NotYetError where one has to be asked first."""
-        by_key: dict[object, Statement] = {
-            (each.sql, *map(_written, each.values)): each for each in statements
+        keys: list[object] = [(each.sql, *map(_written, each.values)) for each in statements]
+        new = {
+            key: each for key, each in zip(keys, statements, strict=True) if key not in self.told
         }
-        new = {key: each for key, each in by_key.items() if key not in self.told}
         if new:
             self.asked |= new
             raise NotYetError
-        return [self.told[each.sql, *map(_written, each.values)] for each in statements]
+        return [self.told[key] for key in keys]
 
 
 class Values(list["Any"]):

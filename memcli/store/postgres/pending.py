@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 # Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
 IMPORTANT = 0.5
+# Each text is looked up by its key, whatever the server believes of how many vectors there are: of
+# a table that is being filled it believes there is one, and would compare every text with all.
 _WAITING = (
     "not exists (select 1 from memcli.vectors v where v.workspace = p.workspace and v.encoder = $2"
-    " and v.hash = p.hash) and not exists (select 1 from memcli.unread u"
-    " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash)"
+    " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
+    " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash offset 0)"
 )
 
 

@@ -35,15 +35,16 @@ class Places:
         """Let chunks be placed along with what is asked next, unless they are too many."""
         if 0 < len(chunk_ids) <= MOST_AHEAD:
             self._turn_to(reach)
-            self._promised = chunk_ids, self._connection.promise(*self._asking(chunk_ids))
+            if self._promised is None and not self._tried.issuperset(chunk_ids):
+                self._promised = chunk_ids, self._connection.promise(*self._asking(chunk_ids))
 
     def ordered(self, chunk_ids: Collection[int], reach: Reach) -> list[int]:
         """Give those of some chunks that are within reach, by source, path and place."""
         self._turn_to(reach)
         if self._promised is not None and chunk_ids:
             asked, promised = self._promised
-            self._promised = None
             self._take(asked, promised.rows())
+            self._promised = None
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._tried]:
             self._take(new, self._connection.rows(*self._asking(new)))
         held = [chunk_id for chunk_id in chunk_ids if chunk_id in self._places]

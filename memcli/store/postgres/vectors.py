@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from sys import byteorder
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.fixed import LEAST_CODES
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
 from memcli.store.postgres.libpq import Statement, Values
 from memcli.store.postgres.rows import encoder_of
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from memcli.store.records import Reach
 
 MANY = 8192  # vectors that are compared by codes first: an exact scan of 8,888 takes 5.3 ms
-RESCORED = 800  # codes that are compared again: recall@200 .93, @10 1.0
 # A table that has been filled and not looked at yet is counted otherwise than it is.
 _NO_INDEX = "offset 0"  # whose order is that of distances would be filtered after its search
 
@@ -57,7 +57,7 @@ def asking_nearest(asked: AskedVector, limit: int, reach: Reach, *, is_coarse: b
             f" and {test})"
         )
     if is_coarse:
-        most = values(max(RESCORED, limit))
+        most = values(max(LEAST_CODES, limit))
         coded = f"select v.hash, rank() over (order by v.code <~> {_code(vector)}) as no {among}"
         among = (
             f"from (select hash from ({coded}) x where no <= {most}) y"

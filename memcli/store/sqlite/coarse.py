@@ -22,6 +22,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store import fixed
+from memcli.store.fixed import LEAST_CODES
 from memcli.store.sqlite.distances import distances_of
 from memcli.store.sqlite.driver import rows
 
@@ -34,7 +35,6 @@ PREFIX = "codes_"
 MOST_BITS = 8192  # of a vec0 column
 THRESHOLD = 0.5
 OVERSAMPLING = 1  # codes that are rescored for each neighbour wanted: recall@50 0.96
-LEAST_CODES = 200
 MOST_NEIGHBOURS = 4096  # that vec0 gives
 # vec0 chunks that are looked at for the bound: at least so many, and one of so many. Fewer of a
 # large index give a loose bound; at a million vectors this takes 2 ms and saves 15.
