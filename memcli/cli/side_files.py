@@ -17,7 +17,7 @@ MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years ha
 # Settings that an answer depends on.
 SETTINGS = (
     "search.", "convex.", "passes.", "authority.", "embedding.", "chunk.", "rerank.", "expand.",
-    "access.",
+    "access.", "matryoshka.", "onnx.matryoshka", "openai.matryoshka",
 )  # fmt: skip
 
 

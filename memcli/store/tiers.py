@@ -32,10 +32,10 @@ class Tier(Record):
 
 
 class Scored(Record):
-    """What a tier has found: its best score, 0 where it is empty, and whatever it found."""
+    """The best score of a tier, 0 where it is empty, and what scores its finds by whole vectors."""
 
     best: float
-    found: Sequence[tuple[bytes, float]]
+    rescored: Callable[[], Sequence[tuple[bytes, float]]]
 
 
 def tiers_of(config: Config) -> tuple[Tier, ...]:
@@ -60,9 +60,9 @@ def first_sure(
     No score passes a threshold of 1, so that such a tier never answers.
     """
     for tier in tiers:
-        best, found = search(tier)
+        best, rescored = search(tier)
         if min(1.0, best) > tier.threshold:
-            return tier.components, found
+            return tier.components, rescored()
     return None
 
 

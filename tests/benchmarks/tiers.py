@@ -1,6 +1,7 @@
 """Compare a search by first components first with one by whole vectors; not part of the suite.
 
-    python -m tests.benchmarks.tiers [COUNT ...] [--vectors FILE.npz] [--tiers 64 256]
+    python -m tests.benchmarks.tiers [COUNT ...] [--tiers 64 256] [--thresholds 0.85 0.6]
+        [--vectors FILE.npz]
 
 COUNT texts (10,000 and 100,000) of `tests.store.nested`, or the first of an array `texts` in a
 file of numpy, with the questions of its array `questions`. Every threshold stands beside the search
@@ -35,7 +36,7 @@ from tests.store.nested import nested, questions
 
 DIMENSION, QUESTIONS = 384, 200
 LIMIT = 200  # texts that a search asks for
-THRESHOLDS = (1.0, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6)
+THRESHOLDS = [1.0, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6]
 A_DOCUMENT = 1000
 READ_EACH_TIME = 1 << 30  # questions from which on a process would keep codes
 
@@ -108,7 +109,7 @@ def measure(path: str, asked: Any, exact: Any, ways: Sequence[Sequence[Tier]]) -
     sys.stdout.flush()
 
 
-def compare(texts: Any, asked: Any, tiers: Sequence[int]) -> None:
+def compare(texts: Any, asked: Any, tiers: Sequence[int], thresholds: Sequence[float]) -> None:
     """Build an index and measure it."""
     dimension = texts.shape[1]
     fingerprint = f"made-up;dim={dimension}"
@@ -125,7 +126,7 @@ def compare(texts: Any, asked: Any, tiers: Sequence[int]) -> None:
             f" of CPU time, {grown / 1e6:.1f} MB beside {before / 1e6:.1f}"
         )
         ways: list[Sequence[Tier]] = [()]
-        ways += [[Tier(size, threshold) for size in tiers] for threshold in THRESHOLDS]
+        ways += [[Tier(size, threshold) for size in tiers] for threshold in thresholds]
         measure(path, asked, exact, ways)
 
 
@@ -136,6 +137,7 @@ def main() -> int:
     parser.add_argument("counts", nargs="*", type=int, default=[10_000, 100_000])
     parser.add_argument("--vectors")
     parser.add_argument("--tiers", nargs="+", type=int, default=[64, 256])
+    parser.add_argument("--thresholds", nargs="+", type=float, default=THRESHOLDS)
     given = parser.parse_args()
     for count in given.counts:
         if given.vectors:
@@ -143,7 +145,8 @@ def main() -> int:
             texts, asked = held["texts"][:count], held["questions"]
         else:
             texts, asked = nested(count, DIMENSION), questions(count, QUESTIONS, DIMENSION)
-        compare(texts, asked, [size for size in given.tiers if size < texts.shape[1]])
+        tiers = [size for size in given.tiers if size < texts.shape[1]]
+        compare(texts, asked, tiers, given.thresholds)
     return 0
 
 

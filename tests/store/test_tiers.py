@@ -107,7 +107,7 @@ def test_a_tier_answers_where_its_best_score_passes_its_threshold() -> None:
 
     def search(tier: Tier) -> Scored:
         asked.append(tier.components)
-        return Scored(scores[tier.components], [(b"x", float(tier.components))])
+        return Scored(scores[tier.components], lambda: [(b"x", float(tier.components))])
 
     assert first_sure((Tier(64, 0.4), Tier(256, 0.4)), search) == (64, [(b"x", 64.0)])
     assert asked == [64]
@@ -117,8 +117,8 @@ def test_a_tier_answers_where_its_best_score_passes_its_threshold() -> None:
 
 
 def test_an_empty_tier_scores_0_and_no_score_passes_1() -> None:
-    assert first_sure((Tier(64, 0.0),), lambda _: Scored(0.0, [])) is None
-    assert first_sure((Tier(64, 1.0),), lambda _: Scored(1.0000002, [(b"x", 0.0)])) is None
+    assert first_sure((Tier(64, 0.0),), lambda _: Scored(0.0, list)) is None
+    assert first_sure((Tier(64, 1.0),), lambda _: Scored(1.0000002, list)) is None
 
 
 def test_a_head_is_the_first_components_at_unit_length() -> None:

@@ -141,7 +141,7 @@ def _by_head(connection: apsw.Connection, table: str, asked: Asked, tier: Tier) 
     apart = distances_of(connection, head, heads, has_vec=True)
     lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
-    return Scored(best, with_ties(_rescored(connection, asked, found), asked.limit))
+    return Scored(best, lambda: with_ties(_rescored(connection, asked, found), asked.limit))
 
 
 def _by_all(connection: apsw.Connection, table: str, asked: Asked) -> Sequence[tuple[bytes, float]]:
