@@ -23,6 +23,7 @@ from memcli.cli.topics import topics
 from memcli.config.keys import KEYS
 from memcli.config.settings import load
 from memcli.config.workspaces import named_workspaces
+from memcli.store.sqlite.vectors import is_scanned
 from tests.benchmarks import figures
 
 ROOT = Path(__file__).parents[1]
@@ -158,6 +159,13 @@ def test_the_modules_of_the_stages_are_those_that_a_search_runs() -> None:
     pipeline = (ROOT / "memcli" / "search" / "pipeline.py").read_text("utf-8")
     for name in re.findall(r"`(\w+)`", named[1]):
         assert f"memcli.search.{name} import" in pipeline, name
+
+
+def test_vectors_are_all_compared_up_to_the_number_that_is_told() -> None:
+    told = re.search(r"Up to 3 MiB of vectors, ([\d,]+) of the bundled model", README)
+    assert told
+    most = int(told[1].replace(",", ""))
+    assert (is_scanned(most, 384), is_scanned(most + 1, 384)) == (True, False)
 
 
 def test_numbers_of_words_are_those_of_the_tables() -> None:
