@@ -23,6 +23,7 @@ from memcli.cli.topics import topics
 from memcli.config.keys import KEYS
 from memcli.config.settings import load
 from memcli.config.workspaces import named_workspaces
+from memcli.store.sqlite.vectors import is_scanned
 from tests.benchmarks import figures
 
 ROOT = Path(__file__).parents[1]
@@ -165,10 +166,18 @@ def test_the_line_of_help_names_every_topic() -> None:
     assert f"explains {', '.join(topics())}, and every code of `lint`" in README
 
 
+def test_vectors_are_all_compared_up_to_the_number_that_is_told() -> None:
+    told = re.search(r"Up to 3 MiB of vectors, ([\d,]+) of the bundled model", README)
+    assert told
+    most = int(told[1].replace(",", ""))
+    assert (is_scanned(most, 384), is_scanned(most + 1, 384)) == (True, False)
+
+
 def test_numbers_of_words_are_those_of_the_tables() -> None:
     number = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     told = re.search(r"on (\w+) published\s+collections", README)
-    rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|words) \|", README, re.MULTILINE)
+    (table,) = (text for name, text in figures.blocks(README) if name == "quality_table")
+    rows = re.findall(r"^\| [^|]+ \| +\d+ \| (?:hybrid|words) \|", table, re.MULTILINE)
     assert told
     assert number.split().index(told[1]) + 1 == len(rows)
 

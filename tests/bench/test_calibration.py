@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.calibration import Sample, area, fit, logistic, sample_of, text
+from memcli.bench.calibration import SURE, Sample, area, fit, logistic, sample_of, text
 from memcli.cli.main import run
 from memcli.config.calibration import read
 from memcli.embedding.known import Calibration
@@ -54,6 +54,24 @@ def test_the_crowd_is_the_thirtieth_cosine_where_there_are_thirty() -> None:
         own = sorted(hits, key=lambda hit: -(hit.cosine or 0.0))[:count]
         sample = sample_of(own, own, rarity=1.0, is_right=True, is_whole=True)
         assert sample.crowd == pytest.approx(crowd)
+
+
+@pytest.mark.parametrize("scale", [1.0, 20.0])
+def test_at_the_lead_that_is_asked_for_an_answer_is_as_sure_as_is_wanted(scale: float) -> None:
+    """Also where a large lead says little: then the slope is small."""
+    draw = Random(7)
+    samples = [
+        Sample(n % 2 == 0, True, draw.random(), 0.5, scale * (draw.random() + 0.5 * (n % 2 == 0)),
+               0.2) for n in range(80)
+    ]  # fmt: skip
+    fitted = fit(samples)
+    assert fitted is not None
+    rows = [(each.lead, -each.crowd) for each in samples]
+    bias, slope, distance = logistic(rows, [float(each.is_right) for each in samples])
+    assert (slope < 1.0) == (scale > 1.0)
+    told = bias + slope * fitted.constants.lead
+    assert 1 / (1 + math.exp(-told)) == pytest.approx(SURE)
+    assert fitted.constants.crowd == pytest.approx(distance / slope)
 
 
 def test_what_was_fitted_is_told_with_how_sure_half_a_cosine_makes() -> None:

@@ -27,6 +27,7 @@ HOW = re.compile(
     r" (?P<day>\d{4}-\d\d-\d\d), commit (?P<commit>[0-9a-f]{7,40}(?:-dirty)?)\."
 )
 ROOT = Path(__file__).parents[2]
+UNTOLD = ("--write", "--stores")  # options that change no figure, each with a value
 MEASURED = ("memcli", "tests", "fixtures")  # what figures depend on
 
 
@@ -69,9 +70,9 @@ def command(name: str, arguments: Sequence[str]) -> str:
     """Write the command line that was run; folders and files by their names alone."""
     told, rest = [], iter(arguments)
     for each in rest:
-        if each == "--write":
+        if each in UNTOLD:
             next(rest)
-        elif not each.startswith("--write="):
+        else:
             told.append(shown(Path(each)) if "/" in each and Path(each).exists() else each)
     return f"`{shlex.join(['python', '-m', f'tests.benchmarks.{name.split()[0]}', *told])}`"
 

@@ -300,7 +300,11 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
     fitted = ["left out"] if left_out else []
     head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "`none`",
             "precision", "gone"]  # fmt: skip
-    return table(head, rows)
+    note = (
+        "\nUnder `left out` stands how often `good` is right where the lead that it asks for was"
+        "\nfitted without the collection.\n"
+    )
+    return table(head, rows) + (note if left_out else "")
 
 
 def left_one_out(

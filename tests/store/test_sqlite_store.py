@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.errors import IndexMissingError
-from memcli.store.sqlite.driver import connect, shrink
+from memcli.errors import IndexMissingError, StoreError
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, set_aside, shrink
 from memcli.store.sqlite.store import SqliteStore
 from tests.store.contract.makers import any_of, changing, fill, found, put
 from tests.support import FAR_FUTURE_NS
@@ -40,6 +40,16 @@ def test_what_is_shrunk_can_have_no_other_file_beside_it(tmp_path: Path) -> None
     with pytest.raises(apsw.SQLError, match="too many attached"):
         connection.execute("ATTACH ':memory:' AS other")
     connection.close()
+
+
+def test_a_damaged_file_that_cannot_be_moved_is_told_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    path.write_bytes(b"garbage")
+    (tmp_path / f"index.sqlite{DAMAGED_SUFFIX}").mkdir()
+    with pytest.raises(StoreError, match="cannot be moved to") as told:
+        set_aside(str(path))
+    assert told.value.hint == f"move {path}{DAMAGED_SUFFIX} away, then run memcli index"
+    assert path.read_bytes() == b"garbage"
 
 
 def test_a_connection_that_has_failed_is_not_kept(store: SqliteStore) -> None:
