@@ -28,7 +28,7 @@ def kept(folder: str) -> Appended | None:
     """
     try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | _SAFELY)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     with suppress(ValueError, TypeError, KeyError, RecursionError):
         with open(descriptor, encoding="utf-8") as file:
