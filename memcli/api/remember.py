@@ -172,7 +172,7 @@ def take_back(memory: OpenedWorkspace) -> TakenBack:
         path = os.path.join(folder, last.NAME)
         raise UsageError(
             f"{path}, which says what was remembered last, cannot be read: {error.strerror}",
-            hint="memcli remember --undo, once it can be",
+            hint="memcli remember --undo, later",
         ) from error
     if made is None:
         return TakenBack(None)

@@ -249,6 +249,8 @@ ELSEWHERE = {
     "memcli bench quality A.jsonl B.jsonl --against …": "tests/cli/test_bench_sets.py",
     "memcli bench calibrate --help": "an encoder that nobody measured; tests/bench",
     "memcli bench quality": "said only where the system is not POSIX",
+    "memcli remember --undo, later": "tests/machine/test_faults_of_files.py",
+    "memcli help summaries": "a folder without a model; tests/compaction/test_generated.py",
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
     "memcli search --stdin": "it reads; tests/search/test_honoured.py",
