@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from memcli.api.as_of import commit_meant, files_of
+from memcli.api.ranked_changes import RankedChange, ranked_by
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.similarity import content, idf
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import Commit, commit_named, head_of
 from memcli.history.differences import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
 
 DAYS = 7  # that are told of where nobody says since when
-LEAST_STEM = 4  # letters that words have in common, one being the beginning of the other
 NAMED = 5  # files that cannot be compared
 
 
@@ -48,14 +47,6 @@ class LearnedThatDay(Record):
     commits: tuple[str, ...]  # shortened hashes, the newest first; none where logs tell it
     before: str | None  # shortened hash of the commit whose old lines are told
     learned: Learned
-
-
-class RankedChange(Record):
-    """A change, and how much of the question it holds."""
-
-    day: str
-    change: MemoryChange
-    score: float  # 0 to 1
 
 
 class ChangesFound(Record):
@@ -94,7 +85,10 @@ def changes(
             found = _by_commits(memory, _Repository(git, top, environ), since, until, now)
         finally:
             git.close()
-    return found._replace(ranked=_ranked(found, text)) if text.strip() else found
+    if not text.strip():
+        return found
+    each = [(day.day, change) for day in found.days for change in day.learned.changes]
+    return found._replace(ranked=ranked_by(text, each))
 
 
 class _Repository(Record):
@@ -267,31 +261,3 @@ def _last_day(until: str | None, memory: OpenedWorkspace, now: datetime) -> date
     from memcli.api.as_of import last_day
 
     return None if until is None else last_day(until, memory, now)
-
-
-def _ranked(found: ChangesFound, text: str) -> tuple[RankedChange, ...]:
-    """Order the changes by the share of what is asked, in IDF, that they hold."""
-    asked = content(text)
-    each = [(day.day, change) for day in found.days for change in day.learned.changes]
-    weights = idf(change.text for _, change in each)
-    most = max(weights.values(), default=1.0)
-    by_word = {word: weights.get(word, most) for word in asked}
-    whole = sum(by_word.values()) or 1.0
-    ranked = []
-    for day, change in each:
-        told = content(f"{' '.join(change.place.headings)} {change.text}")
-        held = sum(weight for word, weight in by_word.items() if _holds(told, word))
-        if held:
-            ranked.append(RankedChange(day, change, held / whole))
-    ranked.sort(key=lambda r: (r.change.place.name, r.change.place.start_line))
-    ranked.sort(key=lambda r: (r.score, r.day), reverse=True)
-    return tuple(ranked)
-
-
-def _holds(told: set[str], word: str) -> bool:
-    if word in told:
-        return True
-    return any(
-        min(len(word), len(each)) >= LEAST_STEM and (each.startswith(word) or word.startswith(each))
-        for each in told
-    )

@@ -6,15 +6,14 @@ import os
 import re
 from contextlib import suppress
 
-from memcli.api.neighbours import Nearby, length, said, windows
+from memcli.api.neighbours import Nearby, length, windows
+from memcli.api.worth import as_told, gate_settings
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import ConfigError, NotFoundError, UsageError
+from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
 from memcli.remember.append import Appended
 from memcli.remember.block import TYPES, Note, Placed, cleaned, place
-from memcli.remember.gate import Check, GateSettings, Judged, is_same, judge
-from memcli.remember.worth import GateWeights
-from memcli.secrets.finding import redacted
+from memcli.remember.gate import Check, Judged, is_same, judge
 from memcli.types import MEMORY_SOURCE, cite
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from memcli.remember.gate import WasGiven
 
 TODAY = "today"
-_SAYING = ("paragraph", "item", "quote")  # blocks that say something
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
@@ -87,15 +85,6 @@ class TakenBack(Record):
     kept_because: str = ""  # why it was left as it is; empty where it is gone
 
 
-class Weighed(Record):
-    """A paragraph or item of a text, and what the gate says of it."""
-
-    start_line: int  # from 1; both ends are included
-    end_line: int
-    text: str
-    judged: Judged
-
-
 class _TwiceError(Exception):
     """The file has these words already; another process may have written them just now."""
 
@@ -116,7 +105,8 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
     path = _path_of(memory, wish.to, now)
     note = _note(text, wish, now)
     nearby = Nearby(memory)
-    judged = judge(text, nearby.of(text), _settings(memory, wish))
+    settings = gate_settings(memory, is_gated=wish.gate, was_given=wish.was_given)
+    judged = judge(text, nearby.of(text), settings)
     title = os.path.basename(path).rpartition(".")[0]
     root = _root(memory)
 
@@ -126,7 +116,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
             path=path,
             start_line=made.first_line if made else None,
             end_line=made.last_line if made else None,
-            text=_shown(memory, placed[-1].text if placed else text),
+            text=as_told(memory, placed[-1].text if placed else text),
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
@@ -182,37 +172,6 @@ def take_back(memory: OpenedWorkspace) -> TakenBack:
     return TakenBack(made.path, made.first_line, made.last_line, why)
 
 
-def weigh(
-    memory: OpenedWorkspace, text: str, wish: Wish, *, place: tuple[str, str] | None = None
-) -> tuple[list[Weighed], tuple[Reason, ...]]:
-    """Say of each paragraph and item of a text what the gate would say; nothing is written.
-
-    `place` is its (source, path) where it is a document of the memory: it is not compared with
-    itself. Beside that, what the gate could not rest on.
-    """
-    from memcli.markdown.parse import parse
-    from memcli.markdown.units import units
-
-    settings, nearby = _settings(memory, wish), Nearby(memory)
-    parsed = parse(text)
-    found = []
-    for block in parsed.blocks:
-        if block.kind not in _SAYING:
-            continue
-        for unit in units(block, parsed.lines):
-            line = said(unit)
-            others = [n for n in nearby.of(line) if (n.source, n.path) != place]
-            judged = judge(line, others, settings)
-            first, last = unit.numbers[0], unit.numbers[-1]
-            found.append(Weighed(first, last, _shown(memory, line), judged))
-    return found, nearby.notices
-
-
-def _shown(memory: OpenedWorkspace, text: str) -> str:
-    """Give a text as it may be told."""
-    return redacted(text) if memory.config("secrets") == "redact" else text
-
-
 def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:
     """Append, and keep what was appended so that it can be taken back."""
     from memcli.remember import append, last
@@ -250,21 +209,6 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""
     return Note(text, heading, wish.type, time)
-
-
-def _settings(memory: OpenedWorkspace, wish: Wish) -> GateSettings:
-    from memcli.remember.gate import LEAST_WORTH
-
-    config = memory.config
-    weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
-    if abs(sum(weights) - 1.0) > 1e-6:
-        raise ConfigError(
-            f"gating.novelty, gating.specificity and gating.kind must sum to 1, not"
-            f" {sum(weights):g}",
-            hint="memcli config gating",
-        )
-    least = config("gate.least") or (LEAST_WORTH if wish.gate else 0.0)
-    return GateSettings(weights, least, wish.was_given)
 
 
 def _root(memory: OpenedWorkspace) -> str:

@@ -15,7 +15,8 @@ from memcli.types import shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.changes import ChangesFound, LearnedThatDay, RankedChange
+    from memcli.api.changes import ChangesFound, LearnedThatDay
+    from memcli.api.ranked_changes import RankedChange
     from memcli.cli.skin import Skin
     from memcli.history.differences import MemoryChange, MemoryPassage
 

@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from threading import Event
 
 from memcli.embedding.cores import usable_cores
-from memcli.embedding.local import (
-    find_files,
-    inputs_of,
-    open_model,
-    open_tokenizer,
-    runtime_faults,
-)
+from memcli.embedding.local import find_files
+from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import LegMissingError
 
 SETTING = "rerank.folder"

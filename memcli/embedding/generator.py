@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from memcli.embedding.cores import usable_cores
-from memcli.embedding.local import open_model, open_tokenizer, runtime_faults
+from memcli.embedding.runtime import open_model, open_tokenizer, runtime_faults
 from memcli.errors import LegMissingError
 from memcli.record import Record
 

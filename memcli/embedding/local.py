@@ -7,27 +7,23 @@ is downloaded, and the fingerprint is that of the files' bytes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memcli.embedding.choice import WHOLE
 from memcli.embedding.cores import cores
 from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
-from memcli.embedding.session import require_room, silence
+from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import LegMissingError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession  # type: ignore[import-untyped]
-    from tokenizers import Tokenizer
-
     from memcli.embedding.choice import Choice, LocalModel, Remembered
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _BESIDE = (".data", "_data")  # where a model of more than 2 GB keeps its weights
 _TOKENIZER = "tokenizer.json"
-_INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 
 
 class Files(Record):
@@ -196,71 +192,6 @@ class LocalEncoder:
                 hint="memcli help environment",
             )
         return bytes((rows / length).astype("<f4").tobytes())
-
-
-def open_tokenizer(path: str) -> Tokenizer:
-    """Open a tokenizer that neither cuts nor pads; raises LegMissingError."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise LegMissingError(
-            f"the package tokenizers cannot be imported: {error}", hint="pip install tokenizers"
-        ) from error
-    try:
-        tokenizer = Tokenizer.from_file(path)
-    except Exception as error:  # the library raises nothing narrower
-        hint = "memcli help environment"
-        raise LegMissingError(f"{path} is no tokenizer: {error}", hint=hint) from error
-    # Published files often cut and pad to 128.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def open_model(path: str, threads: int) -> InferenceSession:
-    """Open a model that runs on so many threads; raises LegMissingError."""
-    require_room(os.path.getsize(path))
-    silence()
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise LegMissingError(
-            f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
-        ) from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except runtime_faults() as error:
-        why = f"{path} cannot be opened: {error}"
-        raise LegMissingError(why, hint="memcli help environment") from error
-
-
-def inputs_of(session: InferenceSession, model: str) -> set[str]:
-    """Name the inputs of a model; LegMissingError where they are not those of a text."""
-    inputs = {str(entry.name) for entry in session.get_inputs()}
-    if "input_ids" not in inputs or not inputs <= _INPUTS:
-        raise LegMissingError(
-            f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
-            hint="memcli help environment",
-        )
-    return inputs
-
-
-def runtime_faults() -> tuple[type[Exception], ...]:
-    """List the runtime's own errors, which share no base but Exception, and the usual ones."""
-    from onnxruntime.capi import (  # type: ignore[import-untyped]
-        onnxruntime_pybind11_state as state,
-    )
-
-    def own() -> Iterator[Any]:
-        for kind in vars(state).values():
-            if isinstance(kind, type) and issubclass(kind, Exception):
-                yield kind
-
-    return (*own(), RuntimeError, ValueError, OSError)
 
 
 def _known(local: LocalModel, remembered: Remembered) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Located, read_graph
+from memcli.embedding.runtime import runtime_faults
 from memcli.embedding.session import require_room, settings, silence
 from memcli.errors import LegMissingError
 
@@ -53,7 +54,7 @@ def _open(located: Located, exact: bool | None) -> InferenceSession:
         return onnxruntime.InferenceSession(
             read_graph(located.model), options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # the runtime's own classes share no narrower base
+    except runtime_faults() as error:
         raise LegMissingError(
             f"onnxruntime {onnxruntime.__version__} cannot open "
             f"{os.path.basename(located.path)}: {error}",

@@ -128,7 +128,7 @@ def test_the_model_runtime_reports_nothing(
     program = (
         "import contextlib, memcli\n"
         "from memcli.embedding.choice import Remembered\n"
-        "from memcli.embedding.local import open_model\n"
+        "from memcli.embedding.runtime import open_model\n"
         "from memcli.embedding.models import locate\n"
         f"memory = memcli.Memory.open({notes!r})\n"
         "with contextlib.suppress(memcli.errors.LegMissingError):\n"

@@ -64,7 +64,7 @@ def command(
     def names() -> Sequence[str]:
         if not everywhere and len(workspace or ()) < 2:
             return ()
-        from memcli.api.several import folders_of
+        from memcli.api.asked_folders import folders_of
 
         return [*folders_of(workspace or (), os.environ, everywhere=everywhere)]
 

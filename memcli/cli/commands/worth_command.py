@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from memcli.api.remember import Weighed
+    from memcli.api.worth import Weighed
     from memcli.cli import options
 
 SHOWN = 60  # characters of a paragraph
@@ -36,11 +36,11 @@ def command(
 
     Examples: memcli worth notes.md      memcli worth - < notes.md
     """
-    from memcli.api.remember import Wish, weigh
+    from memcli.api.worth import weigh
 
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
     text = _read(file, skin)
-    found, notices = weigh(skin.memory, text, Wish(gate=True), place=_place(file, skin))
+    found, notices = weigh(skin.memory, text, place=_place(file, skin))
     for reason in notices:
         skin.terminal.advise(reason)
     if as_json:
