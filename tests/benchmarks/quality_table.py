@@ -1,14 +1,15 @@
 """Write the README's table of judged collections; not part of the suite.
 
-    python -m tests.benchmarks.quality_table ROOT [--stores FOLDER] [--encoder NAME]
-        [--write README.md]
+    python -m tests.benchmarks.quality_table ROOT [--stores FOLDER]
+        [--encoder NAME | --profiles] [--write README.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`. Every set is asked with the default settings and once more by words alone, as
 `bench quality` does; the questions of a collection count alike. `--stores` keeps the indexes, so
 that the next table embeds nothing anew. `--encoder` is for an extra that is installed, and asks
-only the collections that the bundled model does not read well. Prints the table and the settings;
-`--write` puts them in their place.
+only the collections that the bundled model does not read well. `--profiles` asks by each profile
+instead, and tells two figures of each. Prints the table and the settings; `--write` puts them in
+their place.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.cli.main import run
+from memcli.search.profiles import PROFILES
 from tests.benchmarks.figures import add_write, share, write
 
 TITLES = {
@@ -50,6 +52,8 @@ HEAD = (
     "| collection | questions | mode | Hit@1 | Hit@5 | Recall@10 | nDCG@10 | R@500t | R@1000t"
     " | R@2000t | lines |\n|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
 )
+PROFILES_HEAD = f"| collection | {' | '.join(PROFILES)} |\n|---|{'---:|' * len(PROFILES)}\n"
+OF_PROFILES = ("nDCG@10", "Recall@1000tok")  # what is told of each, as the README says
 LEAST_QUESTIONS = 30  # of a collection that gets a row
 SHOWN = 10  # passages whose lines are counted
 
@@ -103,33 +107,58 @@ def ask(folder: Path, store: Path, *arguments: str) -> Record:
     return Record(asked, record["settings"])
 
 
+def means(asked: Sequence[Asked], metrics: Sequence[str]) -> list[str]:
+    """Write the means of some metrics over questions."""
+    return [share(sum(each.scores[name] for each in asked) / len(asked)) for name in metrics]
+
+
 def row(title: str, mode: str, asked: Sequence[Asked], *, first: bool) -> str:
     """Write one row: means over questions, and the mean lines of a passage."""
     lines = [n for each in asked for n in each.lines]
-    means = [sum(each.scores[name] for each in asked) / len(asked) for name in METRICS]
-    told = [share(mean) for mean in means] + [f"{sum(lines) / max(1, len(lines)):.1f}"]
+    told = [*means(asked, METRICS), f"{sum(lines) / max(1, len(lines)):.1f}"]
     head = f"| {title} | {len(asked)} | " if first else "| | | "
     return f"{head}{mode} | {' | '.join(told)} |\n"
 
 
+def ask_all(folders: Sequence[Path], stores: Path, *arguments: str) -> list[Record]:
+    """Run `bench quality` over the sets of a collection."""
+    return [
+        ask(folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", *arguments)
+        for folder in folders
+    ]
+
+
+def questions(records: Sequence[Record]) -> list[Asked]:
+    """Give the questions of all sets of a collection."""
+    return [each for record in records for each in record.asked]
+
+
 def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[str, Record]]:
     """Ask the sets of a collection in both modes; one row where meaning takes no part."""
-    both: list[list[Record]] = []
-    for arguments in ((), ("--mode", "lexical")):
-        records = [
-            ask(folder, stores / f"{'_'.join(folder.parts[-2:])}.sqlite", *arguments)
-            for folder in folders
-        ]
-        both.append(records)
-    if sum(len(record.asked) for record in both[0]) < LEAST_QUESTIONS:
+    records = ask_all(folders, stores)
+    hybrid = questions(records)
+    if len(hybrid) < LEAST_QUESTIONS:
         sys.stderr.write(f"{title}: too few questions for a row\n")
         return
-    hybrid, words = ([each for record in records for each in record.asked] for records in both)
+    words = questions(ask_all(folders, stores, "--mode", "lexical"))
     if hybrid == words:
-        yield row(title, "words", hybrid, first=True), both[0][0]
+        yield row(title, "words", hybrid, first=True), records[0]
     else:
-        yield row(title, "hybrid", hybrid, first=True), both[0][0]
-        yield row(title, "words", words, first=False), both[0][0]
+        yield row(title, "hybrid", hybrid, first=True), records[0]
+        yield row(title, "words", words, first=False), records[0]
+
+
+def profile_rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[str, Record]]:
+    """Ask the sets of a collection by each profile; a column each."""
+    cells: list[str] = []
+    for profile in PROFILES:
+        records = ask_all(folders, stores, "--profile", profile)
+        asked = questions(records)
+        if len(asked) < LEAST_QUESTIONS:
+            sys.stderr.write(f"{title}: too few questions for a row\n")
+            return
+        cells.append(", ".join(means(asked, OF_PROFILES)))
+    yield f"| {title} | {' | '.join(cells)} |\n", records[0]
 
 
 def told(settings: Mapping[str, Any]) -> str:
@@ -144,6 +173,7 @@ def main() -> None:
     parser.add_argument("root", type=Path)
     parser.add_argument("--stores", type=Path)
     parser.add_argument("--encoder")
+    parser.add_argument("--profiles", action="store_true")
     add_write(parser)
     given = parser.parse_args()
     if given.encoder:
@@ -151,16 +181,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         stores = given.stores or Path(temporary)
         stores.mkdir(parents=True, exist_ok=True)
-        table, settings = HEAD, dict[str, Any]()
+        table, settings = (PROFILES_HEAD if given.profiles else HEAD), dict[str, Any]()
         for title, folders in sets(given.root.resolve()).items():
             if given.encoder and title not in FOREIGN:
                 continue
-            for line, record in rows(title, folders, stores.resolve()):
+            asked = (profile_rows if given.profiles else rows)(title, folders, stores.resolve())
+            for line, record in asked:
                 sys.stderr.write(line)
                 table, settings = table + line, dict(record.settings)
-    table += f"\n{told(settings)}"
+    table += "" if given.profiles else f"\n{told(settings)}"
     sys.stdout.write(table)
-    write(given.write, f"quality_table{' --encoder' if given.encoder else ''}", table)
+    option = " --encoder" if given.encoder else " --profiles" if given.profiles else ""
+    write(given.write, f"quality_table{option}", table)
 
 
 if __name__ == "__main__":
