@@ -27,7 +27,7 @@ from memcli.search.course import unobserved
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.types import Filters
-from memcli.workspace.dating import age_days, day_of
+from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -92,8 +92,7 @@ def context_of(
     told what each stage of the search left.
     """
     if not text.strip():
-        today = day_of(asked)
-        return memory.answering(lambda each: _of_a_session(each, today, wanted, sync=sync))
+        return memory.answering(lambda each: _of_a_session(each, asked, wanted, sync=sync))
     question = Question.by(memory.config, text, asked, hint="memcli context")
     return memory.answering(
         lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe)
@@ -137,7 +136,7 @@ def _of_a_question(
 
 
 def _of_a_session(
-    memory: OpenedWorkspace, today: date, wanted: Sharing, *, sync: bool | None
+    memory: OpenedWorkspace, asked: date, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
     """Assemble what matters most when nothing is asked: summaries stand for their lines."""
     view = memory.config("search.view")
@@ -156,7 +155,7 @@ def _of_a_session(
             filters,
             Authority.read(memory.config)._replace(uses=uses(memory).counts),
             budget=wanted.budget,
-            age_days=lambda day: age_days(day, today.isoformat()),
+            age_days=lambda written: age_at(written, asked),
         )
     assembled = assemble(fixed, Retrieved(found), wanted)
     more = max(0, rest - len(found))

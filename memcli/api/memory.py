@@ -157,7 +157,7 @@ class Memory(OpenedWorkspace):
         given = {"context.budget": budget, "context.tail": tail}
         config = self.config.having({name: n for name, n in given.items() if n is not None})
         wanted = check_shares(wanted_of(config))
-        made = context_of(self, text, moment.date(), wanted, sync=sync)
+        made = context_of(self, text, moment, wanted, sync=sync)
         assembled = made.assembled
         return ContextBlock(
             query=made.question.text if made.question else None,

@@ -26,6 +26,7 @@ from memcli.search.validity import reach_of
 from memcli.store.context_records import Linking, Marked, Rated
 from memcli.store.records import Key, Reach
 from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
+from memcli.workspace.dating import moment_of
 
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
@@ -227,12 +228,14 @@ def rank_all(
 
     Also gives how many chunks the rest has.
 
+    `age_days` is told the day of a document, or the moment at which it was written.
     Ties: what is trusted, what its author calls important, what is about the user, the memory
     before other sources, then by path and line.
     """
 
     def omega(document: Rated) -> float:
-        age = age_days(document.date) if document.date else None
+        day = document.date
+        age = age_days(moment_of(document.front_matter, day) or day) if day else None
         used = authority.frequency_of((document.source, document.path))
         return authority.omega(age, document.authority, used)
 

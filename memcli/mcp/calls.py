@@ -201,7 +201,7 @@ def call_context(
     if is_stopped():
         raise StoppedError("warm")
     text, observe = given["query"] or "", _while_awaited(is_stopped)
-    found = context_of(memory, text, moment.date(), wanted, observe=observe)
+    found = context_of(memory, text, moment, wanted, observe=observe)
     lines = answers.of_context(found)
     for part in found.assembled.parts:
         held.given.add(*part.excerpt.about.document, part.text)

@@ -8,7 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.search.query import ParsedQuery, parse
-from memcli.workspace.dating import age_days, day_of, exact_age
+from memcli.workspace.dating import age_at, day_of
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
@@ -69,9 +69,7 @@ class Question(Record):
                 query = query.beside_dates()
         if query.is_empty:
             raise UsageError("the query contains nothing to search for", hint=hint)
-        # A receipt tells it to the second.
-        moment = asked.replace(microsecond=0) if isinstance(asked, datetime) else None
-        return cls(text, today, dates, query, moment)
+        return cls(text, today, dates, query, asked if isinstance(asked, datetime) else None)
 
     @classmethod
     def by(
@@ -91,10 +89,7 @@ class Question(Record):
 
         They are whole calendar days unless both have a time of day.
         """
-        day, _, time = written.partition("T")
-        if time and self.moment:
-            return exact_age(written, self.moment)
-        return age_days(day, self.today.isoformat())
+        return age_at(written, self.moment or self.today)
 
 
 def told_as(text: str, config: Config) -> str:

@@ -311,15 +311,12 @@ def _exact(term: QueryTerm) -> str:
 
 def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
     """Tell hits when their documents were written, where their front matter has a time of day."""
-    import json
-
-    from memcli.workspace.dating import written_at
+    from memcli.workspace.dating import moment_of
 
     dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}
     linking = snapshot.links([chunk for chunk, day in dated.items() if day])
     told = {
-        chunk: written_at(json.loads(found.front_matter), dated[chunk] or "")
+        chunk: moment_of(found.front_matter, dated[chunk] or "")
         for chunk, found in linking.items()
-        if ":" in found.front_matter
     }
     return [hit._replace(moment=told.get(hit.about.chunk_id, "")) for hit in hits]

@@ -27,6 +27,7 @@ class Rated(Record):
     trust: str
     authority: float | None
     importance: float | None
+    front_matter: str  # JSON
     chunks: int
 
 

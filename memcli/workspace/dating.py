@@ -111,6 +111,13 @@ def day_of(moment: date) -> date:
     return moment.date() if isinstance(moment, datetime) else moment
 
 
+def moment_of(front_matter: str, day: str) -> str:
+    """Give what `written_at` gives for front matter as it is kept, which is JSON."""
+    import json
+
+    return written_at(json.loads(front_matter), day) if front_matter != "{}" else ""
+
+
 def written_at(metadata: Mapping[str, Any], day: str) -> str:
     """Give the ISO moment at which a document of a day was written; "" where no time is told.
 
@@ -125,9 +132,16 @@ def written_at(metadata: Mapping[str, Any], day: str) -> str:
     return ""
 
 
-def exact_age(moment: str, now: datetime) -> float:
-    """Count the days from an ISO moment to another; one without a zone is in that of the other."""
-    then = datetime.fromisoformat(moment)
+def age_at(written: str, asked: date) -> float:
+    """Count the days from an ISO date, or moment, to another.
+
+    They are whole calendar days unless both have a time of day. A moment without a zone is in that
+    of the other.
+    """
+    day, _, time = written.partition("T")
+    if not time or not isinstance(asked, datetime):
+        return age_days(day, day_of(asked).isoformat())
+    then, now = datetime.fromisoformat(written), asked.replace(microsecond=0)  # as a receipt has it
     if then.tzinfo is None or now.tzinfo is None:
         then, now = then.replace(tzinfo=None), now.replace(tzinfo=None)
     return (now - then).total_seconds() / 86_400

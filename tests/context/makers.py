@@ -22,15 +22,15 @@ def put(root: Path, files: Mapping[str, str]) -> Path:
     return root
 
 
-def context(root: Path, *arguments: str) -> tuple[int, str, str]:
+def context(root: Path, *arguments: str, now: str = NOW) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["context", *arguments, "-w", str(root), "--now", NOW])
+        code = run(["context", *arguments, "-w", str(root), "--now", now])
     return code, out.getvalue(), err.getvalue()
 
 
-def record(root: Path, *arguments: str) -> dict[str, Any]:
-    code, out, err = context(root, *arguments, "--json")
+def record(root: Path, *arguments: str, now: str = NOW) -> dict[str, Any]:
+    code, out, err = context(root, *arguments, "--json", now=now)
     assert code == 0, err
     found = json.loads(out)
     assert isinstance(found, dict)

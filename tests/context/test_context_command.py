@@ -330,3 +330,20 @@ def test_a_docs_corpus_stands_beside_the_memory(
 
 def test_the_command_has_no_option_without_help() -> None:
     assert all(parameter.help for parameter in LEAVES["context"].params)
+
+
+def test_a_session_ranks_by_the_time_of_day_where_it_is_told(notes: Path) -> None:
+    for name, time in (("early", "06:00"), ("late", "11:00")):
+        put(notes, {f"{name}.md": f"---\ndate: 2026-02-20T{time}\n---\n# Seen\n\nA heron.\n"})
+    (first, first_by), (second, second_by) = of_today(notes, "2026-02-20T12:00")
+    assert (first, second) == ("late.md:4-6", "early.md:4-6")
+    assert first_by > second_by
+    (first, first_by), (second, second_by) = of_today(notes, "2026-02-20")
+    assert (first, second) == ("early.md:4-6", "late.md:4-6")
+    assert first_by == second_by
+
+
+def of_today(root: Path, now: str) -> list[tuple[str, float]]:
+    parts = record(root, "--tail", "0", now=now)["parts"]
+    told = [(part["citation"], part["score"]) for part in parts]
+    return [each for each in told if "memory" not in each[0].lower()]

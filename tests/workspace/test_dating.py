@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from memcli.types import DATE_KEYS, named_days
 from memcli.workspace.dating import (
+    age_at,
     age_days,
     day_of,
     document_days,
-    exact_age,
     heading_days,
     path_days,
     value_days,
@@ -343,7 +343,7 @@ def test_a_moment_is_a_day_with_the_time_behind_it(metadata: dict[str, str], tol
 )
 def test_an_exact_age_counts_the_time_of_day(moment: str, days: float) -> None:
     now = dt.datetime.fromisoformat("2026-02-11T12:00+00:00")
-    assert exact_age(moment, now) == pytest.approx(days)
+    assert age_at(moment, now) == pytest.approx(days)
 
 
 def test_the_day_of_a_moment_is_its_own() -> None:

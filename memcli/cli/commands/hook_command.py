@@ -175,7 +175,7 @@ def _session_start(given: Happening, line: HookLine) -> str:
     config = skin.config
     if line.budget is not None:
         config = config.having({"context.budget": line.budget})
-    made = context_of(skin.memory, "", skin.today, check_shares(wanted_of(config))).assembled
+    made = context_of(skin.memory, "", skin.asked, check_shares(wanted_of(config))).assembled
     if session and made.parts:
         session.claim(part_keys(made.parts))
     return markdown(made.parts, notice=made.notice)

@@ -26,7 +26,10 @@ ABOUT = (
 _WIDTH = len(About._fields)
 _EXCERPT = "c.text, c.start_byte, c.end_byte, c.ordinal"
 _HEADINGS = About._fields.index("heading_path")
-_RATED = "d.source, d.path, d.date, d.kind, d.scope, d.trust, d.authority, d.importance, count(*)"
+_RATED = (
+    "d.source, d.path, d.date, d.kind, d.scope, d.trust, d.authority, d.importance,"
+    " d.front_matter, count(*)"
+)
 
 
 class Rows:

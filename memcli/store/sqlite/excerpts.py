@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.records import Key, Reach
 
+
+def _check_object(text: str) -> None:
+    if type(json.loads(text)) is not dict:
+        raise ValueError("front matter is no object")
+
+
 # Columns of chunks c of documents d, in the order of the fields they fill.
 ABOUT = {
     "chunk_id": Column("c.id", WHOLE),
@@ -64,13 +70,9 @@ _RATED = {
     "trust": Column("d.trust", TEXT, TRUSTS.index),
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
+    "front_matter": Column("d.front_matter", TEXT, _check_object),
     "chunks": Column("n.chunks", WHOLE),
 }
-
-
-def _check_object(text: str) -> None:
-    if type(json.loads(text)) is not dict:
-        raise ValueError("front matter is no object")
 
 
 # Columns of a chunk that is read to be ranked, behind those of what is told of it.

@@ -331,6 +331,7 @@ class MemorySnapshot:
                 d.trust,
                 d.authority,
                 d.importance,
+                d.front_matter,
                 len([*run]),
             )
             for d, run in groupby(self._within(reach), lambda row: row.document)

@@ -196,14 +196,17 @@ def test_documents_that_are_marked(store: Store) -> None:
 
 def test_documents_are_rated_by_what_their_authors_said(store: Store) -> None:
     with changing(store) as change:
-        put(change, "memory/p.md", TEXT)
+        told = put(change, "memory/p.md", TEXT).front_matter
         put(change, "o.md", "text\n", "other", trust="untrusted")
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
         assert set(snapshot.rated(EVERYTHING)) == {
-            Rated("memory", "memory/p.md", "2025-06-07", "log", "session", "trusted", 0.5, 0.25, 2),
-            Rated("other", "o.md", None, "note", "global", "untrusted", None, None, 1),
-        }
+            Rated(
+                "memory", "memory/p.md", "2025-06-07", "log", "session", "trusted", 0.5, 0.25,
+                told, 2,
+            ),
+            Rated("other", "o.md", None, "note", "global", "untrusted", None, None, "{}", 1),
+        }  # fmt: skip
 
 
 def test_links_come_with_the_front_matter(store: Store) -> None:
