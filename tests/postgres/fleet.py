@@ -34,7 +34,7 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.store.open import store_at
-from memcli.store.port import Snapshot, Store
+from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach, initialise
 from memcli.store.postgres.crowd import PostgresCrowd
@@ -113,9 +113,14 @@ def do(store: Store, workspace: int, number: int) -> None:
             if number % 3 == 0:
                 change.remove(("memory", path_of(removed(number))))
             put(change, path_of(number % PATHS), text_of(workspace, number))
-        embed(change, Tree())
-        if change.facts.fingerprint is None:
-            search_by(change, Tree())
+        embed_all(change)
+
+
+def embed_all(change: Change) -> None:
+    """Give every text its vector, also those that a kill has left without one."""
+    embed(change, Tree())
+    if change.facts.fingerprint is None:
+        search_by(change, Tree())
 
 
 def opened(url: str, folder: Path, workspace: int) -> PostgresStore:
@@ -337,7 +342,7 @@ class Fleet:
         for workspace, least in self.done.items():
             store = opened(self.url, self._folder, workspace)
             with suppress(MemcliError), store.change(wait_seconds=9, sleep=time.sleep) as change:
-                embed(change, Tree())  # what was killed between a text and its vector
+                embed_all(change)
             self._ask(store, workspace, least, "fox0 pool")
             with store.snapshot() as snapshot:
                 texts = [each.text for each in having(snapshot, "mark")]
