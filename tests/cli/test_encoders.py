@@ -331,7 +331,7 @@ def test_a_switch_keeps_the_old_vectors_until_the_new_ones_are_whole(
         desk.note(f"n{number}", f"Fox number {number}.")
     desk.configure('[embedding]\nencoder = "hashing"\n')
     desk.index()
-    server.behave = lambda number, texts: embedded(texts) if number < 2 else Reply(404)
+    server.behave = lambda _, texts: Reply(404) if len(texts) == 10 else embedded(texts)
     desk.use(server)
     assert "another model" in desk.dense()["reason"]
     assert server.batches == []  # no query is sent in vain
