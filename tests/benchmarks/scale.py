@@ -44,7 +44,7 @@ from memcli.bench.speed import told
 from memcli.config import settings as configuration
 from memcli.embedding.choice import Choice
 from memcli.embedding.registry import open_encoder
-from memcli.search import pipeline
+from memcli.search import gathering, pipeline
 from memcli.search.common import greatest_share, groups_of, parted
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
@@ -200,7 +200,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     (". cosines", Reader, "_cosines"),
     ("ends of lines", Reader, "broken"),
     ("summaries", Reader, "supports"),
-    ("fusing", pipeline, "fuse"),
+    ("fusing", gathering, "fuse"),
     ("focus", pipeline, "focus"),
     ("MMR", pipeline, "diversify"),
 )
