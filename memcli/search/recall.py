@@ -316,7 +316,6 @@ def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
     dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}
     linking = snapshot.links([chunk for chunk, day in dated.items() if day])
     told = {
-        chunk: moment_of(found.front_matter, dated[chunk] or "")
-        for chunk, found in linking.items()
+        chunk: moment_of(found.front_matter, dated[chunk] or "") for chunk, found in linking.items()
     }
     return [hit._replace(moment=told.get(hit.about.chunk_id, "")) for hit in hits]

@@ -142,13 +142,15 @@ class Rows:
 
     def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
         """Ask of chunks whether they begin, and whether they end, within a line."""
+        # The chunks of a document have their numbers in their order.
         beside = (
-            "exists (select 1 from memcli.chunks o where o.workspace = c.workspace"
-            " and o.document = c.document and"
+            "left join lateral (select o.start_byte, o.end_byte from memcli.chunks o where"
+            " o.workspace = c.workspace and o.document = c.document and o.id = c.id"
         )
         return Statement(
-            f"select c.id, {beside} o.end_byte = c.start_byte),"
-            f" {beside} o.start_byte = c.end_byte) from memcli.chunks c"
+            "select c.id, coalesce(b.end_byte = c.start_byte, false),"
+            " coalesce(a.start_byte = c.end_byte, false) from memcli.chunks c"
+            f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._workspace, chunk_ids),
         )

@@ -368,19 +368,22 @@ class Connection:
                 told = (library.PQresultErrorField(result, field) for field in (_PRIMARY, _STATE))
                 message, state = (text.decode("utf-8", "replace") if text else "" for text in told)
                 raise ServerError(message or self._message(), state or _LOST)
-            fields = range(library.PQnfields(result))
-            readers = [_reader(library.PQftype(result, field)) for field in fields]
-            value, is_null = library.PQgetvalue, library.PQgetisnull
-            return [
-                tuple(
-                    None if not (text := value(result, row, at)) and is_null(result, row, at)
-                    else read(text)
-                    for at, read in enumerate(readers)
-                )
-                for row in range(library.PQntuples(result))
-            ]  # fmt: skip
+            columns = [self._column(result, at) for at in range(library.PQnfields(result))]
+            return [*zip(*columns, strict=True)] if columns else []
         finally:
             library.PQclear(result)
+
+    def _column(self, result: int, at: int) -> list[Any]:
+        """Read the values of a column, each by its type."""
+        value, is_null = self._library.PQgetvalue, self._library.PQgetisnull
+        read = _reader(self._library.PQftype(result, at))
+        texts = [value(result, row, at) for row in range(self._library.PQntuples(result))]
+        if b"" not in texts:
+            return [*map(read, texts)]
+        return [
+            None if not text and is_null(result, row, at) else read(text)
+            for row, text in enumerate(texts)
+        ]
 
     def _check(self, is_done: int) -> None:
         if self._pointer is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from math import pi
 
@@ -101,9 +102,10 @@ class Postings:
         fetched = self._fetched(asked, chunk_ids) if chunk_ids else {}
         return {s: self._counts.get(s) or fetched.get(s, {}) for s in named}
 
-    def length(self, chunk_id: int) -> int:
-        """Give the tokens of a chunk that has been found."""
-        return self._lengths[chunk_id]
+    @property
+    def lengths(self) -> Mapping[int, int]:
+        """Give the tokens of each chunk that has been found."""
+        return self._lengths
 
     def together(self, terms: Sequence[Term]) -> set[int]:
         """Name the chunks that hold all of some terms."""
@@ -205,11 +207,11 @@ def _by_rank(
 ) -> Statement:
     """Ask for words alone: how often each stands in a chunk is read off its rank."""
     values = Values()
-    queries = values([run.query for run in runs])
+    ranks = ", ".join(
+        f"ts_rank('{{1,1,1,1}}', k.words, {values(run.query)}::tsquery)" for run in runs
+    )
     return Statement(
-        "select coalesce(json_agg(json_build_array(k.chunk, k.length, (select json_agg("
-        "ts_rank('{1,1,1,1}', k.words, x.query) order by x.no)"
-        f" from unnest({queries}::tsquery[]) with ordinality x(query, no)))), '[]')"
+        f"select coalesce(json_agg(json_build_array(k.chunk, k.length, array[{ranks}])), '[]')"
         f" {_found(values, workspace, runs, chunk_ids)}",
         values,
     )
@@ -247,6 +249,7 @@ def _any(runs: Sequence[TokenRun]) -> str:
     return " | ".join(run.query for run in runs)
 
 
+@cache
 def _times(rank: float) -> int:
     """Tell how often a word stands that has a rank."""
     at = min(bisect_left(_SUMS, rank), len(_SUMS) - 1)

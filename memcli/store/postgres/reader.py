@@ -229,9 +229,9 @@ class SharedReader:
         if not chunk_ids:
             return []
         scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
-        if any(chunk_id not in scores for chunk_id in chunk_ids):
+        if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
-                scores = words.scores(self._words, legs.wanted, legs.totals) | scores
+                scores |= words.scores(self._words, legs.wanted, legs.totals, others)
         chunks, parts, ends = self._together(
             (
                 Statement(

@@ -5,7 +5,7 @@ It is done here and not by the server, so that every store gives the same scores
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import log
 
 from memcli.checking import TYPE_CHECKING
@@ -30,27 +30,33 @@ def totals(postings: Postings, wanted: Wanted) -> Totals:
     return Totals(postings.size.chunks, postings.size.tokens, holders)
 
 
-def scores(postings: Postings, wanted: Wanted, by: Totals | None = None) -> dict[int, float]:
-    """Give the BM25 of every chunk that has what is wanted."""
+def scores(
+    postings: Postings,
+    wanted: Wanted,
+    by: Totals | None = None,
+    among: Collection[int] | None = None,
+) -> dict[int, float]:
+    """Give the BM25 of every chunk that has what is wanted, or of those among some."""
     postings.look_up(_named(wanted))
     by = by or totals(postings, wanted)
     found: dict[int, float] = {}
-    for chunks, clause in _clauses_of(postings, wanted):
+    for having, clause in _clauses_of(postings, wanted):
+        chunks = having if among is None else having.intersection(among)
         for spelling in (s for group in clause for term in group for s in spellings(term)):
             counts, holders = postings.counts(spelling), by.holders.get(spelling, 0)
-            for chunk, weight in _weights(postings, counts, by, holders):
-                if chunk in chunks:
-                    found[chunk] = found.get(chunk, 0.0) + weight
+            for chunk, weight in _weights(postings, counts, by, holders, chunks):
+                found[chunk] = found.get(chunk, 0.0) + weight
     unwanted = _union(postings, wanted.none)
     for group in wanted.together:
-        found |= {chunk: found.get(chunk, 0.0) for chunk in postings.together(group) - unwanted}
+        having = postings.together(group) - unwanted
+        chunks = having if among is None else having.intersection(among)
+        found |= {chunk: found.get(chunk, 0.0) for chunk in chunks}
     if wanted.also:
         beside = postings.counts_in([term for term, _ in wanted.also], list(found))
         for term, holders in wanted.also:
             for spelling in spellings(term):
-                for chunk, weight in _weights(postings, beside[spelling], by, holders):
-                    if chunk in found:
-                        found[chunk] += weight
+                for chunk, weight in _weights(postings, beside[spelling], by, holders, found):
+                    found[chunk] += weight
     return found
 
 
@@ -61,15 +67,21 @@ def matching(postings: Postings, wanted: Wanted) -> set[int]:
 
 
 def _weights(
-    postings: Postings, counts: Mapping[int, int], by: Totals, holders: int
-) -> Iterator[tuple[int, float]]:
-    """Weigh a spelling in each chunk that holds it."""
+    postings: Postings,
+    counts: Mapping[int, int],
+    by: Totals,
+    holders: int,
+    among: Collection[int],
+) -> list[tuple[int, float]]:
+    """Weigh a spelling in each of some chunks that holds it."""
     odds = (by.chunks - holders + 0.5) / (holders + 0.5)
     idf = log(odds) if odds > 1 else LEAST_IDF
     mean = by.tokens / by.chunks if by.chunks else 1.0
-    for chunk, times in counts.items():
-        length = K1 * (1 - B + B * postings.length(chunk) / mean)
-        yield chunk, idf * (times * (K1 + 1) / (times + length))
+    lengths, found = postings.lengths, []
+    for chunk in counts.keys() & among:
+        times, length = counts[chunk], K1 * (1 - B + B * lengths[chunk] / mean)
+        found.append((chunk, idf * (times * (K1 + 1) / (times + length))))
+    return found
 
 
 def _clauses_of(postings: Postings, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
