@@ -197,6 +197,11 @@ class Connection:
             self._library.PQfinish(pointer)
 
     @property
+    def is_open(self) -> bool:
+        """Tell whether it can be asked, as far as is known."""
+        return self._pointer is not None
+
+    @property
     def server_version(self) -> int:
         """Give the version of the server. Example: 160014 for 16.14."""
         return int(self._library.PQserverVersion(self._pointer))

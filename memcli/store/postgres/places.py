@@ -50,6 +50,10 @@ class Places:
         held = [chunk_id for chunk_id in chunk_ids if chunk_id in self._places]
         return sorted(held, key=self._places.__getitem__)
 
+    def forget_promised(self) -> None:
+        """Ask anew what was asked ahead: nobody has taken it before the transaction ended."""
+        self._promised = None
+
     def _turn_to(self, reach: Reach) -> None:
         """Forget what was within another reach."""
         if reach != self._reach:

@@ -1,7 +1,7 @@
-"""What a snapshot has looked up of the words of a workspace, and how it asks for more.
+"""What has been looked up of the words of a workspace in one state, and how more is asked for.
 
-What has been looked up is kept until the snapshot ends, and all terms of a question are looked up
-in one round trip. A phrase that an expression names twice counts twice, as it does in a local
+What has been looked up is kept for later questions, and all terms of a question are looked up in
+one round trip. A phrase that an expression names twice counts twice, as it does in a local
 index.
 """
 
@@ -43,13 +43,23 @@ class Postings:
         """Take what is asked and where."""
         self._connection, self._workspace, self.size = connection, workspace, size
         self._counts: dict[Term, dict[int, int]] = {}  # of a spelling, by chunk
+        self._asked: set[Term] = set()  # the spellings of the question
         self._lengths: dict[int, int] = {}
         self._runs: dict[Term, TokenRun] = {}
         self._long: dict[int, Cut] | None = None
 
     def chunks(self) -> set[int]:
-        """Name the chunks that hold anything that has been looked up."""
-        return {chunk for counts in self._counts.values() for chunk in counts}
+        """Name the chunks that hold anything that the question has looked up."""
+        return {chunk for spelling in self._asked for chunk in self._counts[spelling]}
+
+    def forget_asked(self) -> None:
+        """Begin with another question."""
+        self._asked = set()
+
+    @property
+    def entries(self) -> int:
+        """Count what is kept: the chunks of every spelling, and their lengths."""
+        return len(self._lengths) + sum(map(len, self._counts.values()))
 
     def holders(self, term: Term) -> set[int]:
         """Name the chunks that hold a term that has been looked up."""
@@ -92,6 +102,7 @@ class Postings:
         asked = [spelling for spelling in named if spelling not in self._counts]
         for spelling, counts in self._fetched(asked, None).items():
             self._counts[spelling] = counts
+        self._asked.update(named)
 
     def counts_in(
         self, terms: Iterable[Term], chunk_ids: Sequence[int]

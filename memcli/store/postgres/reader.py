@@ -1,6 +1,7 @@
 """Answer from one state of a workspace in a shared store: a read-only transaction of one view.
 
-It gives what rows hold and how well they match. What becomes of that is left to its callers.
+It gives what rows hold and how well they match. What becomes of that is left to its callers. What
+it has read of words, places and chunks it keeps, for the next question to the same state.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
 from memcli.store.postgres import vectors, words
 from memcli.store.postgres.counting import read_counts, read_known
 from memcli.store.postgres.excerpts import ABOUT, Rows, about
@@ -27,7 +29,7 @@ from memcli.store.postgres.places import Places
 from memcli.store.postgres.postings import Postings, Size
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+from memcli.types import About, Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
@@ -38,9 +40,23 @@ if TYPE_CHECKING:
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
-_CANDIDATE = "c.tokens, c.text, c.text_hash, d.authority, d.importance"
+_CANDIDATE = "c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance"
 _WIDTH = len(ABOUT.split(","))
 COARSE = "coarse"  # what is remembered where codes are compared first
+MOST_BYTES = 32 << 20  # that are kept between questions, by the estimates below
+COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, beside the text of a row
+
+
+class KeptChunk(Record):
+    """What is read of a chunk once, whatever is asked."""
+
+    place: tuple[str, str, int]
+    about: About
+    tokens: int
+    text: str
+    text_hash: bytes
+    authority: float | None
+    importance: float | None
 
 
 class SharedReader:
@@ -54,6 +70,20 @@ class SharedReader:
         self._chunks = Rows(connection, row.id)
         self._places = Places(connection, row.id)
         self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
+        self._chunk_rows: dict[int, KeptChunk] = {}
+        self._chars = 0  # of their texts
+
+    def goes_on(self, row: WorkspaceRow) -> bool:
+        """Begin to answer again if a row tells of the same state and not too much is kept."""
+        if _state(row) != _state(self._row):
+            return False
+        kept = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
+        if kept + 2 * self._chars > MOST_BYTES:
+            return False
+        self._row = row
+        self._words.forget_asked()
+        self._places.forget_promised()
+        return True
 
     @property
     def facts(self) -> Facts:
@@ -232,31 +262,36 @@ class SharedReader:
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
                 scores |= words.scores(self._words, legs.wanted, legs.totals, others)
-        chunks, parts, ends = self._together(
-            (
-                Statement(
-                    f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
-                    f" and c.id = any($2::bigint[]) order by {PLACED}",
-                    (self._id, chunk_ids),
-                ),
-                self._parts(chunk_ids, legs.vector),
-                self._chunks.asking_broken(chunk_ids),
+        statements = [self._parts(chunk_ids, legs.vector)]
+        if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
+            chunks = (
+                f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
+                " and c.id = any($2::bigint[])"
             )
-        )
-        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
+            statements += Statement(chunks, (self._id, new)), self._chunks.asking_broken(new)
+        parts, *read = self._together(statements)
+        if read:
+            self._keep(*read)
         scored: dict[int, list[PartScore]] = {}
         for chunk_id, *told in parts:
             scored.setdefault(chunk_id, []).append(PartScore(*told))
-        found = []
-        for row in chunks:
-            known = about(row)
-            own = tuple(scored.get(known.chunk_id, ()))
-            bm25 = scores.get(known.chunk_id, 0.0)
-            tokens, text, text_hash, authority, importance = row[_WIDTH:]
-            found.append(
-                Candidate(known, tokens, text, text_hash, authority, importance, own, bm25)
+        rows = [self._chunk_rows[c] for c in chunk_ids if c in self._chunk_rows]
+        return [
+            Candidate(
+                *row[1:], tuple(scored.get(row.about.chunk_id, ())),
+                scores.get(row.about.chunk_id, 0.0),
             )
-        return found
+            for row in sorted(rows, key=lambda row: row.place)
+        ]  # fmt: skip
+
+    def _keep(self, chunks: Sequence[Row], ends: Sequence[Row]) -> None:
+        """Keep chunks that were read, and whether they begin and end within a line."""
+        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
+        for columns in chunks:
+            known, (ordinal, *told) = about(columns), columns[_WIDTH:]
+            row = KeptChunk((known.source, known.path, ordinal), known, *told)
+            self._chunk_rows[known.chunk_id] = row
+            self._chars += len(row.text)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""
@@ -398,3 +433,8 @@ class SharedReader:
     def _asking(self) -> Iterator[None]:
         with translated(self._address):
             yield
+
+
+def _state(row: WorkspaceRow) -> WorkspaceRow:
+    """Leave out what changes while nothing does that is read: who writes, and until when."""
+    return row._replace(holder=None, is_held=None, left_ns=0)

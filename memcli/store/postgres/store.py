@@ -57,6 +57,7 @@ class PostgresStore:
         self._beside, self._now_ns = beside, now_ns
         self._pool = pool or Pool(address)
         self._writing: list[Connection] = []  # at most one, kept for the next change
+        self._readers: dict[Connection, SharedReader] = {}  # what each connection has read by
         self._guard = Lock()
 
     @property
@@ -90,10 +91,20 @@ class PostgresStore:
     @contextmanager
     def snapshot(self) -> Iterator[SharedReader]:
         """Hold one state; IndexMissingError where nothing was stored yet."""
+        with self._held() as (connection, row):
+            yield self._reader(connection, row)
+
+    def _reader(self, connection: Connection, row: WorkspaceRow) -> SharedReader:
+        """Give what a connection has read this state by before, or a new one."""
         from memcli.store.postgres.reader import SharedReader
 
-        with self._held() as (connection, row):
-            yield SharedReader(connection, self.address, row)
+        with self._guard:
+            reader = self._readers.get(connection)
+            if reader is None or not reader.goes_on(row):
+                reader = SharedReader(connection, self.address, row)
+                others = {each: of for each, of in self._readers.items() if each.is_open}
+                self._readers = {**others, connection: reader}
+        return reader
 
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:
@@ -138,6 +149,7 @@ class PostgresStore:
         self._pool.close()
         with self._guard:
             kept, self._writing = self._writing, []
+            self._readers = {}
         for connection in kept:
             connection.close()
 

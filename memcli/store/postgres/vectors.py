@@ -60,8 +60,8 @@ def asking_nearest(asked: AskedVector, limit: int, reach: Reach, *, is_coarse: b
         most = values(max(LEAST_CODES, limit))
         coded = f"select v.hash, rank() over (order by v.code <~> {_code(vector)}) as no {among}"
         among = (
-            f"from (select hash from ({coded}) x where no <= {most}) y"
-            f" join memcli.vectors v on {own} and v.hash = y.hash"
+            f"from (select hash from ({coded}) x where no <= {most}) y cross join lateral"
+            f" (select * from memcli.vectors v where {own} and v.hash = y.hash offset 0) v"
         )
     return Statement(
         f"with near as materialized (select hash, distance from (select hash, distance,"
