@@ -6,6 +6,7 @@ their chunks are looked up later.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 
 import pytest
@@ -17,6 +18,7 @@ from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.store.port import Store
+from memcli.store.postgres import reader
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.store import PostgresStore
 from memcli.types import Filters
@@ -57,6 +59,17 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> PostgresStore:
     return store
 
 
+def waits(filled: PostgresStore, asking: Callable[[PostgresStore], object]) -> int:
+    """Count the requests that something takes of a store that is opened for it."""
+    with proxy(server().port, delay=LATENCY) as far:
+        address = Address(filled.address.url.replace(f":{server().port}/", f":{far.port}/"))
+        store = PostgresStore(address, filled.name, filled._beside, Clock(), origin=ORIGIN)
+        asking(store)
+        store.close()
+        far.until_passed()
+        return far.requests
+
+
 @pytest.mark.parametrize(
     ("text", "filters"),
     [
@@ -69,14 +82,41 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> PostgresStore:
 )
 def test_a_question_waits_four_times(filled: PostgresStore, text: str, filters: Filters) -> None:
     expected = ask(filled, text, filters)
-    requests = []
-    for times in (1, 2):
-        with proxy(server().port, delay=LATENCY) as far:
-            address = Address(filled.address.url.replace(f":{server().port}/", f":{far.port}/"))
-            store = PostgresStore(address, filled.name, filled._beside, Clock(), origin=ORIGIN)
-            assert [ask(store, text, filters) for _ in range(times)] == [expected] * times
-            store.close()
-            far.until_passed()
-            requests.append(far.requests)
-    trips = requests[1] - requests[0] - 1  # nobody waits for the end of the transaction
+
+    def times(count: int) -> Callable[[PostgresStore], None]:
+        def asking(store: PostgresStore) -> None:
+            assert [ask(store, text, filters) for _ in range(count)] == [expected] * count
+
+        return asking
+
+    opening = waits(filled, lambda store: store.exists())
+    once, twice = (waits(filled, times(count)) for count in (1, 2))
+    trips = once - opening + 1  # to begin is one, and nobody waits for the end
     assert 0 < trips <= MOST_TRIPS
+    assert twice - once - 1 <= trips - (text != "nothing of that is here")  # words are known
+
+
+def test_what_is_kept_is_that_of_one_state(
+    filled: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, every = "why did the pool run dry", Filters()
+    name, clock = filled.name, Clock()
+    first, other, fresh = (
+        PostgresStore(filled.address, name, filled._beside, clock, origin=ORIGIN) for _ in range(3)
+    )
+    before = ask(first, text, every)
+    assert ask(first, text, every) == before
+    with changing(other) as change:
+        put(change, "memory/2025-02-01.md", "# The pool\n\nwhy did the pool run dry\n")
+        embed(change)
+    after = ask(first, text, every)
+    assert after == ask(fresh, text, every) != before
+    assert after[0] == "memory/2025-02-01.md:1-3"
+    monkeypatch.setattr(reader, "MOST_BYTES", 0)
+    assert ask(first, text, every) == after
+    with changing(other) as change:
+        change.remove(("memory", "memory/2025-02-01.md"))
+    monkeypatch.undo()
+    assert ask(first, text, every) == before
+    for store in (first, other, fresh):
+        store.close()
