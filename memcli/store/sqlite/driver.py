@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import apsw
 
@@ -32,6 +32,7 @@ DAMAGED_SUFFIX = ".damaged-1"
 NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
+FILES_OF_ONE = 3  # that SQLite opens to read: the index, its log and what its readers share
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
 # What says that a write has failed, maybe for want of room; all else keeps from reading too.
 _WRITING = (
@@ -195,9 +196,11 @@ def _why(error: apsw.Error) -> str:
 
 
 def _unopened(path: str) -> StoreError:
-    """Say why SQLite cannot open a file, as far as another one tells: SQLite does not."""
+    """Say why SQLite cannot open a file, as far as others tell: SQLite does not."""
     try:
-        os.close(os.open(os.devnull, os.O_RDONLY))
+        with ExitStack() as opened:
+            for _ in range(FILES_OF_ONE):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
         why = f"the index {path} cannot be opened: {error.strerror}"
         return StoreError(why, hint=MORE_FILES)
