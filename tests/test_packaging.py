@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 from packaging.requirements import Requirement
 
 import memcli
+from tests.support import write
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(memcli.__file__).parent
@@ -85,4 +90,34 @@ def test_ci_installs_the_pinned_versions_by_their_hashes() -> None:
         .replace("_", "-")
         .startswith(pin.lower().replace("_", "-"))
         for pin in pins
+    )
+
+
+def test_the_pythons_that_are_named_begin_with_the_oldest_that_is_allowed() -> None:
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(_project()["classifiers"]))
+    assert named[0] == _project()["requires-python"].removeprefix(">=")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_ci_runs_by_each_python_and_says_which_did_not_pass(tmp_path: Path) -> None:
+    for name, text in {
+        "pyproject.toml": "".join(f'"Python :: {v}",\n' for v in ("3.11", "3.12", "3.13")),
+        ".ci/run": '#!/bin/sh\necho "ran $PYTHON"; [ "$PYTHON" != python3.12 ]\n',
+        "bin/python3.11": "#!/bin/sh\n",
+        "bin/python3.12": "#!/bin/sh\n",
+        "bin/python3.13": "#!/bin/sh\nexit 1\n",  # stands there, and cannot be used
+    }.items():
+        write(tmp_path, name, text)
+        (tmp_path / name).chmod(0o755)
+    shutil.copy(ROOT / ".ci" / "pythons", tmp_path / ".ci")
+    environ = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "PYENV_ROOT": str(tmp_path)}
+    done = subprocess.run(
+        [tmp_path / ".ci" / "pythons"], env=environ, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout == (
+        "== Python 3.11: python3.11\nran python3.11\n"
+        "== Python 3.12: python3.12\nran python3.12\n"
+        "== Python 3.13: not found\n"
+        "== not passed: 3.12 3.13\n"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
@@ -137,7 +138,7 @@ def _cosine(a: bytes | None, b: bytes | None) -> float | None:
     from struct import unpack
 
     one, other = (unpack(f"<{len(each) // 4}f", each) for each in (a, b))
-    cosine: float = sum(map(mul, one, other))
+    cosine: float = fsum(map(mul, one, other))
     return min(1.0, max(0.0, cosine))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import content, idf
@@ -28,11 +29,11 @@ def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[Rank
     weights = idf(change.text for _, change in each)
     most = max(weights.values(), default=1.0)
     by_word = {word: weights.get(word, most) for word in asked}
-    whole = sum(by_word.values()) or 1.0
+    whole = fsum(by_word.values()) or 1.0
     ranked = []
     for day, change in each:
         told = content(f"{' '.join(change.place.headings)} {change.text}")
-        held = sum(weight for word, weight in by_word.items() if _holds(told, word))
+        held = fsum(weight for word, weight in by_word.items() if _holds(told, word))
         if held:
             ranked.append(RankedChange(day, change, held / whole))
     ranked.sort(key=lambda r: (r.change.place.name, r.change.place.start_line))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from typing import Any
 
 from memcli.bench.bootstrap import paired
@@ -43,7 +44,7 @@ def row(
 ) -> dict[str, Any]:
     """Describe a variant by its means, and by what it changes in nDCG@10 question by question."""
     change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
-    means = {metric: sum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
+    means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
     return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
 
 

@@ -8,6 +8,7 @@ so the same figures give the same interval.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from random import Random
 
 from memcli.record import Record
@@ -36,5 +37,5 @@ def paired(before: Sequence[float], after: Sequence[float]) -> Difference:
         return Difference(0.0, 0.0, 0.0)
     draw = Random(SEED)
     size = len(deltas)
-    means = sorted(sum(draw.choices(deltas, k=size)) / size for _ in range(DRAWS))
-    return Difference(sum(deltas) / size, means[int(0.025 * DRAWS)], means[int(0.975 * DRAWS) - 1])
+    means = sorted(fsum(draw.choices(deltas, k=size)) / size for _ in range(DRAWS))
+    return Difference(fsum(deltas) / size, means[int(0.025 * DRAWS)], means[int(0.975 * DRAWS) - 1])

@@ -16,7 +16,7 @@ A slope that would let a better match mean less is none: it is left out, and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
+from math import exp, fsum, log
 from typing import TYPE_CHECKING
 
 from memcli.embedding.known import Calibration
@@ -112,7 +112,7 @@ def _unseen(rows: Sequence[tuple[float, float]], labels: Sequence[float]) -> lis
         kept = [at for at in range(len(rows)) if at // 2 % FOLDS != fold]
         bias, *slopes = logistic([rows[at] for at in kept], [labels[at] for at in kept])
         for at in set(range(len(rows))).difference(kept):
-            scores[at] = bias + sum(s * x for s, x in zip(slopes, rows[at], strict=True))
+            scores[at] = bias + fsum(s * x for s, x in zip(slopes, rows[at], strict=True))
     return scores
 
 

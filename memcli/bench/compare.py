@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum
 from typing import Any
 
 from memcli.bench.history import changes
@@ -111,4 +112,4 @@ def _times(receipt: Receipt) -> dict[str, float]:
 
 
 def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    return fsum(values) / len(values) if values else 0.0

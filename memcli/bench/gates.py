@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import fsum
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.queries import HIGH
@@ -117,4 +118,4 @@ def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
 def _mean(baseline: Sequence[Row], rows: Sequence[Row]) -> float:
     ids = {row.id for row in rows}
     common = [row.scores[HEADLINE] for row in baseline if row.id in ids]
-    return sum(common) / len(common) if common else 0.0
+    return fsum(common) / len(common) if common else 0.0

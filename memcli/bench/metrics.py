@@ -10,7 +10,7 @@ ranges with a line among those that fit in T tokens, read in order of rank.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log2
+from math import fsum, log2
 
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
@@ -61,8 +61,8 @@ def score(
     for k in (5, 10):
         scores[f"Recall@{k}"] = sum(rank <= k for rank in ranks) / len(relevant)
     scores["MRR@10"] = 1.0 / best if best is not None and best <= 10 else 0.0
-    gained = sum(1.0 / log2(rank + 1) for rank in ranks if rank <= 10)
-    ideal = sum(1.0 / log2(rank + 1) for rank in range(1, min(len(relevant), 10) + 1))
+    gained = fsum(1.0 / log2(rank + 1) for rank in ranks if rank <= 10)
+    ideal = fsum(1.0 / log2(rank + 1) for rank in range(1, min(len(relevant), 10) + 1))
     scores["nDCG@10"] = min(1.0, gained / ideal)
     for budget in BUDGETS:
         scores[f"Recall@{budget}tok"] = _budget_recall(relevant, results, line_costs, budget)
@@ -71,7 +71,7 @@ def score(
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Average each metric over queries."""
-    return {name: sum(row[name] for row in rows) / len(rows) for name in NAMES} if rows else {}
+    return {name: fsum(row[name] for row in rows) / len(rows) for name in NAMES} if rows else {}
 
 
 def _budget_recall(

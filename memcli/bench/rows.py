@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any
 
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
@@ -131,7 +132,7 @@ def moves(before: Sequence[Row], after: Sequence[Row]) -> list[Move]:
 def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) -> float:
     """Give how much the mean of a metric fell over the questions that both runs judged."""
     deltas = [old.scores[metric] - new.scores[metric] for old, new in pairs(before, after)]
-    return sum(deltas) / len(deltas) if deltas else 0.0
+    return fsum(deltas) / len(deltas) if deltas else 0.0
 
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import fsum
 
 from memcli.compaction import keep
 from memcli.compaction.similarity import terms
@@ -45,7 +46,7 @@ def names(
         own = set(terms(name)) - known
         cost = quotient(name) + COMMA_TOKENS
         if own and name not in found and not any(who.startswith(name) for who in speakers):
-            value = sum(weights.get(term, 0.0) for term in own) / cost**0.5
+            value = fsum(weights.get(term, 0.0) for term in own) / cost**0.5
             found[name] = name in recurring, value, cost
     chosen: set[str] = set()
     for name in sorted(found, key=lambda w: (not found[w][0], -round(found[w][1], 5), w)):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
+from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.keep import DECISION
@@ -208,7 +208,7 @@ class _Selection:
         return self._weight(words - self.said) / (self.cost(at) + CITATION_TOKENS)
 
     def _weight(self, words: Iterable[str]) -> float:
-        return sum(self.weights.get(word, 0.0) for word in words)
+        return fsum(self.weights.get(word, 0.0) for word in words)
 
     def confidence(self) -> float:
         """Say how well what was chosen stands for the whole, from 0 to 1.

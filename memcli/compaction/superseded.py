@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import count
+from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.keep import DECISION, FACT
@@ -68,9 +69,9 @@ def superseding(
     if decision.kept != DECISION or not later:
         return None
     about = content(_WORDING.sub(" ", decision.text))
-    whole = sum(weights.get(term, 0.0) for term in about)
+    whole = fsum(weights.get(term, 0.0) for term in about)
     for reversal in later:
-        held = sum(weights.get(term, 0.0) for term in about & reversal.terms)
+        held = fsum(weights.get(term, 0.0) for term in about & reversal.terms)
         is_meant = not reversal.replaced or not about.isdisjoint(reversal.replaced)
         if whole and is_meant and held >= COVERED * whole:
             return reversal

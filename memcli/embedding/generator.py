@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from memcli.embedding.cores import usable_cores
@@ -127,7 +128,7 @@ class Generator:
                 seen, new = seen + row.shape[1], [token]
                 past = {name: found[name.replace(_PAST, _PRESENT)] for name in past}
         text = self._tokenizer.decode(written, skip_special_tokens=True)
-        return Generated(" ".join(text.split()), sum(logs), len(logs))
+        return Generated(" ".join(text.split()), fsum(logs), len(logs))
 
     def _empty_past(self) -> dict[str, Any]:
         import numpy as np

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
-from math import log
+from math import fsum, log
 
 from memcli.compaction.keep import DECISION, FACT, RULE, why_kept
 from memcli.compaction.similarity import content
@@ -77,7 +77,7 @@ def _heaviest(about: set[str], weights: Mapping[str, float]) -> list[str]:
     terms = sorted(about, key=lambda term: (-weights[term], term))
     if len(terms) < FEWEST_TERMS:
         return []
-    spare = (1.0 - COVERED) * sum(weights[term] for term in terms)
+    spare = (1.0 - COVERED) * fsum(weights[term] for term in terms)
     found = []
     for term in terms:
         found.append(term)
@@ -91,7 +91,7 @@ def _corrects(newer: Saying, held: set[str], older: Saying, weights: Mapping[str
     if (older.date or "") >= (newer.date or ""):
         return False
     about = content(older.text)
-    whole = sum(weights[term] for term in about)
-    if sum(weights[term] for term in about & held) < COVERED * whole:
+    whole = fsum(weights[term] for term in about)
+    if fsum(weights[term] for term in about & held) < COVERED * whole:
         return False
     return adds(facets_of(newer.text), facets_of(older.text))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from math import inf, log
+from math import fsum, inf, log
 
 from memcli.search.query import ParsedQuery
 from memcli.types import Term
@@ -105,4 +105,4 @@ def greatest_share(also: tuple[tuple[Term, int], ...], total: int) -> float:
     """
     if any(term.prefix for term, _ in also):
         return inf
-    return MOST_SHARE * sum(log((total - rows + 0.5) / (rows + 0.5)) for _, rows in also)
+    return MOST_SHARE * fsum(log((total - rows + 0.5) / (rows + 0.5)) for _, rows in also)

@@ -13,6 +13,7 @@ one that say enough to be worth their tokens; parts left over form windows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from types import MappingProxyType
 
 from memcli.checking import TYPE_CHECKING
@@ -152,7 +153,7 @@ class _Query:
     def __init__(self, terms: Sequence[SoughtTerm]) -> None:
         self.terms = terms
         self.tokens = frozenset(token for term in terms for token in term.tokens)
-        self._sought = sum(term.idf for term in terms)
+        self._sought = fsum(term.idf for term in terms)
         self._met: dict[frozenset[str], Sequence[SoughtTerm]] = {}
         self._shares: dict[frozenset[str], float] = {}
 
@@ -173,7 +174,7 @@ class _Query:
         share = self._shares.get(together)
         if share is None:
             terms = (t for t in self.terms if t.tokens and together.issuperset(t.tokens))
-            found = sum(term.idf for term in terms)
+            found = fsum(term.idf for term in terms)
             share = self._shares[together] = found / self._sought if self._sought else 0.0
         return share
 

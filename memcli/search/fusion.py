@@ -15,7 +15,7 @@ Sources: rrf is Cormack, Clarke and Buettcher, SIGIR 2009, with their k.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
@@ -69,7 +69,7 @@ def fuse(
                 (weights.text, candidate.lexical_rank),
                 (weights.vector, candidate.dense_rank),
             )
-            total = sum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
+            total = fsum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
             score = total * (RRF_K + 1) / 2
         elif method == "weighted":
             vector = used / best_vector if best_vector > 0 else 0.0

@@ -7,7 +7,7 @@ each of them has the raw score of both legs, whichever found it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log
+from math import fsum, log
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.comments import visible
@@ -258,7 +258,7 @@ def _covered(
     coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
     greatest = log(1 + (total + 0.5) / 0.5)
-    rarity = sum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
+    rarity = fsum(term.idf for term in terms) / len(terms) / greatest if terms else 0.0
     return Recalled(
         candidates,
         coverage,

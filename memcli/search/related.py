@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
+from math import fsum, sqrt
 from operator import mul
 
 from memcli.checking import TYPE_CHECKING
@@ -105,8 +105,8 @@ def words_of(text: str) -> ParsedQuery:
 def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
     """Give the direction in the middle of unit vectors; None where there is none."""
     floats = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
-    sums = [sum(components) for components in zip(*floats, strict=True)]
-    length = sqrt(sum(each * each for each in sums))
+    sums = [fsum(components) for components in zip(*floats, strict=True)]
+    length = sqrt(fsum(each * each for each in sums))
     return tuple(each / length for each in sums) if length else None
 
 
@@ -120,7 +120,7 @@ def _cosines(
     vectors = snapshot.vectors([candidate.about.chunk_id for candidate in candidates])
     middles = {chunk: middle(parts) for chunk, parts in vectors.items()}
     return {
-        chunk: min(1.0, max(0.0, sum(map(mul, own, each))))
+        chunk: min(1.0, max(0.0, fsum(map(mul, own, each))))
         for chunk, each in middles.items()
         if own and each
     }

@@ -13,7 +13,7 @@ later stages find scores as they know them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from math import fsum, isfinite
 from typing import Protocol
 
 from memcli.errors import LegMissingError, Reason
@@ -123,7 +123,7 @@ def _part(hit: Hit, number: int) -> str:
 
 def _lifts(parts: Sequence[tuple[Hit, int]], likenesses: Sequence[float]) -> Lifts:
     """Say by how much each part is more like the query than the others that were read."""
-    mean = sum(likenesses) / len(likenesses)
+    mean = fsum(likenesses) / len(likenesses)
     lifts: dict[int, list[float]] = {}
     for (hit, part), likeness in zip(parts, likenesses, strict=True):
         of_chunk = lifts.setdefault(hit.about.chunk_id, [0.0] * len(hit.candidate.parts))

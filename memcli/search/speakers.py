@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
+from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
@@ -161,8 +162,8 @@ class Heard(Record):
 
 
 def _idf_share(line: Sequence[str], terms: Sequence[SoughtTerm]) -> float:
-    every = sum(term.idf for term in terms)
-    held = sum(term.idf for term in terms if occurrences(line, term))
+    every = fsum(term.idf for term in terms)
+    held = fsum(term.idf for term in terms if occurrences(line, term))
     return held / every if every else 0.0
 
 
@@ -222,7 +223,7 @@ def lead_of(hits: Iterable[Hit]) -> float | None:
     where the question names nobody who speaks.
     """
     leads = [hit.asked_lead for hit in hits if hit.asked_lead is not None][:MOST_JUDGED]
-    return sum(leads) / len(leads) if leads else None
+    return fsum(leads) / len(leads) if leads else None
 
 
 class Voices(Record):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
@@ -69,7 +69,7 @@ def first_sure(
 def head_of(vector: bytes, components: int) -> bytes:
     """Cut a vector of float32 to its first components, at unit length again."""
     head = array("f", vector)[:components]
-    length = sqrt(sum(value * value for value in head))
+    length = sqrt(fsum(value * value for value in head))
     return array("f", [value / length for value in head]).tobytes() if length else head.tobytes()
 
 

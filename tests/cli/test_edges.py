@@ -218,7 +218,7 @@ def test_exit_codes_hold_at_the_edges(notes: Path, name: str) -> None:
     told = notes.parent / "codes.json"
     environ = {k: v for k, v in os.environ.items() if k not in edge.unset} | edge.environ
     done = subprocess.run(
-        [sys.executable, "-c", RUNNER, str(told), edge.prepare, json.dumps(commands), REPOSITORY],
+        [sys.executable, "-Pc", RUNNER, str(told), edge.prepare, json.dumps(commands), REPOSITORY],
         env=environ, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()

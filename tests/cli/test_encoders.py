@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -49,10 +53,13 @@ class Desk:
     def configure(self, text: str) -> None:
         self._user.write_text(text)
 
-    def use(self, server: Loopback, more: str = "", embedding: str = "") -> None:
+    def use(
+        self, server: Loopback, more: str = "", embedding: str = "", *, seconds: float = 9.0
+    ) -> None:
+        """Take the vectors of a server, which may be slow where the machine is busy."""
         self.configure(
             f'[embedding]\nencoder = "openai"\n{embedding}\n[openai]\nurl = "{server.url}"\n'
-            f'model = "{MODEL}"\ndimension = {DIMENSION}\ntimeout_seconds = 0.5\n{more}\n'
+            f'model = "{MODEL}"\ndimension = {DIMENSION}\ntimeout_seconds = {seconds}\n{more}\n'
         )
 
     def run(self, *arguments: str, code: int = 0) -> tuple[str, str]:
@@ -119,6 +126,7 @@ def test_a_dead_endpoint_leaves_a_search_by_words(desk: Desk, server: Loopback) 
     assert "pool.md" in out
     assert "wants a key (status 401)" in err
     server.behave = server.silent
+    desk.use(server, seconds=0.5)
     assert "no answer within 0.5 s" in desk.dense()["reason"]
     desk.note("new", "A fox.")
     out, err = desk.run("search", "fox")
@@ -174,6 +182,47 @@ def test_a_stand_in_is_chosen_before_anything_is_written(desk: Desk, server: Loo
     assert server.batches[-1] == ["pool"]
 
 
+SERVING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tests.embedding.loopback import loopback
+with loopback(port=int(sys.argv[2])):
+    print("serving", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_frozen_server_holds_nobody_up_and_is_asked_again_once_it_goes_on(
+    desk: Desk, server: Loopback
+) -> None:
+    desk.use(server)
+    desk.index()
+    server.close()
+    frozen = subprocess.Popen(
+        [sys.executable, "-c", SERVING, str(Path(__file__).parents[2]), str(server.port)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert frozen.stdout is not None
+        assert frozen.stdout.readline() == b"serving\n"
+        assert desk.dense()["ran"] is True
+        frozen.send_signal(signal.SIGSTOP)
+        desk.use(server, seconds=0.5)
+        assert "no answer within 0.5 s" in desk.dense()["reason"]
+        desk.note("new", "A fox.")
+        assert "no answer within 0.5 s; searches use keywords only" in desk.run("index")[1]
+        assert "new.md" in desk.run("search", "fox")[0]
+        frozen.send_signal(signal.SIGCONT)
+        desk.use(server)
+        assert desk.index()["embedded"] == 1
+        assert desk.dense() == {"ran": True, "embedded": 3, "total": 3}
+    finally:
+        frozen.send_signal(signal.SIGCONT)
+        frozen.communicate(timeout=60)
+
+
 @pytest.mark.timeout(60)
 def test_a_server_that_drips_holds_up_neither_index_nor_search(
     desk: Desk, server: Loopback
@@ -181,13 +230,14 @@ def test_a_server_that_drips_holds_up_neither_index_nor_search(
     desk.use(server)
     desk.index()
     server.close()
+    desk.use(server, seconds=0.5)
     desk.note("new", "A fox.")
     with dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n", port=server.port):
         assert "no answer within 0.5 s" in desk.dense()["reason"]
         desk.note("newer", "A wolf.")
         _, err = desk.run("index")
         assert "no answer within 0.5 s; searches use keywords only" in err
-        desk.use(server, embedding='fallback = ["hashing"]')
+        desk.use(server, embedding='fallback = ["hashing"]', seconds=0.5)
         assert "hashing stands in" in desk.run("index")[1]
 
 

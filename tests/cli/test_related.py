@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +201,13 @@ def test_the_middle_of_vectors_is_a_direction(texts: list[str]) -> None:
     if found and again:
         assert again == pytest.approx(found)
     assert middle([]) is None
+
+
+def test_a_middle_is_the_same_whatever_the_order_and_the_python() -> None:
+    """Before 3.12 `sum` rounds after each number."""
+    far = [struct.pack("<2f", *each) for each in ((1e17, 0.0), (1.0, 1.0), (-1e17, 0.0))]
+    for vectors in permutations(far):
+        assert middle(vectors) == pytest.approx((0.5**0.5, 0.5**0.5))
 
 
 def test_what_is_related_is_written_in_every_form(notes: Path) -> None:

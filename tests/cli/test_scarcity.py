@@ -41,7 +41,7 @@ WITHOUT_THREADS = f"""
 import threading
 def refuse(*arguments):
     raise RuntimeError("can't start new thread")
-threading._start_new_thread = refuse
+threading.Thread.start = refuse
 {ENTRY}
 """
 REFUSED = "memcli: the system refused: "
@@ -125,7 +125,7 @@ def test_without_threads_a_server_is_not_asked(monkeypatch: pytest.MonkeyPatch) 
     def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("threading._start_new_thread", refuse)
+    monkeypatch.setattr("threading.Thread.start", refuse)
     with pytest.raises(LegMissingError, match="no thread can be started for the endpoint"):
         within(1.0, lambda: 1)
 

@@ -121,6 +121,8 @@ class Trial:
             and "free some space" not in err
         ):
             found.append(f"a full disk is told as something else: {err.strip()}")
+        if apsw.connections():
+            gc.collect()  # a memory that nobody closes may go with the error it met
         open_now = apsw.connections()
         if open_now:
             found.append(f"{len(open_now)} connections stay open")

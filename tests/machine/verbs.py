@@ -162,6 +162,13 @@ def changed(place: Place) -> None:
     (place.notes / "memcli.toml").write_text("[search]\nlimit = 2\n")
 
 
+def _half_built(place: Place) -> None:
+    """Leave beside the index what a killed run had begun to build."""
+    changed(place)
+    (index,) = place.home.rglob("index.sqlite")
+    shutil.copyfile(index, f"{index}.next")
+
+
 def _agents(*lines: str) -> Callable[[Place], None]:
     def prepare(place: Place) -> None:
         (place.home / ".claude").mkdir()
@@ -241,6 +248,13 @@ def _anew(place: Place) -> Outcome:
     return place.run("help agents --for claude-code --to ../../side/plugin")
 
 
+def _is_whole(place: Place) -> bool:
+    """Tell that there are questions, all of them, and nothing that was begun."""
+    text = (place.side / "drafts.jsonl").read_text()
+    is_cut = not text.endswith("}\n")
+    return not is_cut and len(list(place.side.iterdir())) == 1
+
+
 def _is_sound(place: Place) -> bool:
     """Tell that every line is told by one summary or by itself, and that nothing else is there."""
     summaries = place.notes / "memory" / "summaries"
@@ -277,6 +291,7 @@ VERBS: Sequence[Verb] = (
          swapped="side"),
     Verb("search (counted)", _counted, line("get memory/2026-02-01.md"), swapped="home/cache"),
     Verb("index", changed, line("index"), swapped="home/notes/memory"),
+    Verb("index (beside a half-built one)", _half_built, line("index"), swapped="home/cache"),
     Verb("search", changed, line("search pool"), swapped="home/notes/memory"),
     Verb("bench lane", lambda p: _asked(p, f"bench lane {QUESTIONS} --no-speed --now 2026-02-09"),
          line(f"bench lane {QUESTIONS} --no-speed"), swapped="home/cache", again=(0, 1),
@@ -284,8 +299,7 @@ VERBS: Sequence[Verb] = (
     Verb("bench calibrate", _asked, line(f"bench calibrate {QUESTIONS}"),
          swapped="home/config"),
     Verb("bench init", notes, line("bench init --out ../../side/drafts.jsonl"), swapped="side",
-         check=lambda place: (place.side / "drafts.jsonl").exists(),
-         again=(0, 2)),
+         check=_is_whole, again=(0, 2)),
     Verb("hook session-start", notes, _hook("session-start"), swapped="home/cache",
          may_be_silent=True),
     Verb("hook pre-compact", notes, _hook("pre-compact"), swapped="home/cache"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -140,6 +141,19 @@ def test_a_call_that_goes_on_keeps_no_server(
     with (tmp_path / "gate").open("w"):  # once the call waits there
         code, seconds = _left(server)
     assert (code, seconds < SOON) == (0, True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_server_at_once_also_in_a_call(
+    notes: Path, tmp_path: Path, ended: list[subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    server = _asked_at_the_gate(notes, tmp_path, ended)
+    with (tmp_path / "gate").open("w"):  # once the call waits there
+        server.send_signal(number)
+        out, err = server.communicate(timeout=60)
+    assert (server.returncode, out) == (-number, "")
+    assert "Traceback" not in err
 
 
 def test_a_call_that_is_cancelled_gets_no_answer_and_holds_nobody_up(

@@ -250,3 +250,19 @@ def test_a_schema_that_somebody_else_made_calls_no_function_that_could_do_harm(
     connection.execute("SELECT harm('our own')").fetchall()
     assert called == ["our own"]
     connection.close()
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [sql("PRAGMA application_id = 7"), sql("PRAGMA user_version = 999")],
+    ids=["another program's", "a newer memcli's"],
+)
+def test_what_is_refused_does_not_stay_open(path: Path, attack: Attack) -> None:
+    """Nor while somebody keeps the error, with all that it tells of."""
+    planted(path, attack)
+    name = str(path)
+    for opens in (Reader, lambda name: Writer.open(name, lambda: FAR_FUTURE_NS)):
+        with pytest.raises(StoreError) as kept:
+            opens(name)
+        assert name in str(kept.value)
+        assert [each for each in apsw.connections() if each.filename == name] == []

@@ -104,9 +104,11 @@ def run(wanted: CompactWish, skin: Skin) -> int:
     if wanted.action == "undo":
         return _undo(wanted, skin)
     from memcli.api.compact import apply_compaction, plan_compaction
+    from memcli.cli.stopping import ended_by_signals
 
     do = apply_compaction if wanted.action == "apply" else plan_compaction
-    made = do(skin.memory, now=skin.now, depth=wanted.depth, summarizer=wanted.summarizer)
+    with ended_by_signals():  # a program that writes summaries ends with this one
+        made = do(skin.memory, now=skin.now, depth=wanted.depth, summarizer=wanted.summarizer)
     _warn(made, skin)
     is_written = wanted.action == "apply"
     kept = _kept(skin, silent=wanted.as_json) if is_written and made.plan.drafts else None

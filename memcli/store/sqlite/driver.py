@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import apsw
 
@@ -32,6 +32,7 @@ DAMAGED_SUFFIX = ".damaged-1"
 NEXT_SUFFIX = ".next"  # of a store that is built beside another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
+FILES_OF_ONE = 3  # that SQLite opens to read: the index, its log and what its readers share
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
 # What says that a write has failed, maybe for want of room; all else keeps from reading too.
 _WRITING = (
@@ -53,13 +54,24 @@ _DEFENCES = (
 
 
 class Connected(Record):
-    """A connection and why vectors cannot be searched in it, if so."""
+    """A connection, why vectors cannot be searched in it, if so, and which file it reads."""
 
     connection: apsw.Connection
     vec_problem: str
+    file: os.stat_result
 
 
-def status_of(path: str) -> os.stat_result:
+@contextmanager
+def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
+    """Close a connection where the block fails: what is raised may hold it for long."""
+    try:
+        yield
+    except BaseException:
+        connection.close(True)
+        raise
+
+
+def _status(path: str) -> os.stat_result:
     """Tell which file an open index is; StoreError where it has been taken away meanwhile."""
     try:
         return os.stat(path)
@@ -84,17 +96,18 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
         refuse_others(path + suffix, mounts)
     with translated(path):
         connection = _open(path, flags)
-        _refuse_foreign(connection, path)
-        problem = _load_vec(connection)
-        connection.execute("PRAGMA cell_size_check = ON")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        if write:
-            is_remote = is_network(os.path.dirname(path), mounts)
-            connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
-    return Connected(connection, problem)
+        with closed_on_failure(connection):
+            _refuse_foreign(connection, path)
+            problem = _load_vec(connection)
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            if write:
+                is_remote = is_network(os.path.dirname(path), mounts)
+                connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
+            return Connected(connection, problem, _status(path))
 
 
 def _create(path: str) -> None:
@@ -183,9 +196,11 @@ def _why(error: apsw.Error) -> str:
 
 
 def _unopened(path: str) -> StoreError:
-    """Say why SQLite cannot open a file, as far as another one tells: SQLite does not."""
+    """Say why SQLite cannot open a file, as far as others tell: SQLite does not."""
     try:
-        os.close(os.open(os.devnull, os.O_RDONLY))
+        with ExitStack() as opened:
+            for _ in range(FILES_OF_ONE):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
         why = f"the index {path} cannot be opened: {error.strerror}"
         return StoreError(why, hint=MORE_FILES)
@@ -212,7 +227,8 @@ def _open(path: str, flags: int) -> apsw.Connection:
     """Open, also where nothing can be written, not even the side files that WAL needs to read."""
     try:
         connection = _defended(path, flags)
-        connection.execute("PRAGMA schema_version").fetchall()
+        with closed_on_failure(connection):
+            connection.execute("PRAGMA schema_version").fetchall()
         return connection
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError, apsw.FullError):
         left = (path + suffix for suffix in ("-wal", "-journal"))

@@ -28,9 +28,9 @@ from memcli.store.sqlite.driver import (
     TEXT,
     WHOLE,
     Column,
+    closed_on_failure,
     connect,
     rows,
-    status_of,
     translated,
     typed_rows,
     understood,
@@ -75,13 +75,13 @@ class Reader:
         self.path, self._tiers = path, tiers
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
-        self._file = status_of(path)
+        self._file = opened.file
         self._is_weighing = self._was_asked = False
         self._kept: KeptState | None = None  # of what an earlier question has read of this state
         self._facts: Facts | None = None  # of the state that is held
         # The last rankings that scored more than they give, and the scores of all that they found.
         self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
-        with understood(path):
+        with understood(path), closed_on_failure(self._connection):
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             schema.check(self._connection, path)
 

@@ -32,10 +32,10 @@ from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import (
     Connected,
+    closed_on_failure,
     connect,
     rows,
     set_aside,
-    status_of,
     translated,
     understood,
 )
@@ -78,9 +78,7 @@ class Writer:
         self.notices = [*notices]
         self._has_dropped = False
         self._is_together = self._is_torn = self._revises = False  # see `together`
-        self.connection = opened.connection
-        self.vec_problem = opened.vec_problem
-        self._file = status_of(path)
+        self.connection, self.vec_problem, self._file = opened
 
     @classmethod
     def open(
@@ -403,16 +401,14 @@ class Writer:
         with suppress(apsw.Error):
             self.connection.close(True)
         with suppress(DamagedError):
-            self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
-            self._file = status_of(self.path)
+            self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
             if self.integrity() == "ok":
                 self.known()
                 return f"{fault}, but a second look found it whole"
         with suppress(apsw.Error):
             self.connection.close(True)
         aside = set_aside(self.path)
-        self.connection, self.vec_problem = open_migrated(self.path, self.mounts)
-        self._file = status_of(self.path)
+        self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
         self._take_over_vectors()
         return _kept(fault, aside)
 
@@ -511,7 +507,7 @@ def _kept(fault: str, aside: str) -> str:
 def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
     """Open or create an index with the newest tables; DamagedError where it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
-    with understood(path):
+    with understood(path), closed_on_failure(opened.connection):
         before = schema.version(opened.connection)
         schema.migrate(opened.connection, path)
     if 0 < before < schema.PACKED:

@@ -1,0 +1,120 @@
+"""Commands that are ended while they wait for a server or a program, as real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from memcli.cli.main import run as run_here
+from memcli.workspace.whole import BEGUN
+from tests.cli.processes import start
+from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, embedded, loopback
+from tests.support import write
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+TERM, HUP, INT = signal.SIGTERM, signal.SIGHUP, signal.SIGINT
+NOTE = "The pool of api-7 holds 60 connections"
+# Opens what tells that it runs, and is at its end when it no longer does; then works for long.
+SUMMARIZER = "import signal, sys; alive = open(sys.argv[1], 'w'); alive.write('!'); alive.flush(); \
+signal.pause()"
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for day in (1, 2):
+        text = "".join(f"- Case {day}{n} of the pool was looked at, slowly.\n" for n in range(9))
+        write(tmp_path / "notes", f"memory/2025-03-0{day}.md", f"# Day {day}\n\n{text}")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path / "notes"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    with loopback() as made:
+        for name, value in (("URL", made.url), ("MODEL", MODEL), ("DIMENSION", DIMENSION)):
+            monkeypatch.setenv(f"MEMCLI_OPENAI_{name}", str(value))
+        monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "openai")
+        yield made
+
+
+def texts(notes: Path) -> dict[str, str]:
+    return {str(path): path.read_text() for path in notes.rglob("*") if path.is_file()}
+
+
+def ended(process_told: tuple[int, str, str], number: signal.Signals) -> bool:
+    if number == INT:
+        return process_told == (130, "", "memcli: interrupted; what was done is kept\n")
+    return process_told == (-number, "", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        (("index", "--full"), HUP),
+        (("index", "--full"), INT),
+        (("search", "why dry"), TERM),
+        (("search", "why dry"), INT),
+        (("remember", NOTE), HUP),
+        (("remember", NOTE), INT),
+    ],
+    ids=lambda given: given.name if isinstance(given, signal.Signals) else given[0],
+)
+def test_who_waits_for_a_server_ends_and_leaves_all_whole(
+    notes: Path, server: Loopback, line: tuple[str, ...], number: signal.Signals
+) -> None:
+    assert run_here(["index", "-q"]) == 0
+    before, asked = texts(notes), Event()
+    write(notes, "memory/2025-03-03.md", "# Day 3\n\nA heron at the pool.\n")
+
+    def silent(_: int, given: list[str]) -> Reply:
+        asked.set()
+        return server.silent(_, given)
+
+    server.behave = silent
+    process = start(*line)
+    assert asked.wait(60)
+    process.send_signal(number)
+    told = process.communicate(timeout=60)
+    assert ended((process.returncode, *told), number), told
+    left = texts(notes)
+    assert left.pop(str(notes / "memory" / "2025-03-03.md"))
+    assert left == before
+    assert [*(notes.parent / "tmp").iterdir()] == []
+
+    server.behave = lambda _, given: embedded(given)
+    server.released.set()
+    assert run_here(["index", "-q"]) == 0
+    assert run_here(["status", "--check", "-q"]) == 0
+
+
+@pytest.mark.parametrize("number", [TERM, HUP, INT])
+def test_a_program_that_writes_summaries_ends_with_the_run(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    os.mkfifo(tmp_path / "alive")
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    words = ", ".join(
+        f'"{word}"' for word in (sys.executable, "-c", SUMMARIZER, tmp_path / "alive")
+    )
+    user = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(f"[compact]\ncommand = [{words}]\n")
+    before = texts(notes)
+    line = "compact --apply --summarizer command --tail 0 --tail-tokens 0 --cluster 2"
+    process = start(*line.split())
+    with (tmp_path / "alive").open() as alive:  # once it runs
+        assert alive.read(1) == "!"
+        process.send_signal(number)
+        told = process.communicate(timeout=60)
+        assert alive.read() == ""
+    assert ended((process.returncode, *told), number), told
+    assert texts(notes) == before
+    assert not any(BEGUN in path.name for path in tmp_path.rglob("*"))
