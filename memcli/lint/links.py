@@ -130,6 +130,8 @@ def _links(document: Inspected) -> Iterator[AuthoredLink]:
             continue
         for number in range(block.start, block.end):
             line = document.lines[number]
+            if number in document.code:
+                continue
             if "](" not in line and "[[" not in line:
                 continue
             for target in link_targets(_CODE.sub(" ", visible(line))):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.record import Record
 from memcli.remember.facets import Facets, adds, containment, differs, facets_of, jaccard, replaces
+from memcli.remember.word_order import is_moved
 from memcli.remember.worth import GateWeights, Worth, worth_of
 from memcli.search.newer import speaks_of_change
 from memcli.secrets.finding import find_secrets
@@ -143,8 +144,11 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
         words, meaning = jaccard(facets, other), each.cosine or 0.0
         otherwise = differs(facets, other)
         by_words = words >= SAME_WORDS and not replaces(facets, other)
-        if (by_words or meaning >= SAME_MEANING) and not otherwise:
-            shared = f"{words:.0%} of the words" if by_words else f"cosine {meaning:.2f}"
+        by_order = is_moved(facets.tokens, other.tokens)
+        if (by_words or by_order or meaning >= SAME_MEANING) and not otherwise:
+            shared = f"cosine {meaning:.2f}"
+            if by_words or by_order:
+                shared = f"{words:.0%} of the words" if by_words else "its words in another order"
             return Check("near-duplicate", False, f"the memory says this ({shared})", each.citation)
         if max(words, meaning) > nearest:
             nearest, what = max(words, meaning), otherwise

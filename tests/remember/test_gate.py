@@ -66,6 +66,14 @@ def test_the_first_rule_that_refuses_ends_it(text: str, rule: str) -> None:
         ("妈妈不吃花生。", "妈妈吃花生。"),
         ("连接池最多六十个连接。", "连接池最多四十个连接。"),
         ("The cat sleeps on the warm oven.", "The dog sleeps on the warm oven."),
+        ("The pool went from 60 to 40 slots.", "The pool went from 40 to 60 slots."),
+        ("It has 5 replicas and 3 shards.", "It has 3 replicas and 5 shards."),
+        ("the dog chased the cat home", "the cat chased the dog home"),
+        ("Drain the queue before you restart.", "Restart before you drain the queue."),
+        ("`a !~ b` is true where both match", "`a =~ b` is true where both match"),
+        ("It needs a review or a green build.", "It needs a review and a green build."),
+        ("部署从周四改到周二。", "部署从周二改到周四。"),
+        ("妈妈把钥匙给了爸爸。", "爸爸把钥匙给了妈妈。"),
     ],
 )  # fmt: skip
 def test_another_number_name_day_or_negation_is_another_fact(new: str, old: str) -> None:
@@ -117,7 +125,7 @@ def test_least_worth_is_asked_only_where_it_is_set() -> None:
 
 
 def test_no_line_that_is_worth_keeping_is_called_known() -> None:
-    """Of the 334 labelled lines, by words alone; the benchmark measures the rest."""
+    """Of the 374 labelled lines, by words alone; the benchmark measures the rest."""
     found, weights = benchmark.look("none")
     assert len(found) > 300
     results = benchmark.judged(found, weights, 0.0)
