@@ -8,6 +8,7 @@ words are a table, in English, German and Chinese.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from memcli.compaction.similarity import terms
@@ -227,13 +228,17 @@ def _turned(a: Facets, b: Facets) -> Sequence[str]:
 
 
 def replaces(a: Facets, b: Facets) -> bool:
-    """Tell that each line holds a content word which the other has no form of."""
-    return bool(_left(a, b)) and bool(_left(b, a))
+    """Tell that each line holds a content word which the other has no form of, or less often."""
+    return says_more(a, b) and says_more(b, a)
 
 
-def _left(a: Facets, b: Facets) -> list[str]:
+def says_more(a: Facets, b: Facets) -> bool:
+    """Tell that a line holds a content word which another has no form of, or less often."""
     told = a.content | (a.terms & _JUNCTIONS)
-    return [word for word in told - b.terms if not has_form(word, b.terms)]
+    if any(not has_form(word, b.terms) for word in told - b.terms):
+        return True
+    mine, theirs = Counter(a.sequence), Counter(b.sequence)
+    return any(mine[word] > theirs[word] for word in told & b.terms if not _HAN.search(word))
 
 
 def has_form(word: str, others: Collection[str]) -> bool:
@@ -252,11 +257,16 @@ def has_form(word: str, others: Collection[str]) -> bool:
 
 def _unmatched(names: Collection[str], other: Facets) -> set[str]:
     known = {*other.names, *other.terms, other.opening, ""}
-    return {
-        name
-        for name in names
-        if name not in known and not has_form(name, known) and not set(terms(name)) <= other.terms
-    }
+    return {name for name in names if name not in known and not _is_said(name, known, other)}
+
+
+def _is_said(name: str, known: Collection[str], other: Facets) -> bool:
+    """Tell that a line says a name in another form; of code, all words of it in their order."""
+    words = terms(name)
+    if " " in name:
+        runs = zip(*(other.sequence[at:] for at in range(len(words))), strict=False)
+        return tuple(words) in runs
+    return has_form(name, known) or set(words) <= other.terms
 
 
 def _listed(words: Collection[str]) -> str:
