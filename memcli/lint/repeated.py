@@ -69,7 +69,8 @@ class Repeated:
             if saying.box:
                 continue
             facets = facets_of(saying.text)
-            own = facets_of(_ADDRESS.sub(" ", saying.text))
+            bare = _ADDRESS.sub(" ", saying.text)
+            own = facets if bare == saying.text else facets_of(bare)
             is_long = _words(own.sequence) >= FEWEST_WORDS and len(facets.sequence) <= MOST_WORDS
             leads_on = saying.text.rstrip(_ENDS).endswith((":", "："))
             if is_long and len(own.content) >= FEWEST_CONTENT and not leads_on:

@@ -78,8 +78,13 @@ class GateSettings(Record):
     was_given: WasGiven | None = None
 
 
-def judge(text: str, neighbours: Sequence[Neighbour], settings: GateSettings) -> Judged:
-    """Ask the rules; `neighbours` are the lines of the memory that are most alike."""
+def judge(
+    text: str, neighbours: Sequence[Neighbour], settings: GateSettings, *, heading: str = ""
+) -> Judged:
+    """Ask the rules; `neighbours` are the lines of the memory that are most alike.
+
+    The heading that a note is to stand below is written with it, so it may hold no secret either.
+    """
     facets = facets_of(text)
     compared = [(each, facets_of(each.text)) for each in neighbours]
     same = (pair for pair in compared if not _is_another(facets, pair[1]))
@@ -88,7 +93,7 @@ def judge(text: str, neighbours: Sequence[Neighbour], settings: GateSettings) ->
     checks: list[Check] = []
     for check in (
         _length(text, facets),
-        _secret(text),
+        _secret(f"{heading}\n{text}"),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
         _echo(facets, compared, settings.was_given),
