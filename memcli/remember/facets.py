@@ -20,6 +20,17 @@ from memcli.search.stopwords import ENGLISH, GERMAN
 _LEAD = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?"
                    r"(?:\d\d:\d\d(?::\d\d)?\s+)?(?:\((?:user|feedback|project"
     r"|reference)\)\s+)?")  # fmt: skip
+# Who says that it stands in the memory, and then what stands there.
+_AS_NOTED = re.compile(
+    r"(?:as |like )?(?:the |my |our )?(?:notes?|memory|logs?) (?:say|mention)s?[,:]? (?:that )?"
+    r"|according to (?:the |my |our )?(?:notes?|memory|logs?)[,:]? "
+    r"|as (?:noted|mentioned|said)(?: before| above| earlier)?[,:] "
+    r"|laut (?:den |meinen |unseren )?(?:Notiz(?:en)?|Gedächtnis)[,:]? "
+    r"|(?:im Gedächtnis|in den Notizen) steht[,:]? (?:dass )?|wie (?:vermerkt|notiert|erwähnt)[,:] "
+    r"|(?:根据|按照)(?:笔记|记忆|记录)[，,：:]?|如[前上]所述[，,：:]?"
+    r"|(?:笔记|记忆|记录)[里中]?(?:说|提到|写着|写道|显示|记载)[，,：:]?",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[A-Za-z]*\d[\w.,:/%-]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # Letters, digits and a sign between: paths, versions, options, names in code.
@@ -116,6 +127,11 @@ _HAN_TELLING = re.compile(
 _HAN_WEEK = re.compile("星期|礼拜")
 # `both` is not `either`, though neither word is content.
 _OR = frozenset(["or", "oder"])
+# Words that say how much it is meant, or that it is so as of now, and nothing besides.
+_FILLERS = frozenset(
+    """now currently presently jetzt derzeit aktuell really actually basically simply indeed
+    definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
+)
 _JUNCTIONS = frozenset(["and", "or", "und", "oder"])
 _INFLECTED = 4  # letters that two forms of a word share at least
 _ENDING = 4  # letters in which they may differ
@@ -140,8 +156,10 @@ class Facets(Record):
 
 
 def facets_of(text: str) -> Facets:
-    """Read a line; the mark of a list, its time and type do not count."""
+    """Read a line; the mark of a list, its time and type and `as the notes say` do not count."""
     text = _HAN_WEEK.sub("周", _LEAD.sub("", text, count=1))
+    if noted := _AS_NOTED.match(text):
+        text = text[noted.end() :]
     sequence = tuple(terms(text))
     words = _WORD.findall(text)
     folded = [word.casefold().replace("’", "'") for word in words]
@@ -234,7 +252,7 @@ def replaces(a: Facets, b: Facets) -> bool:
 
 def says_more(a: Facets, b: Facets) -> bool:
     """Tell that a line holds a content word which another has no form of, or less often."""
-    told = a.content | (a.terms & _JUNCTIONS)
+    told = (a.content | (a.terms & _JUNCTIONS)) - _FILLERS
     if any(not has_form(word, b.terms) for word in told - b.terms):
         return True
     mine, theirs = Counter(a.sequence), Counter(b.sequence)

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memcli.record import Record
-from memcli.remember.facets import Facets, adds, containment, differs, facets_of, jaccard, replaces
+from memcli.remember.facets import (
+    Facets,
+    adds,
+    containment,
+    differs,
+    facets_of,
+    jaccard,
+    replaces,
+    says_more,
+)
 from memcli.remember.word_order import is_moved
 from memcli.remember.worth import GateWeights, Worth, worth_of
 from memcli.search.newer import speaks_of_change
@@ -148,9 +157,11 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
     for each, other in compared:
         words, meaning = jaccard(facets, other), each.cosine or 0.0
         otherwise = differs(facets, other)
-        by_words = words >= SAME_WORDS and not replaces(facets, other)
+        goes_on = says_more(facets, other)  # and where it says all of the other too, it adds
+        by_words = words >= SAME_WORDS and not goes_on
         by_order = is_moved(facets.tokens, other.tokens)
-        if (by_words or by_order or meaning >= SAME_MEANING) and not otherwise:
+        by_meaning = meaning >= SAME_MEANING and not (goes_on and not says_more(other, facets))
+        if (by_words or by_order or by_meaning) and not otherwise:
             shared = f"cosine {meaning:.2f}"
             if by_words or by_order:
                 shared = f"{words:.0%} of the words" if by_words else "its words in another order"
