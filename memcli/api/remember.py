@@ -106,7 +106,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
     note = _note(text, wish, now)
     nearby = Nearby(memory)
     settings = gate_settings(memory, is_gated=wish.gate, was_given=wish.was_given)
-    judged = judge(text, nearby.of(text), settings)
+    judged = judge(text, nearby.of(text), settings, heading=note.heading)
     title = os.path.basename(path).rpartition(".")[0]
     root = _root(memory)
 

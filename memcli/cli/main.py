@@ -207,7 +207,10 @@ def _refused(why: str, *, as_json: bool, hint: str = "") -> int:
 
 
 def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
-    """Write an error to stderr: two lines, or one JSON object."""
+    """Write an error to stderr: two lines, or one JSON object; a key that was typed is not told."""
+    from memcli.secrets.finding import redacted
+
+    message, hint = redacted(message), redacted(hint)
     if as_json:
         import json
 

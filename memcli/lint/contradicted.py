@@ -10,6 +10,7 @@ by these alone.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from math import fsum, log
@@ -24,6 +25,10 @@ from memcli.search.newer import speaks_of_change
 
 CROWD = 32  # lines that are compared for one term
 FEWEST_TERMS = 4  # that an older line is about
+# What tells of a change itself, though `search.newer` does not go by it.
+_ANY_MORE = re.compile(r"\bany ?more\b", re.IGNORECASE)
+# A change to code that two lines name is one event, told twice.
+_EVENT = re.compile(r"/(?:pull|pulls|merge_requests|commit)/\w+")
 MOST_CHARACTERS = 600  # of a line that decides something
 
 
@@ -51,7 +56,7 @@ class Contradicted:
                 continue
             if kept != FACT and speaks_of_change(saying.text):
                 self._newer.append(saying)
-            elif kept in (DECISION, RULE):
+            elif kept in (DECISION, RULE) and not _ANY_MORE.search(saying.text):
                 self._older.append(saying)
 
     def findings(self) -> Iterator[Finding]:
@@ -89,6 +94,8 @@ def _heaviest(about: set[str], weights: Mapping[str, float]) -> list[str]:
 
 def _corrects(newer: Saying, held: set[str], older: Saying, weights: Mapping[str, float]) -> bool:
     if (older.date or "") >= (newer.date or ""):
+        return False
+    if not set(_EVENT.findall(newer.text)).isdisjoint(_EVENT.findall(older.text)):
         return False
     about = content(older.text)
     whole = fsum(weights[term] for term in about)

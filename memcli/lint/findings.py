@@ -18,6 +18,19 @@ CODES = {
     "undated-log": "a log has no date that is understood",
     "invalid-summary": "a summary does not hold",
 }
+# By code, what to do about it.
+NEXT = {
+    "secret": "revoke it where it was issued, then take it out of the file",
+    "duplicate": "keep one place, and link to it from the others",
+    "near-duplicate": "keep the one that says it better",
+    "contradiction": "say in the older place that it has changed",
+    "broken-link": "put the file back, or take the link out",
+    "unmatched-glob": "mend the glob: memcli config files",
+    "stale-task": "tick it, drop it, or carry it on",
+    "long-memory": "move a subject to a file of its own, and link to it",
+    "undated-log": "give its name a date: YYYY-MM-DD.md",
+    "invalid-summary": "memcli compact --apply writes it anew",
+}
 SECRET, DUPLICATE, NEAR_DUPLICATE, CONTRADICTION, BROKEN_LINK = tuple(CODES)[:5]
 UNMATCHED_GLOB, STALE_TASK, LONG_MEMORY, UNDATED_LOG, INVALID_SUMMARY = tuple(CODES)[5:]
 

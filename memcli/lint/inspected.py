@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Block, Parsed
 
 _SAYING = ("paragraph", "item", "quote")  # blocks that say something
+# A fence, also where it stands in an item or a quote.
+_FENCE = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?P<sign>`{3,}|~{3,})(?P<info>.*)")
 _BOX = re.compile(r"\[([ xX])\][ \t]+")
 
 
@@ -55,6 +57,7 @@ class Inspected(Record):
     metadata: Mapping[str, Any]
     lines: tuple[str, ...]
     blocks: tuple[Block, ...]
+    code: frozenset[int]  # lines of fences that stand within items and quotes, from 0
     sayings: tuple[Saying, ...]
     date: str | None  # the last day that it is of
     is_evergreen: bool  # a setting says so
@@ -73,13 +76,18 @@ def inspect(
     parsed = parse(shown)
     days, _ = document_days(parsed.front_matter, path, date_keys)
     date = days[1] if days and not is_evergreen else None
+    code = frozenset(_code(parsed))
+    running = parsed._replace(
+        lines=tuple("" if at in code else line for at, line in enumerate(parsed.lines))
+    )
     return Inspected(
         source=source,
         path=path,
         metadata=parsed.front_matter,
         lines=parsed.lines,
         blocks=parsed.blocks,
-        sayings=tuple(_sayings(source, path, parsed, date)),
+        code=code,
+        sayings=tuple(_sayings(source, path, running, date)),
         date=date,
         is_evergreen=is_evergreen,
         is_summary=source == MEMORY_SOURCE and is_place(path),
@@ -97,6 +105,22 @@ def _secrets(text: str) -> Iterator[HeldSecret]:
         at = found.start
         last = line + text.count("\n", found.start, found.end)
         yield HeldSecret(found.kind, found.fingerprint, line, last)
+
+
+def _code(parsed: Parsed) -> Iterator[int]:
+    """Give the lines of fences in items and quotes, those that open and close them included."""
+    for block in parsed.blocks:
+        if block.kind not in ("item", "quote"):
+            continue
+        opened = ""
+        for at in range(block.start, block.end):
+            found = _FENCE.match(parsed.lines[at])
+            if opened or found:
+                yield at
+            if found and not opened:
+                opened = found["sign"]
+            elif found and found["sign"].startswith(opened) and not found["info"].strip():
+                opened = ""
 
 
 def _sayings(source: str, path: str, parsed: Parsed, date: str | None) -> Iterator[Saying]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import accumulate
 
 from memcli.context.hops import Link, candidates, name
 from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, FoundAt
@@ -17,13 +19,34 @@ from memcli.lint.inspected import Inspected
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.record import Record
-from memcli.search.newer import speaks_of_change
 from memcli.workspace.ignore import is_markdown
 
 DocumentName = tuple[str, str]  # (source, path)
 _CODE = re.compile(r"(?<!`)`{1,3}(?!`)[^`\n]{1,500}+`{1,3}")
-# Variables, patterns, numbers of footnotes, and what a generator of sites puts a text in place of.
-_NO_NAME = re.compile(r"[{}$<>*\\\"'=|]|\.\.\.|^[\s\d.-]*$|^@|^_?toc_?$", re.IGNORECASE)
+# Variables, patterns, examples (path/to/file), what a generator of sites puts a text in place of,
+# and how agents address a reply: [[reply_to_current]], [[reply_to: 12]], [[audio_as_voice]].
+_NO_NAME = re.compile(
+    r"[{}$<>*\\\"'=|]|\.\.\.|^@|^_?toc_?$|^reply_to(?:_current$|\s*:)|^audio_as_voice$"
+    r"|(?<![a-z])(?:path[_/-]to|your)[_/-]",
+    re.IGNORECASE,
+)
+# Numbers of footnotes, and days: a link to one may well stand before its log is written.
+_NUMBER = re.compile(r"[\s\d.-]*")
+# What says before a link that what it leads to holds no more, and what behind it.
+_CORRECTS = re.compile(
+    r"\b(?:replac(?:es|ed|ing)|supersed\w+|overrul\w+|overrid\w+|corrects|corrected|correcting"
+    r"|revok\w+|withdr\w+|instead of|no longer|not any ?more|ersetzt|widerr\w+|korrigiert|statt"
+    r"|anstelle|nicht mehr)\b|取代|代替|替代|更正|推翻|不再|作废",
+    re.IGNORECASE,
+)
+_CORRECTED = re.compile(
+    r"\b(?:no longer|not any ?more|replaced by|superseded|obsolete|outdated|overruled|revoked"
+    r"|withdrawn|nicht mehr|überholt|ersetzt durch|widerrufen)\b|不再|作废|过时|已被",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?;](?=\s|$)|[。！？；]")
+_NEAR = 80  # characters on either side of a link that may speak of it
+FEWEST_LOST = 4  # links into a folder that is not there, which are one finding
 _PAGE = ".html"  # which a generator makes of a document
 _INDEXES = ("index.md", "README.md", "_index.md")  # of a folder that a link names
 
@@ -54,7 +77,9 @@ class Links:
         self._documents = {(source, path.casefold()): path for source, path in documents}
         self._dates: dict[DocumentName, str] = {}
         self._names: set[str] = set()
-        for _, path in documents:
+        self._folders: set[DocumentName] = set()
+        for source, path in documents:
+            self._folders |= {(source, f) for f in accumulate(path.split("/")[:-1], posixpath.join)}
             stem = path.rpartition(".")[0].casefold()
             self._names |= {stem, stem.rpartition("/")[2]}
         # What no path is, or what may correct an older document.
@@ -69,20 +94,37 @@ class Links:
             return
         for told in _links(document):
             target = self._target(told.link)
-            if target is None or (told.date and speaks_of_change(told.line)):
+            if target is None or (told.date and _is_correction(told)):
                 self._kept.append((told, target))
 
     def findings(self) -> Iterator[Finding]:
         """Judge them."""
+        lost: defaultdict[str | None, list[AuthoredLink]] = defaultdict(list)
         for told, target in self._kept:
             if target is None:
-                if not self._is_name(told.link) and not self._is_outside(told.link):
-                    yield Finding(BROKEN_LINK, told.at, f"{told.link.target} is not there")
+                if not self._is_known(told.link):
+                    lost[self._lost_folder(told.link)].append(told)
                 continue
             older = self._dates.get(target)
             if older and told.date and older < told.date:
                 spot = FoundAt(*target)
                 yield Finding(CONTRADICTION, spot, "a newer note corrects it", (told.at,))
+        for folder, links in lost.items():
+            if folder and len(links) >= FEWEST_LOST:
+                what = f"the folder {folder} is not there, which {len(links)} links lead into"
+                others = tuple(told.at for told in links[1:])
+                yield Finding(BROKEN_LINK, links[0].at, what, others)
+            else:
+                for told in links:
+                    yield Finding(BROKEN_LINK, told.at, f"{told.link.target} is not there")
+
+    def _lost_folder(self, link: Link) -> str | None:
+        """Give the outermost folder that is missing on the way to what a link names."""
+        source, path = candidates(link, self._roots)[0]
+        for folder in accumulate(path.split("/")[:-1], posixpath.join):
+            if (source, folder) not in self._folders and not self._exists(source, folder):
+                return folder
+        return None
 
     def _target(self, link: Link) -> DocumentName | None:
         """Find the document or file that a link names by its path; None where there is none."""
@@ -96,7 +138,9 @@ class Links:
                 return source, path
         return None
 
-    def _is_name(self, link: Link) -> bool:
+    def _is_known(self, link: Link) -> bool:
+        if _NUMBER.fullmatch(link.target) or self._is_outside(link):
+            return True
         wanted = name(link).casefold()
         return wanted in self._names or wanted.rpartition(".md")[0] in self._names
 
@@ -120,6 +164,19 @@ def _names_of(document: Inspected) -> Iterator[str]:
         yield heading.casefold()
 
 
+def _is_correction(told: AuthoredLink) -> bool:
+    """Tell that a line says of what it links to that this holds no more.
+
+    Example: This replaces what stands in [the old note](2026-01-05.md).
+    """
+    before, found, behind = told.line.partition(told.link.target)
+    if not found:
+        return False
+    before = _SENTENCE.split(before[-_NEAR:])[-1]
+    behind = _SENTENCE.split(behind[:_NEAR])[0]
+    return bool(_CORRECTS.search(before) or _CORRECTED.search(behind))
+
+
 def _links(document: Inspected) -> Iterator[AuthoredLink]:
     for target in related_targets(document.metadata):
         lines = enumerate(document.lines, start=1)
@@ -130,6 +187,8 @@ def _links(document: Inspected) -> Iterator[AuthoredLink]:
             continue
         for number in range(block.start, block.end):
             line = document.lines[number]
+            if number in document.code:
+                continue
             if "](" not in line and "[[" not in line:
                 continue
             for target in link_targets(_CODE.sub(" ", visible(line))):

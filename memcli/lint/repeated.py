@@ -21,13 +21,17 @@ from memcli.digests import blake2b
 from memcli.lint.findings import DUPLICATE, NEAR_DUPLICATE, Finding, FoundAt
 from memcli.lint.inspected import Inspected
 from memcli.record import Record
-from memcli.remember.facets import differs, facets_of, replaces
+from memcli.remember.facets import differs, facets_of, replaces, says_more
 from memcli.remember.gate import SAME_WORDS
 
 FEWEST_WORDS = 8  # of a line that says enough to be told twice by mistake
 FEWEST_CONTENT = 4  # of them are no grammar
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]{2}")
+_WORDS_OF_PAIRS = 2 / 3  # what pairs of signs count for where no space parts words
 MOST_WORDS = 400  # of a line that is compared; a longer one is a text
 CROWD = 16
+# What may stand behind the colon of a line that leads on.
+_ENDS = "*_`'\"”’»)] "
 # What a link leads to is no word of a line.
 _ADDRESS = re.compile(r"\]\([^()\s]{1,512}\)|\bhttps?://[^\s<>()]{1,512}")
 
@@ -65,9 +69,10 @@ class Repeated:
             if saying.box:
                 continue
             facets = facets_of(saying.text)
-            own = facets_of(_ADDRESS.sub(" ", saying.text))
-            is_long = len(own.sequence) >= FEWEST_WORDS and len(facets.sequence) <= MOST_WORDS
-            leads_on = saying.text.endswith((":", "："))
+            bare = _ADDRESS.sub(" ", saying.text)
+            own = facets if bare == saying.text else facets_of(bare)
+            is_long = _words(own.sequence) >= FEWEST_WORDS and len(facets.sequence) <= MOST_WORDS
+            leads_on = saying.text.rstrip(_ENDS).endswith((":", "："))
             if is_long and len(own.content) >= FEWEST_CONTENT and not leads_on:
                 line = Line(saying.at, saying.text, order, facets.terms)
                 self._groups.setdefault((facets.sequence, facets.telling), []).append(line)
@@ -83,6 +88,12 @@ class Repeated:
             spots = tuple(line.at for line in group[1:])
             told = _again("it is said in nearly the same words", spots)
             yield Finding(NEAR_DUPLICATE, group[0].at, told, spots)
+
+
+def _words(terms: Sequence[str]) -> float:
+    """Count words; a script without spaces is cut into pairs of signs, and has fewer words."""
+    pairs = sum(bool(_UNSPACED.fullmatch(term)) for term in terms)
+    return len(terms) - pairs + _WORDS_OF_PAIRS * pairs
 
 
 def _again(what: str, others: Sequence[FoundAt]) -> str:
@@ -135,4 +146,8 @@ def _is_same(line: Line, other: Line) -> bool:
     if shared < SAME_WORDS * (len(line.terms) + len(other.terms) - shared):
         return False
     one, two = facets_of(line.text), facets_of(other.text)
-    return not differs(one, two) and not replaces(one, two)
+    if differs(one, two) or replaces(one, two):
+        return False
+    # Who writes one line below the other with a word more means another thing.
+    is_near = (line.at.source, line.at.path) == (other.at.source, other.at.path)
+    return not is_near or not (says_more(one, two) or says_more(two, one))

@@ -170,7 +170,7 @@ def _whole(descriptor: int, path: str) -> bytes:
     if len(data) > MOST_BYTES:
         raise UsageError(
             f"{path} is larger than {MOST_BYTES} bytes, so no search would find the note",
-            hint="memcli remember --to today",
+            hint="memcli remember TEXT --to memory/more.md",
         )
     return data
 

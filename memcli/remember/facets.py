@@ -8,26 +8,44 @@ words are a table, in English, German and Chinese.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 
 from memcli.compaction.similarity import terms
 from memcli.record import Record
+from memcli.remember.word_order import exchanged
 from memcli.search.stopwords import ENGLISH, GERMAN
 
 # What `remember` itself writes before a note, and the mark of a list.
 _LEAD = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?"
                    r"(?:\d\d:\d\d(?::\d\d)?\s+)?(?:\((?:user|feedback|project"
     r"|reference)\)\s+)?")  # fmt: skip
+# Who says that it stands in the memory, and then what stands there.
+_AS_NOTED = re.compile(
+    r"(?:as |like )?(?:the |my |our )?(?:notes?|memory|logs?) (?:say|mention)s?[,:]? (?:that )?"
+    r"|according to (?:the |my |our )?(?:notes?|memory|logs?)[,:]? "
+    r"|as (?:noted|mentioned|said)(?: before| above| earlier)?[,:] "
+    r"|laut (?:den |meinen |unseren )?(?:Notiz(?:en)?|Gedächtnis)[,:]? "
+    r"|(?:im Gedächtnis|in den Notizen) steht[,:]? (?:dass )?|wie (?:vermerkt|notiert|erwähnt)[,:] "
+    r"|(?:根据|按照)(?:笔记|记忆|记录)[，,：:]?|如[前上]所述[，,：:]?"
+    r"|(?:笔记|记忆|记录)[里中]?(?:说|提到|写着|写道|显示|记载)[，,：:]?",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"[A-Za-z]*\d[\w.,:/%-]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # Letters, digits and a sign between: paths, versions, options, names in code.
 _IDENTIFIER = re.compile(
-    r"(?<![\w-])-{0,2}\w+(?:[._/:@#+-]+\w+)+|\b[a-z]+[A-Z]\w+|\b[A-Z]{2,}\b|`[^`\n]+`"
+    r"(?<![\w-])-{0,2}\w+(?:[._/:@#+-]+\w+)+|\b[A-Z]?[a-z]+[A-Z]\w+|\b[A-Z]{2,}\b|`[^`\n]+`"
 )
-# An operator as code, which holds no word: `<` is not `<=`.
-_SIGNS = re.compile(r"`([^\w`\s]{1,8})`")
+# An operator as code, which holds no word: `<` is not `<=`, nor `a =~ b` what `a !~ b` is.
+_CODE = re.compile(r"`([^`\n]+)`")
+_SIGNS = re.compile(r"[^\w\s]{1,8}")
+_OPERATOR = re.compile(r"(?<=\s)[=<>!~+*/%&|^?:-]{1,8}(?=\s)")
 _CAPITAL = re.compile(r"[A-ZÄÖÜÀ-Þ]")
 _HAN = re.compile("[\u3400-\u9fff]")
+# A sign of Chinese, a word of any other script, or the end of a clause.
+_TOKEN = re.compile("[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")
+_CLAUSES = "，；。,;"
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
 _NEGATIONS = frozenset(
     [
@@ -104,8 +122,17 @@ _ARTICLES = frozenset(
 )
 _NOT = "not"
 _HAN_TELLING = re.compile(
-    "上午|下午|早上|晚上|周.|星期.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于"
+    "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"
 )
+_HAN_WEEK = re.compile("星期|礼拜")
+# `both` is not `either`, though neither word is content.
+_OR = frozenset(["or", "oder"])
+# Words that say how much it is meant, or that it is so as of now, and nothing besides.
+_FILLERS = frozenset(
+    """now currently presently jetzt derzeit aktuell really actually basically simply indeed
+    definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
+)
+_JUNCTIONS = frozenset(["and", "or", "und", "oder"])
 _INFLECTED = 4  # letters that two forms of a word share at least
 _ENDING = 4  # letters in which they may differ
 
@@ -120,6 +147,7 @@ class Facets(Record):
     order: tuple[str, ...]  # of the names: who did it to whom, from where to where
     opening: str  # the first word, which has a capital whether it is a name or not; or empty
     telling: frozenset[str]  # negations, numbers and days as words, one side of opposites
+    tokens: tuple[str, ...]  # words, signs of Chinese and the ends of clauses, in their order
 
     @property
     def content(self) -> frozenset[str]:
@@ -128,8 +156,10 @@ class Facets(Record):
 
 
 def facets_of(text: str) -> Facets:
-    """Read a line; the mark of a list, its time and type do not count."""
-    text = _LEAD.sub("", text, count=1)
+    """Read a line; the mark of a list, its time and type and `as the notes say` do not count."""
+    text = _HAN_WEEK.sub("周", _LEAD.sub("", text, count=1))
+    if noted := _AS_NOTED.match(text):
+        text = text[noted.end() :]
     sequence = tuple(terms(text))
     words = _WORD.findall(text)
     folded = [word.casefold().replace("’", "'") for word in words]
@@ -137,8 +167,10 @@ def facets_of(text: str) -> Facets:
     telling |= {day for word in folded if (day := word.removesuffix("s")) in _DAYS}
     if not _NEGATIONS.isdisjoint(folded) or _HAN_NEGATION.search(text):
         telling.add(_NOT)
+    if not _OR.isdisjoint(folded):
+        telling.add("or")
     telling |= set(_HAN_TELLING.findall(text))
-    telling |= set(_SIGNS.findall(text))
+    telling |= set(_operators(text))
     numbers = {found.strip(".,:;-/").casefold() for found in _NUMBER.findall(text)}
     numbers |= set(_HAN_NUMBER.findall(text))
     capitals = [
@@ -159,7 +191,13 @@ def facets_of(text: str) -> Facets:
         tuple(filter(None, order)),
         opening,
         frozenset(telling),
+        tuple("," if each in _CLAUSES else each for each in _TOKEN.findall(text.casefold())),
     )
+
+
+def _operators(text: str) -> Iterator[str]:
+    for code in _CODE.findall(text):
+        yield from [code] if _SIGNS.fullmatch(code) else _OPERATOR.findall(code)
 
 
 def jaccard(a: Facets, b: Facets) -> float:
@@ -190,28 +228,35 @@ def differs(a: Facets, b: Facets) -> str:
         names |= openings
     if not names and (turned := _turned(a, b)):
         return f"the names in another order: {', '.join(turned)}"
+    if not names and (turned := exchanged(a.tokens, b.tokens)):
+        return f"the words in another order: {', '.join(turned)}"
     return f"another name: {_listed(names)}" if names else ""
 
 
 def adds(a: Facets, b: Facets) -> bool:
     """Tell that a line has a number, a name or a turn of the meaning that another has not."""
     new = a.numbers - b.numbers or a.telling ^ b.telling or _unmatched(a.names, b)
-    return bool(new or _turned(a, b))
+    return bool(new or _turned(a, b) or exchanged(a.tokens, b.tokens))
 
 
-def _turned(a: Facets, b: Facets) -> list[str]:
+def _turned(a: Facets, b: Facets) -> Sequence[str]:
     """Give the names of both lines where they stand in another order."""
     one, other = ([n for n in dict.fromkeys(x.order) if n in y.order] for x, y in ((a, b), (b, a)))
     return one if one != other else []
 
 
 def replaces(a: Facets, b: Facets) -> bool:
-    """Tell that each line holds a content word which the other has no form of."""
-    return bool(_left(a, b)) and bool(_left(b, a))
+    """Tell that each line holds a content word which the other has no form of, or less often."""
+    return says_more(a, b) and says_more(b, a)
 
 
-def _left(a: Facets, b: Facets) -> list[str]:
-    return [word for word in a.content - b.terms if not has_form(word, b.terms)]
+def says_more(a: Facets, b: Facets) -> bool:
+    """Tell that a line holds a content word which another has no form of, or less often."""
+    told = (a.content | (a.terms & _JUNCTIONS)) - _FILLERS
+    if any(not has_form(word, b.terms) for word in told - b.terms):
+        return True
+    mine, theirs = Counter(a.sequence), Counter(b.sequence)
+    return any(mine[word] > theirs[word] for word in told & b.terms if not _HAN.search(word))
 
 
 def has_form(word: str, others: Collection[str]) -> bool:
@@ -230,11 +275,16 @@ def has_form(word: str, others: Collection[str]) -> bool:
 
 def _unmatched(names: Collection[str], other: Facets) -> set[str]:
     known = {*other.names, *other.terms, other.opening, ""}
-    return {
-        name
-        for name in names
-        if name not in known and not has_form(name, known) and not set(terms(name)) <= other.terms
-    }
+    return {name for name in names if name not in known and not _is_said(name, known, other)}
+
+
+def _is_said(name: str, known: Collection[str], other: Facets) -> bool:
+    """Tell that a line says a name in another form; of code, all words of it in their order."""
+    words = terms(name)
+    if " " in name:
+        runs = zip(*(other.sequence[at:] for at in range(len(words))), strict=False)
+        return tuple(words) in runs
+    return has_form(name, known) or set(words) <= other.terms
 
 
 def _listed(words: Collection[str]) -> str:

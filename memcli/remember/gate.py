@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memcli.record import Record
-from memcli.remember.facets import Facets, adds, containment, differs, facets_of, jaccard, replaces
+from memcli.remember.facets import (
+    Facets,
+    adds,
+    containment,
+    differs,
+    facets_of,
+    jaccard,
+    replaces,
+    says_more,
+)
+from memcli.remember.word_order import is_moved
 from memcli.remember.worth import GateWeights, Worth, worth_of
 from memcli.search.newer import speaks_of_change
 from memcli.secrets.finding import find_secrets
@@ -77,8 +87,13 @@ class GateSettings(Record):
     was_given: WasGiven | None = None
 
 
-def judge(text: str, neighbours: Sequence[Neighbour], settings: GateSettings) -> Judged:
-    """Ask the rules; `neighbours` are the lines of the memory that are most alike."""
+def judge(
+    text: str, neighbours: Sequence[Neighbour], settings: GateSettings, *, heading: str = ""
+) -> Judged:
+    """Ask the rules; `neighbours` are the lines of the memory that are most alike.
+
+    The heading that a note is to stand below is written with it, so it may hold no secret either.
+    """
     facets = facets_of(text)
     compared = [(each, facets_of(each.text)) for each in neighbours]
     same = (pair for pair in compared if not _is_another(facets, pair[1]))
@@ -87,7 +102,7 @@ def judge(text: str, neighbours: Sequence[Neighbour], settings: GateSettings) ->
     checks: list[Check] = []
     for check in (
         _length(text, facets),
-        _secret(text),
+        _secret(f"{heading}\n{text}"),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
         _echo(facets, compared, settings.was_given),
@@ -142,9 +157,14 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
     for each, other in compared:
         words, meaning = jaccard(facets, other), each.cosine or 0.0
         otherwise = differs(facets, other)
-        by_words = words >= SAME_WORDS and not replaces(facets, other)
-        if (by_words or meaning >= SAME_MEANING) and not otherwise:
-            shared = f"{words:.0%} of the words" if by_words else f"cosine {meaning:.2f}"
+        goes_on = says_more(facets, other)  # and where it says all of the other too, it adds
+        by_words = words >= SAME_WORDS and not goes_on
+        by_order = is_moved(facets.tokens, other.tokens)
+        by_meaning = meaning >= SAME_MEANING and not (goes_on and not says_more(other, facets))
+        if (by_words or by_order or by_meaning) and not otherwise:
+            shared = f"cosine {meaning:.2f}"
+            if by_words or by_order:
+                shared = f"{words:.0%} of the words" if by_words else "its words in another order"
             return Check("near-duplicate", False, f"the memory says this ({shared})", each.citation)
         if max(words, meaning) > nearest:
             nearest, what = max(words, meaning), otherwise

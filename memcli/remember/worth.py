@@ -26,13 +26,14 @@ ENOUGH = 0.5  # share of specific tokens from which a line is as specific as can
 _RULE = (
     r"\b(?:always|never|must(?:n't| not)?|should(?:n't| not)?|do not|don't|only|rule"
     r"|policy|require[sd]?"
-    r"|forbidden|allowed|avoid|prefers?|wants?|likes?|hates?|allergic|immer|nie(?:mals)?"
-    r"|muss|müssen"
+    r"|forbidden|allowed|avoid|before (?:you|we)|bevor (?:du|wir|man)|prefers?|wants?"
+    r"|likes?|hates?|allergic|immer|nie(?:mals)?|muss|müssen"
     r"|soll(?:te|ten|en)?|darf|dürfen|nur|regel|bevorzugt|möchte|mag)\b"
     r"|必须|不要|不得|应该|总是|从不|只能|规则|禁止|偏好|喜欢|希望|要求|过敏"
 )
 _DECISION = (
-    r"\b(?:decided|decision|agreed|chose|chosen|choose|switched|moved (?:from|to)"
+    r"\b(?:decided|decision|agreed|chose|chosen|choose|switched"
+    r"|moved (?:\w+ ){0,4}(?:from|to)"
     r"|migrat\w+|replac\w+"
     r"|instead of|because|root cause|caused by|fixed by|will use|we use|going with|settled|approved"
     r"|beschlossen|entschieden|entscheidung|vereinbart|gewechselt|umgestellt|ersetzt|weil|ursache"

@@ -16,8 +16,16 @@ MOST_VALUES = 8  # of a key that are named
 def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
     """Name the first filter that no document passes, or say that none passes all of them.
 
-    None where documents pass, so that it was the question which found nothing.
+    None where documents pass, so that it was the question which found nothing. A key that was
+    given to a filter is not told.
     """
+    from memcli.secrets.finding import redacted
+
+    reason = _first(snapshot, filters)
+    return reason._replace(text=redacted(reason.text)) if reason else None
+
+
+def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
     if snapshot.rated(Reach(filters)):
         return None
     dates = Filters(since=filters.since, until=filters.until, undated=filters.undated)

@@ -199,7 +199,9 @@ RULES: tuple[Rule, ...] = (
          r"[Aa]uthorization: Basic (?P<secret>[A-Za-z0-9+/]{8,500}={0,2})",
          f"Authorization: Basic {_LETTERS[:24]}==", "Authorization: Basic auth", _GITLEAKS),
     Rule("url-password", ("://",),
-         r"://[^\s:/@\"'`<>()\[\]{}$%]{0,64}+:(?P<secret>[^\s/@\"'`<>()\[\]{}$%*]{3,128}+)@[\w.-]",
+         r"://[^\s:/@\"'`<>()\[\]{}$%]{0,64}+:(?P<secret>[^\s/@\"'`<>()\[\]{}$%*]{3,128}+)"
+         # What is at the hosts that are kept for documentation (RFC 2606) is no secret.
+         r"@(?!(?:[\w-]{1,63}\.){0,4}example(?:\.(?:com|net|org|edu))?(?![\w.-]))[\w.-]",
          f"postgres://app:{_LETTERS[:12]}@db.internal:5432/app", "postgres://app:${PGPASSWORD}@db",
          _OWN),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Measure the gate of `remember` on lines with labels: `python -m tests.benchmarks.gate`.
 
-`fixtures/gate` has a memory of 60 facts and 18 rules in three languages, for each fact the same in
+`fixtures/gate` has a memory of 80 facts and 18 rules in three languages, for each fact the same in
 other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
 echoes of what a session was given; secrets are those of the rules' own examples. Every second line
 is to choose thresholds by (`--choose` prints what others would do), the rest is reported. The
@@ -35,7 +35,7 @@ REFUSED = {
 }
 MEANINGS = {
     "keep": "is worth keeping, is kept",
-    "another": "is like a known fact but for a number, a name, a day or a `not`, is kept",
+    "another": "is like a known fact but for a number, a name, a `not` or who does it, is kept",
     "again": "says a known fact in other words, is refused as known",
     "restated": "says a rule of the boot files again, is refused as known",
     "echo": "says again what the session was given, is refused as known",

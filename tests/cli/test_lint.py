@@ -36,10 +36,14 @@ MEMORY.md:4-4: broken-link: gone is not there
 memory/2026-01-05.md:2-2: stale-task: open since 2026-01-05, 36 days
 unmatched-glob: files.always: RULES.md matches no document
 """
-SUMMARY = (
-    "6 found in 2 documents: 2 secret, 1 duplicate, 1 broken-link, 1 unmatched-glob, 1 stale-task."
-    " What a code means: memcli help secret\n"
-)
+SUMMARY = """\
+6 found in 2 documents. What a code means: memcli help secret
+  2 secret          revoke it where it was issued, then take it out of the file
+  1 duplicate       keep one place, and link to it from the others
+  1 broken-link     put the file back, or take the link out
+  1 unmatched-glob  mend the glob: memcli config files
+  1 stale-task      tick it, drop it, or carry it on
+"""
 
 
 def test_each_line_has_a_place_a_code_and_what_it_is(notes: Path) -> None:
@@ -56,10 +60,34 @@ def test_json_has_the_same_and_its_citations_are_taken_by_get(notes: Path) -> No
         "secret", "secret", "duplicate", "broken-link", "stale-task", "unmatched-glob",
     ]  # fmt: skip
     assert sum(record["counts"].values()) == 6
+    assert set(record["next"]) == {code for code, count in record["counts"].items() if count}
     assert TOKEN not in out
     for each in record["findings"]:
         for citation in filter(None, (each["citation"], *each["others"])):
             assert told(f"get {citation}")[0] == 0
+
+
+def test_of_many_of_one_kind_in_a_document_the_first_stand_for_all(notes: Path) -> None:
+    tasks = [f"- [ ] Order labels of kind {at}\n" for at in range(1, 7)]
+    write(notes, "memory/2026-01-06.md", "".join(tasks[:4]))
+    write(notes, "memory/2026-01-07.md", "- so\n" + "".join(tasks).replace("labels", "toner"))
+    name = "memory/2026-01-0"
+    four = [f"{name}6.md:{at}-{at}: stale-task: open since {name[7:]}6, 35 days" for at in "1234"]
+    six = [f"{name}7.md:{at}-{at}: stale-task: open since {name[7:]}7, 34 days" for at in "234567"]
+    more = f"{name}7.md: stale-task: 3 more like these, which -v lists"
+    found = told("lint --now 2026-02-10")[1].splitlines()
+    assert [line for line in found if name + "6" in line] == four
+    assert [line for line in found if name + "7" in line] == [*six[:3], more]
+    found = told("lint -v --now 2026-02-10")[1].splitlines()
+    assert [line for line in found if name + "7" in line] == six
+    record = json.loads(told("lint --json --now 2026-02-10")[1])
+    assert record["counts"]["stale-task"] == len(four) + len(six) + 1
+
+
+def test_every_secret_is_named(notes: Path) -> None:
+    write(notes, "memory/keys.md", f"- {TOKEN}\n" * 9)
+    found = told("lint --now 2026-02-10")[1]
+    assert found.count("memory/keys.md:") == 9
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,8 @@ COMMANDS = (
     f"search '\"{TOKEN}\" nowhere' --explain", f"search {TOKEN} --why-not memory/key.md",
     f"context 'deploy {TOKEN}' --json --receipt told.json", f"changes '{TOKEN}' --json",
     f"search 'postgres://app:{PASSWORD}@db1.internal/app' --json", f"pick {TOKEN}",
+    f"search deploy --since {TOKEN}", f"search deploy --tag {TOKEN}", f"get {TOKEN} --json",
+    f"search deploy --{TOKEN}", f"remember x --type {TOKEN}", f"get memory/key.md#{TOKEN}",
 )  # fmt: skip
 
 
@@ -75,7 +77,7 @@ def _is_clean(text: str) -> bool:
 def test_no_output_of_any_command_holds_a_planted_secret(notes: Path) -> None:
     for line in COMMANDS:
         code, out, err = told(line)
-        assert code in (0, 1, 2), (line, err)
+        assert code in (0, 1, 2, 3), (line, err)
         assert _is_clean(out), line
         assert _is_clean(err), line
     for written in [
@@ -84,6 +86,14 @@ def test_no_output_of_any_command_holds_a_planted_secret(notes: Path) -> None:
         *notes.rglob("*.html"),
     ]:
         assert _is_clean(written.read_text("utf-8")), written
+
+
+def test_no_heading_of_a_note_holds_one(notes: Path) -> None:
+    line = f"remember 'rotate the key' --heading 'Key {TOKEN}' --now 2026-02-10"
+    assert told(f"{line} --json")[0] == 1
+    assert not (notes / "memory/2026-02-10.md").exists()
+    assert told(f"{line} --force")[0] == 0
+    assert TOKEN in (notes / "memory/2026-02-10.md").read_text("utf-8")
 
 
 def test_python_is_given_none(notes: Path) -> None:

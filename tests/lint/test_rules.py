@@ -147,6 +147,7 @@ def test_tasks_code_and_talk_may_say_it_again(line: str) -> None:
     "line",
     [
         "What the pool of tracker-api needs before it is changed again:\n\n- x",
+        "**What the pool of tracker-api needs before it is changed again：**\n\n- x",
         "[Kate](https://example.com/kate/of/the/platform/team/in/hall/north) wrote",
     ],
 )
@@ -157,6 +158,53 @@ def test_what_says_little_of_its_own_may_stand_twice(line: str) -> None:
 def test_another_operator_is_another_fact() -> None:
     less = "`<` is true if the left string is less than the right string of the pair"
     assert repeated({"a.md": f"{less}\n\n{less.replace('`<`', '`<=`')}\n"}) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("`a =~ b` is true where the pattern fits", "`a !~ b` is true where the pattern fits"),
+        ("Apply bitwise and to bytes of any length", "Apply bitwise xor to bytes of any length"),
+        ("The mail gateway calls the billing job", "The billing job calls the mail gateway"),
+        ("Exports with `export module` the parts", "Exports with `export use` the module parts"),
+        ("Get the content, with a custom header,", "Get the headers, with a custom header,"),
+        ("Cast a column in a frame to a number,", "Cast a column in a lazy frame to a number,"),
+    ],
+)
+def test_what_turns_the_meaning_is_no_repetition(one: str, other: str) -> None:
+    tail = "of the tracker in hall north"
+    assert repeated({"a.md": f"{one} {tail}\n\n{other} {tail}\n"}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {0}\n\n  ```\n  {1}\n  ```\n",
+        "- {0}\n\n  ~~~sh\n  {1}\n  ```\n  ~~~\n",
+        "1. ```\n   {1}\n   ```\n",
+        "> {0}\n> ```\n> {1}\n> ```\n",
+    ],
+)
+def test_code_in_items_and_quotes_is_code(text: str) -> None:
+    code = f"[x](nosuch.md) {FACT}"
+    files = {f"{name}.md": text.format(f"Run {name}", code) for name in "ab"}
+    assert repeated(files) == []
+    assert linked(files) == []
+
+
+def test_running_text_goes_on_behind_code_in_an_item() -> None:
+    text = f"- Run\n  ```\n  x\n  ```\n  {FACT}\n"
+    assert repeated({"a.md": text, "b.md": f"# B\n\n{text}"}) == [
+        ("duplicate", "a.md:5-5", ("b.md:7-7",))
+    ]
+
+
+def test_a_line_of_chinese_has_fewer_words_than_pairs_of_signs() -> None:
+    label, said = "完整套利机器人架构。", "完整的套利机器人架构在三月的会议上获得批准。"
+    assert repeated({"a.md": label, "b.md": f"# B\n\n{label}"}) == []
+    assert repeated({"a.md": said, "b.md": f"# B\n\n{said}"}) == [
+        ("duplicate", "a.md:1-1", ("b.md:3-3",))
+    ]
 
 
 def test_many_lines_of_one_make_are_compared_in_bounded_time() -> None:
@@ -203,6 +251,57 @@ def test_a_link_on_a_line_that_speaks_of_a_change_corrects_what_it_names() -> No
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "Building on the [work of January](2026-01-05.md), this goes from globs to paths.",
+        "[January](2026-01-05.md) began it, and takes work away from our replacement.",
+        "The pool was replaced. The log of [January](2026-01-05.md) has more.",
+        "As [[2026-01-05]] says. The pool is no longer dry.",
+    ],
+)
+def test_a_link_beside_a_change_is_no_correction(line: str) -> None:
+    assert linked({"memory/2026-01-05.md": OLD, "memory/2026-03-05.md": f"{line}\n"}) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "What [January](2026-01-05.md) says is no longer so.",
+        "[January](2026-01-05.md) is superseded.",
+        "Das ersetzt [[2026-01-05]].",
+        "本条取代 [[2026-01-05]]。",
+    ],
+)
+def test_a_line_that_says_of_its_link_that_it_holds_no_more_corrects_it(line: str) -> None:
+    found = linked({"memory/2026-01-05.md": OLD, "memory/2026-03-05.md": f"{line}\n"})
+    assert [code for code, *_ in found] == ["contradiction"]
+
+
+def test_links_into_a_folder_that_is_not_there_are_one_finding() -> None:
+    links = [f"![x](../assets/img/{at}.png)\n\n" for at in range(4)]
+    files = {"memory/a.md": "".join(links[:3]), "memory/b.md": links[3]}
+    assert linked(files) == [
+        (
+            "broken-link",
+            "memory/a.md:1-1",
+            ("memory/a.md:3-3", "memory/a.md:5-5", "memory/b.md:1-1"),
+        )
+    ]
+    assert len(linked({"memory/a.md": "".join(links[:3])})) == 3
+    assert len(linked(files, "assets", "assets/img")) == 4
+
+
+def test_one_change_to_code_told_twice_is_no_contradiction() -> None:
+    told = "single values must not print as a table ([#88](https://h.example/pull/88))"
+    files = {"memory/2026-01-05.md": f"- {told}\n", "memory/2026-03-05.md": f"- replaced: {told}\n"}
+    assert contradicted(files) == []
+    parted = {path: text.replace("pull/88", f"pull/{len(text)}") for path, text in files.items()}
+    assert len(contradicted(parted)) == 1
+    files = {path: text.replace("a table", "a table any more") for path, text in parted.items()}
+    assert contradicted(files) == []
+
+
+@pytest.mark.parametrize(
     ("target", "is_broken"),
     [
         ("[x](nosuch.md)", True),
@@ -231,7 +330,12 @@ def test_a_link_on_a_line_that_speaks_of_a_change_corrects_what_it_names() -> No
         ("[x]({{ page }})", False),
         ("<!-- [x](nosuch.md) -->", False),
         ("[[toc]]", False),
+        ("[[reply_to_current]] and [[reply_to: 12]]", False),
+        ("[[reply_to_all]]", True),
+        ("![x](path/to/image.png)", False),
+        ("![x](path_to_your_diagram)", False),
         ("as shown before [[1]]", False),
+        ("more on [[2026-02-03]]", False),
     ],
 )
 def test_links(target: str, is_broken: bool) -> None:

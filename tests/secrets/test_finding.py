@@ -42,6 +42,8 @@ def test_every_literal_is_one_that_its_pattern_begins_with(rule: Rule) -> None:
         "postgres://postgres:postgres@localhost:5432/test",
         "see https://example.com:8443/a@b for more",
         "mailto://nobody:@example.com",
+        "http://user123:pass567@www.example.com:8081/foo",
+        "postgres://app:pass567@db.example/app",
         "commit 9f3c07ab6de2418b5c70da96e1f42b8370cd5e1a fixed it",
         "sha256:9f3c07ab6de2418b5c70da96e1f42b8370cd5e1af6429b08d73e1c5a90b42d7f",
         "the password is in the safe, the token in the vault",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import check
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Annotated, Any
 
     import typer
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
     from memcli.cli import options
     from memcli.lint.findings import Finding, FoundAt
 
+    Kind = tuple[object, ...]
+
 ALL = "all"
 NAMED = 3  # other places that a line names; JSON has all
+SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
 
 
 def command(
@@ -45,21 +50,17 @@ def command(
     Examples: memcli lint      memcli lint --fail-on secret,broken-link --json
     """
     from memcli.api.lint import Inspection
-    from memcli.lint.findings import CODES
+    from memcli.lint.findings import CODES, NEXT
 
     gate = [word.strip() for each in fail_on or () for word in each.split(",") if word.strip()]
     check("--fail-on", gate, (*CODES, ALL))
     shared = Shared(workspace, quiet, verbose, color, now)
     skin = make_skin(shared, {"files.presets": presets})
     look = Inspection(skin.memory, skin.today)
-    found: list[Finding] = []
-    counts = dict.fromkeys(CODES, 0)
-    for finding in look.findings():
-        counts[finding.code] += 1
-        if as_json:
-            found.append(finding)
-        else:
-            _write(finding, skin)
+    found = list(look.findings())
+    counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in found)
+    if not as_json:
+        _write_all(found, skin)
     for reason in look.passed:
         skin.terminal.advise(reason)
     if as_json:
@@ -69,25 +70,52 @@ def command(
             "schema": "memcli.lint/1",
             "documents": look.documents,
             "counts": counts,
+            "next": {code: NEXT[code] for code, count in counts.items() if count},
             "findings": [_record(finding) for finding in found],
             "passed_over": [reason.text for reason in look.passed],
         }
         skin.terminal.write(dumps(record) + "\n")
     else:
-        skin.terminal.say(_summary(look.documents, counts))
+        for line in _summary(look.documents, counts):
+            skin.terminal.say(line)
     wanted = tuple(CODES) if ALL in gate else gate
     return ExitCode.NEGATIVE if any(counts[code] for code in wanted) else ExitCode.OK
 
 
-def _write(finding: Finding, skin: Skin) -> None:
-    """Write a line: where, which code, what; then the other places."""
+def _write_all(found: Sequence[Finding], skin: Skin) -> None:
+    """Write a line each; of many of one kind in the same documents the first, and how many more."""
+    kinds = Counter(map(_kind, found))
+    written: Counter[Kind] = Counter()
+    for finding in found:
+        kind = _kind(finding)
+        shown = kinds[kind] if skin.terminal.verbose or kinds[kind] <= SHOWN + 1 else SHOWN
+        written[kind] += 1
+        if written[kind] <= shown:
+            skin.terminal.write_line(skin.terminal.safe_line(_line(finding, skin)))
+        if written[kind] == shown < kinds[kind] and finding.at:
+            where = skin.name(finding.at.source, finding.at.path)
+            told = f"{where}: {finding.code}: {kinds[kind] - shown} more like these, which -v lists"
+            skin.terminal.write_line(skin.terminal.safe_line(told))
+
+
+def _kind(finding: Finding) -> Kind:
+    """Tell what is of one kind: a code, and the documents it was found in; secrets stand alone."""
+    from memcli.lint.findings import SECRET
+
+    if finding.at is None or finding.code == SECRET:
+        return (str(finding),)
+    return (finding.code, *((spot.source, spot.path) for spot in (finding.at, *finding.others)))
+
+
+def _line(finding: Finding, skin: Skin) -> str:
+    """Say where, which code and what; then the other places."""
     where = f"{_name(finding.at, skin)}: " if finding.at else ""
     line = f"{where}{finding.code}: {finding.message}"
     if finding.others:
         named = ", ".join(_name(spot, skin) for spot in finding.others[:NAMED])
         more = len(finding.others) - NAMED
         line += f": {named}" + (f" and {more} more" if more > 0 else "")
-    skin.terminal.write_line(skin.terminal.safe_line(line))
+    return line
 
 
 def _name(spot: FoundAt, skin: Skin) -> str:
@@ -109,13 +137,18 @@ def _record(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary(documents: int, counts: dict[str, int]) -> str:
-    """Say how much was found, the most frequent first."""
+def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
+    """Say how much was found, the most frequent first, and what to do about it."""
+    from memcli.lint.findings import NEXT
+
     total = sum(counts.values())
     files = "1 document" if documents == 1 else f"{documents} documents"
     if not total:
-        return f"Nothing found in {files}."
+        yield f"Nothing found in {files}."
+        return
     found: Sequence[tuple[str, int]] = sorted(counts.items(), key=lambda each: -each[1])
-    told = ", ".join(f"{count} {code}" for code, count in found if count)
-    first = found[0][0]
-    return f"{total} found in {files}: {told}. What a code means: memcli help {first}"
+    yield f"{total} found in {files}. What a code means: memcli help {found[0][0]}"
+    widest = max(len(code) for code, count in found if count)
+    for code, count in found:
+        if count:
+            yield f"{count:>{len(str(found[0][1])) + 2}} {code:<{widest}}  {NEXT[code]}"
