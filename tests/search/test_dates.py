@@ -53,6 +53,11 @@ CASES = [
     ("met in May", "2025-05-01", "2025-05-31", "in May"),
     ("met in february", "2026-02-01", "2026-02-28", "in february"),
     ("last February", "2025-02-01", "2025-02-28", "last February"),
+    ("this May", "2026-05-01", "2026-05-31", "this May"),
+    ("the Friday before 5 May 2023", "2023-04-28", "2023-04-28", "Friday before 5 May 2023"),
+    ("the second week of May 2023", "2023-05-08", "2023-05-14", "second week of May 2023"),
+    ("去年春天", "2025-03-01", "2025-05-31", "去年春天"),
+    ("今年夏天", "2026-06-01", "2026-08-31", "今年夏天"),
     ("on 7 May 2023", "2023-05-07", "2023-05-07", "7 May 2023"),
     ("on May 7th, 2023", "2023-05-07", "2023-05-07", "May 7th, 2023"),
     ("the 7th of May", "2025-05-07", "2025-05-07", "7th of May"),
@@ -541,6 +546,8 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 def test_two_dates_that_nothing_joins_are_two() -> None:
     for text in ("5月3日 5月7日", "5月3日5月7日", "5月3日和5月7日", "3 May 7 May", "3 May, 7 May"):
         assert [span.start for span in find_dates(text, TODAY)] == ["2025-05-03", "2025-05-07"]
+    backwards = find_dates("2025年5月4日到2024年3月1日", TODAY)
+    assert [span.start for span in backwards] == ["2025-05-04", "2024-03-01"]
     (span,) = find_dates("5月3日 ~ 5月7日 まで", TODAY)
     assert (span.start, span.end, span.text) == ("2025-05-03", "2025-05-07", "5月3日 ~ 5月7日")
 
