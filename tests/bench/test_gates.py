@@ -9,7 +9,7 @@ from memcli.bench.gates import Gate, Gates, failures, newly_missed, parse_gate
 from memcli.bench.history import changes as changed
 from memcli.bench.history import reference, regressions, surplus, unaccepted_misses
 from memcli.bench.quality_text import changes
-from memcli.bench.queries import read_queries
+from memcli.bench.queries import HIGH, read_queries
 from memcli.bench.rows import drop, moves, read_baseline, rows_of, worst
 from memcli.errors import UsageError
 from tests.bench.makers import receipt, row
@@ -110,7 +110,7 @@ def test_a_regression_says_what_changed_and_who_suffers() -> None:
 
 def test_an_important_question_that_misses_is_told_until_a_run_is_accepted() -> None:
     missed = [
-        row("a", 0.0, rank=None, importance=1.0), row("b", 1.0, importance=1.0),
+        row("a", 0.0, rank=None, importance=HIGH), row("b", 1.0, importance=1.0),
         row("c", 0.0, rank=None), row("d", 0.0, rank=6, importance=1.0),
     ]  # fmt: skip
     now = receipt("2026-01-03T00:00:00+00:00", missed)

@@ -44,6 +44,15 @@ def test_what_leans_on_nothing_before_stands_for_a_group_last() -> None:
         assert found.chosen == (best,)
 
 
+def test_what_a_machine_says_stands_for_a_group_last() -> None:
+    told = say("They grease the harbour crane.", 1)
+    for by_machine, best in ((True, 1), (False, 0)):
+        both = [told._replace(by_machine=by_machine), say(told.text.upper(), 9)]
+        words = {word: 1.0 for word in content(told.text)}
+        found = extract(both, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None)
+        assert found.chosen == (best,)
+
+
 def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:
     """One of two sentences that share no word: a cosine of 1 / sqrt(2), and half of the IDF."""
     both = [say("Herons nest.", 1), say("Carp sleep.", 2)]
