@@ -11,6 +11,7 @@ from memcli.bench.history import reference, regressions, surplus, unaccepted_mis
 from memcli.bench.quality_text import changes
 from memcli.bench.queries import HIGH, read_queries
 from memcli.bench.rows import drop, moves, read_baseline, rows_of, worst
+from memcli.bench.speed import slower
 from memcli.errors import UsageError
 from tests.bench.makers import receipt, row
 
@@ -215,3 +216,9 @@ def test_a_comparison_heads_its_columns() -> None:
     head = next(line for line in lines if "before" in line and "after " not in line)
     assert head.split() == ["before", "after"]
     assert len(head) == 40
+
+
+def test_of_ratios_the_one_of_two_small_times_is_passed_over() -> None:
+    before = {"ratios": {"no_change": 1.0, "keyword": 4.0, "hybrid": 0.0, "cold": 1.0}}
+    after = {"ratios": {"no_change": 9.0, "keyword": 8.0, "hybrid": 9.0, "cold": 1.5}}
+    assert slower(before, after, 1.5) == ["speed: keyword is 2.0 times as slow (4.00 -> 8.00)"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memcli.context.assemble import Sharing, fix, tokens
-from memcli.context.parts import ALWAYS, FOUND, ContextPart, join, joined, make_part, whole
+from memcli.context.parts import ALWAYS, FOUND, ContextPart, join, joined, make_part, opening_line, whole
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -93,3 +93,19 @@ def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:
     )  # fmt: skip
     assert [part.text for part in narrow.parts] == ["Greet people."]
     assert [part.excerpt.about.start_line for part in narrow.soft_left] == [3]
+
+
+def test_what_the_path_or_the_text_says_is_not_told_again() -> None:
+    about = chunk("## Ports\nFive.", 0, 1, 0).about._replace(
+        path="memory/harbour.md", heading_path=("harbour", "Cranes", "Ports"), trust="trusted"
+    )
+    line = opening_line(about, "## Ports\nFive.")
+    assert line.startswith(f"trusted {about.citation} | ")
+    assert line.endswith("Cranes")
+    assert ("harbour >" in line, "Ports" in line) == (False, False)
+
+
+def test_a_window_begins_at_its_first_line_with_words() -> None:
+    part = make_part(FOUND, chunk("Eins.\n\nZwei.\n", 0, 5, 100), window=(5, 13))
+    (span,) = part.spans
+    assert (part.text, span.lines, span.excerpt.start_byte) == ("Zwei.", (7, 7), 107)

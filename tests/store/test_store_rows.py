@@ -86,6 +86,19 @@ def test_an_empty_file_is_migrated_and_private(path: str) -> None:
     assert_sound(path)
 
 
+def test_a_step_that_fails_leaves_the_schema_as_it_was(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_writer(path).close()
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE chunks (x)"))
+    connection = connect(path, write=True).connection
+    with pytest.raises(apsw.SQLError):
+        schema.migrate(connection, path)
+    assert not connection.in_transaction
+    assert schema.version(connection) == len(schema.MIGRATIONS) - 1
+    connection.close()
+
+
 def test_a_newer_schema_is_refused_and_left_alone(path: str) -> None:
     open_writer(path).close()
     connection = connect(path, write=True).connection
