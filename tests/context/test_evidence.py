@@ -9,7 +9,7 @@ import pytest
 
 from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
-from memcli.context.retrieve import above_floor
+from memcli.context.retrieve import above_floor, raw_first
 from memcli.errors import Reason
 from memcli.markdown.tokens import estimate
 from memcli.search.pipeline import NOTHING, Answer
@@ -156,3 +156,13 @@ def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
         fixed = fix([], [], newest, asked)
         assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
     assert fixed.chunk_ids == {6, 7, 8}
+
+
+def test_what_a_summary_says_of_lines_that_were_found_comes_last() -> None:
+    told = "- The pool ran dry. (memory/1.md:1)"
+    about = make_excerpt(chunk_id=9, path="memory/s.md", kind="summary", text=told)
+    summary, other = (make_part(FOUND, each, score=0.9) for each in (about, part(5, 0.1).excerpt))
+    raw = make_part(FOUND, make_excerpt(chunk_id=1, path="1.md", text="Dry."), score=0.5)
+    assert raw_first([summary, other]) == [summary, other]
+    raw = make_part(FOUND, make_excerpt(chunk_id=1, path="memory/1.md", text="Dry."), score=0.5)
+    assert raw_first([summary, raw, other]) == [raw, other, summary]

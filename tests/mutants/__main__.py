@@ -19,9 +19,10 @@ import pytest
 from tests import mutants as described
 from tests.mutants import judging
 from tests.mutants.places import Mutant, changed, equivalents, find
-from tests.mutants.touched import FewExamples, Touched, choose, record
+from tests.mutants.touched import FewExamples, Touched, choose, record, touching
 
 PACKAGES = ("search", "store", "workspace", "indexing", "context", "compaction", "bench")
+OTHER_ROOMS = ("api", "cli", "embedding")  # whose tests go through all of them
 LEFT_OUT = "memcli/store/postgres/"  # its tests need a server
 PARTS = ("memcli", "tests", "fixtures", "completions", "README.md", "pyproject.toml")
 # Loaded once, before the processes that run the tests part from this one.
@@ -75,7 +76,7 @@ def _prepare(copy: Path) -> None:
 
 
 def _run(given: argparse.Namespace, keep: Path) -> None:
-    rooms = given.tests or [f"tests/{package}" for package in PACKAGES]
+    rooms = given.tests or [f"tests/{room}" for room in (*PACKAGES, *OTHER_ROOMS)]
     if not keep.exists():
         sys.dont_write_bytecode = False
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -106,11 +107,11 @@ def _run(given: argparse.Namespace, keep: Path) -> None:
         def chosen(mutant: Mutant) -> list[str]:
             return choose(mutant, touched, given.seconds)
 
+        inside = [each for each in mutants if each.inside and touching(each, touched)]
         for mutant in mutants:
-            if not mutant.inside:
+            if mutant not in inside:
                 names = chosen(mutant)
                 report(mutant, judging.judge_loaded(mutant, names, touched, idle=given.idle))
-        inside = [mutant for mutant in mutants if mutant.inside]
         swapping = judging.Swapping(inside, chosen, touched, report, idle=given.idle)
         with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), 1)

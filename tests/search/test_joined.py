@@ -14,7 +14,6 @@ from memcli.search.pipeline import NOTHING, Answer
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 
-
 NOWHERE = {"a": ("x", "y"), "b": ("y", "x"), "c": ("x",)}
 
 

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 import memcli
 from memcli.markdown.comments import visible
 from memcli.markdown.tokens import estimate
-from memcli.search.lines import Run, _introduces, beginning, joined, narrowed, whole_lines, whole_thought
+from memcli.search.lines import (
+    Run,
+    _introduces,
+    beginning,
+    joined,
+    narrowed,
+    whole_lines,
+    whole_thought,
+)
 from memcli.search.passages import passages_of
 from memcli.types import Candidate, PartScore
 from tests.search.makers import candidate, fused

@@ -12,7 +12,7 @@ import pytest
 import memcli
 from memcli.config.settings import load
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
-from memcli.search.recall import Recalled, RecallBounds, _first_chunks, recall
+from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
 from memcli.store.open import open_store
 from memcli.store.port import Snapshot
 from memcli.store.records import Near, Reach

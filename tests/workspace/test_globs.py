@@ -76,6 +76,13 @@ def test_a_negated_file_below_an_ignored_glob_is_reached() -> None:
     assert not patterns.match("a/k.md", "k.md", False)
 
 
+def test_a_pattern_for_folders_hides_what_is_below_one_and_no_file_of_that_name() -> None:
+    rules = Rules(Source("memory", "/", ("**/*.md",)), ["build.md/"])
+    assert not rules.hides("a/build.md", False)
+    assert rules.hides("a/build.md", True)
+    assert rules.hides("a/build.md/b.md", False)
+
+
 def test_stars_are_linear() -> None:
     assert not match_name("*a" * 100 + "*b", "a" * 255)
     assert not matcher(["**/a/" * 50 + "b"])("a/" * 1000 + "c")
