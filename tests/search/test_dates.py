@@ -324,6 +324,7 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         ("till 2023", None, "2023-12-31"),
         ("after the summer of 2024", "2024-09-01", None),
         ("seit Montag", "2026-02-09", None),
+        ("until the Sun", None, "2026-02-08"),
         ("seit drei Tagen", "2026-02-08", None),
         ("since Christmas", "2025-12-24", None),
         ("before Christmas", None, "2025-12-23"),
@@ -818,6 +819,11 @@ def test_the_last_season_is_over(season: str, first: str, last: str) -> None:
 def test_a_lead_is_read_whole(text: str, start: str | None, end: str | None) -> None:
     (span,) = find_dates(text, TODAY)
     assert (span.text, span.start, span.end) == (text, start, end)
+
+
+def test_before_the_first_day_there_is_nothing() -> None:
+    (span,) = find_dates("999年前以前", date(1000, 6, 1))
+    assert (span.start, span.text) == ("0001-01-01", "999年前")
 
 
 def test_a_year_is_one_up_to_the_next() -> None:
