@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -49,6 +50,7 @@ def main() -> None:
     parser.add_argument("--at", nargs="+", metavar="PATH:LINE")
     parser.add_argument("--idle", action="store_true")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="memcli-mutants-") as folder:
         copy = Path(folder).resolve()
         keep = given.map.resolve() if given.map else copy / "map.json"
