@@ -181,3 +181,15 @@ def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
 def test_passages_are_numbered_from_one() -> None:
     hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
     assert [passage.rank for passage in passages_of(hits)] == [1, 2]
+
+
+def test_a_whole_chunk_is_narrowed_to_its_beginning_unless_it_is_asked_for(tmp_path: Path) -> None:
+    text = "\n\n".join(f"Fact {n} about the pool is that it holds {n} litres." for n in range(30))
+    (tmp_path / "MEMORY.md").write_text(f"# Pool\n\n{text}\n", "utf-8")
+    classic = {"embedding.encoder": "none", "search.profile": "classic"}
+    with memcli.Memory.open(str(tmp_path), settings=classic) as memory:
+        short, whole = (
+            memory.search("pool", full=full, now=NOW).results[0].text for full in (False, True)
+        )
+    assert len(short) <= 700 < len(whole)
+    assert short in whole
