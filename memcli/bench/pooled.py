@@ -108,5 +108,5 @@ def _moved(rows: Mapping[str, Receipt], since: str, width: int) -> str:
 
 def _interval(told: Mapping[str, float]) -> str:
     """Write a difference in 19 columns. Example: "+.008 [-.003,+.019]"."""
-    mean, low, high = (f"{told[name]:+.3f}".replace("0.", ".", 1) for name in Difference._fields)
+    mean, low, high = (f"{told[name]:+.3f}".replace("0.", ".") for name in Difference._fields)
     return f"{mean} [{low},{high}]"

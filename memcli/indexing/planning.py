@@ -122,8 +122,7 @@ def plan(
         seen = listing._replace(skips=(), unlisted=())
         return Plan(listing, diff(seen, known, now_ns=settings.now_ns()), "[]")
     unmounted = missing(sources, listing, mounts)
-    if unmounted:
-        listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
+    listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
     found = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
     if found.removed:

@@ -197,8 +197,6 @@ class Watcher:
 
         Where another writer was `busy`, patience does not grow: that passes by itself.
         """
-        if not self.waiting:
-            self._first = now
         self._unsure, self._running = True, 0
         self.failures += 1
         self._busy = busy

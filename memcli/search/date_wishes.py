@@ -100,5 +100,4 @@ def _pieces(
         for match in re.compile(ends).finditer(text, first, last)
         if not any(span.at < match.end() < span.stops_at for span in dates)
     ]
-    marks = sorted({first, *cuts, last})
-    return [(a, b) for a, b in pairwise(marks) if text[a:b].strip()]
+    return list(pairwise(sorted({first, *cuts, last})))

@@ -45,7 +45,7 @@ def whole_lines(candidate: Candidate, run: Run) -> Run:
         first -= 1
     while last + 1 < len(parts) and parts[last + 1].start_line <= parts[last].end_line:
         last += 1
-    return run if (first, last) == run else Run(first, last)
+    return Run(first, last)
 
 
 def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:

@@ -110,7 +110,7 @@ def _is_in(name: str, words: Sequence[str]) -> bool:
     wanted = _words(name)
     if name.casefold() in ENGLISH:  # Will, May: at the head of a sentence it may be the word
         return name in words[1:]
-    runs = (words[at : at + len(wanted)] for at in range(len(words) - len(wanted) + 1))
+    runs = (words[at : at + len(wanted)] for at in range(len(words)))
     spelt = " ".join(wanted).casefold()
     return bool(wanted) and any(" ".join(run).casefold() in (spelt, f"{spelt}s") for run in runs)
 

@@ -78,7 +78,7 @@ def value_days(value: object) -> Stretch | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        value = str(value) if 0 < value <= 9999_12_31 else ""
+        value = str(value) if value <= 9999_12_31 else ""
     if not isinstance(value, str):
         return None
     # Longer text is not a date; a time and a zone may follow one.

@@ -230,3 +230,8 @@ def test_constants_of_any_size_give_a_confidence() -> None:
     for size in (1e300, -1e300):
         (hit,) = judge(fused(candidate(1, cosines=(0.5,))), Calibration(size, 0, 0), rarity=1.0)
         assert hit.confidence == pytest.approx(float(size > 0), abs=1e-12)
+
+
+def test_of_an_answer_without_passages_nothing_is_near() -> None:
+    nothing = sample_of([], [], rarity=0.5, is_right=False, is_whole=True)
+    assert nothing == Sample(False, True, 0.0, 0.0, 0.0, 0.0)

@@ -9,8 +9,9 @@ from memcli.bench.gates import Gate, Gates, failures, newly_missed, parse_gate
 from memcli.bench.history import changes as changed
 from memcli.bench.history import reference, regressions, surplus, unaccepted_misses
 from memcli.bench.quality_text import changes
-from memcli.bench.queries import read_queries
+from memcli.bench.queries import HIGH, read_queries
 from memcli.bench.rows import drop, moves, read_baseline, rows_of, worst
+from memcli.bench.speed import slower
 from memcli.errors import UsageError
 from tests.bench.makers import receipt, row
 
@@ -110,7 +111,7 @@ def test_a_regression_says_what_changed_and_who_suffers() -> None:
 
 def test_an_important_question_that_misses_is_told_until_a_run_is_accepted() -> None:
     missed = [
-        row("a", 0.0, rank=None, importance=1.0), row("b", 1.0, importance=1.0),
+        row("a", 0.0, rank=None, importance=HIGH), row("b", 1.0, importance=1.0),
         row("c", 0.0, rank=None), row("d", 0.0, rank=6, importance=1.0),
     ]  # fmt: skip
     now = receipt("2026-01-03T00:00:00+00:00", missed)
@@ -215,3 +216,9 @@ def test_a_comparison_heads_its_columns() -> None:
     head = next(line for line in lines if "before" in line and "after " not in line)
     assert head.split() == ["before", "after"]
     assert len(head) == 40
+
+
+def test_of_ratios_the_one_of_two_small_times_is_passed_over() -> None:
+    before = {"ratios": {"no_change": 1.0, "keyword": 4.0, "hybrid": 0.0, "cold": 1.0}}
+    after = {"ratios": {"no_change": 9.0, "keyword": 8.0, "hybrid": 9.0, "cold": 1.5}}
+    assert slower(before, after, 1.5) == ["speed: keyword is 2.0 times as slow (4.00 -> 8.00)"]

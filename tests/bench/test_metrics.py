@@ -6,9 +6,13 @@ import math
 
 import pytest
 
-from memcli.bench.metrics import Range, mean, reached, score
+from memcli.bench.kept import recall
+from memcli.bench.metrics import LINE_END_TOKENS, Range, mean, reached, score
 from memcli.bench.queries import read_queries
 from memcli.errors import UsageError
+from memcli.markdown.tokens import quotient
+from memcli.types import PartScore
+from tests.bench.makers import hit
 
 RELEVANT = [Range("a.md", 5, 6), Range("b.md", 1, 1)]
 RESULTS = [Range("c.md", 1, 9), Range("a.md", 6, 8), Range("b.md", 2, 3), Range("b.md", 1, 4)]
@@ -76,3 +80,20 @@ def test_a_range_is_reached_by_any_line_of_it_to_the_last(line: int, share: floa
         reached(wanted, {(document, line), *((wanted[1].document, n) for n in range(2, 40))})
         == share
     )
+
+
+def test_the_lines_that_a_summary_cites_are_read_at_its_own_cost() -> None:
+    """Of lines 3 and 7 that are judged the summary cites one; both are read where it is free."""
+    text = "- It ran dry. (memory/a.md:1-5)\n- It was filled. (memory/a.md:7)"
+    (shown,) = [hit("memory/s.md", 1, 2)]
+    about = shown.candidate.about._replace(kind="summary")
+    part = PartScore(1, 2, 0, len(text), None)
+    candidate = shown.candidate._replace(about=about, text=text, parts=(part,))
+    told = shown._replace(candidate=candidate)
+    judged = [Range("memory/a.md", 3, 3), Range("memory/a.md", 7, 7)]
+    first, both = (
+        sum(quotient(line) + LINE_END_TOKENS for line in text.split("\n")[:n]) for n in (1, 2)
+    )
+    assert recall(judged, [told], first) == 0.5
+    assert recall(judged, [told], both) == 1.0
+    assert recall(judged, [told], first - 0.01) == 0.0

@@ -81,6 +81,15 @@ def test_the_page_tells_what_got_worse_and_where_the_worst_stood() -> None:
     assert notices == ["nDCG@10 is &lt;lower&gt;", "b is missed"]
 
 
+def test_the_page_shows_the_fifteen_worst_and_what_hints_mended() -> None:
+    rows = [row(f"q{n}", 0.0, rank=None) for n in range(20)]
+    held = receipt("2026-01-01T03:00:00+00:00", rows)
+    held["quality"]["hints"] = {"queries": 4, "missed": 2, "mended": 1, "rate": 0.25}
+    made = report([held])
+    assert len(made.worst) == 15
+    assert "<li><b>1 of 4</b><span>mended by hints</span></li>" in page(made, {})
+
+
 def test_columns_line_up_under_wide_signs() -> None:
     lines = table({"中文": {"queries": 1}, "all": {"queries": 1}}).splitlines()
     assert [columns(line) for line in lines] == [columns(lines[0])] * 3

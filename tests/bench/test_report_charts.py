@@ -28,6 +28,11 @@ def test_charts_are_closed_drawings_in_the_colours_of_the_page() -> None:
         assert "var(--series-1)" in svg
 
 
+def test_times_are_drawn_where_any_run_of_this_machine_has_some() -> None:
+    there = receipt("2026-01-04T03:00:00+00:00", [row("a", 1.0)], machine="m2")
+    assert "latency" in charts(report([*RUNS, there]))
+
+
 def test_equal_figures_are_drawn_alike() -> None:
     assert charts(report(RUNS)) == charts(report(RUNS))
 

@@ -15,9 +15,11 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.cli.topics import page
+from memcli.compaction import command
 from memcli.compaction.command import written
 from memcli.compaction.compose import Entry, body
 from memcli.compaction.sentences import Sentence
+from memcli.errors import UsageError
 from tests.support import write
 
 TERSE = """
@@ -187,3 +189,10 @@ def test_each_recipe_of_the_help_runs_with_a_program_of_that_interface(
         (_user_folder() / "config.toml").write_text(f"[compact]\ncommand = {recipe}\n")
         code, out, err = _compact(notes)
         assert (code, "- in short: a store was chosen" in out) == (0, True), (name, err)
+
+
+def test_a_program_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "TIMEOUT_SECONDS", 0.01)
+    endless = command.program([sys.executable, "-c", "while True: pass"])
+    with pytest.raises(UsageError, match="took more than 0 s"):
+        endless.rewrite("text")

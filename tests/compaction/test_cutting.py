@@ -66,3 +66,17 @@ def test_a_decision_is_taken_back_by_what_holds_most_of_its_words_weight() -> No
     other = later._replace(replaced=frozenset({"crane"}))
     assert superseding(made, [other], {"valve": 1.0}) is None
     assert superseding(made, [other, later], {"valve": 1.0}) == later
+
+
+def test_a_list_and_what_is_announced_stay_together_however_long_they_are() -> None:
+    assert len(cut(_log("# Day", "", *(f"- item {n}: {FILLER}" for n in range(80))))) == 1
+    told = _log(f"{FIRST}So:", "", FIRST, "", FIRST)
+    assert [record.start_line for record in cut(told)] == [1, 5]
+
+
+def test_a_heading_without_a_body_at_the_end_is_a_record() -> None:
+    found = cut(_log("# Day", "", "## Walk", "", "Far.", "", "## Rest"))
+    assert [(each.headings, each.start_line, each.end_line) for each in found] == [
+        (("Day", "Walk"), 1, 5),
+        (("Day",), 7, 7),
+    ]

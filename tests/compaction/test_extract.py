@@ -7,6 +7,7 @@ import pytest
 from memcli.compaction.extract import Said, extract
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import content
+from memcli.markdown.tokens import quotient
 
 
 def say(text: str, line: int) -> Sentence:
@@ -42,6 +43,32 @@ def test_what_leans_on_nothing_before_stands_for_a_group_last() -> None:
             sentences, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None
         )
         assert found.chosen == (best,)
+
+
+def test_what_a_machine_says_stands_for_a_group_last() -> None:
+    told = say("They grease the harbour crane.", 1)
+    for by_machine, best in ((True, 1), (False, 0)):
+        both = [told._replace(by_machine=by_machine), say(told.text.upper(), 9)]
+        words = {word: 1.0 for word in content(told.text)}
+        found = extract(both, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None)
+        assert found.chosen == (best,)
+
+
+def test_a_sentence_that_costs_all_of_the_budget_is_chosen() -> None:
+    told = say("They grease the harbour crane.", 1)
+    words = {word: 1.0 for word in content(told.text)}
+    cost = quotient(told.shown)
+    for budget, chosen in ((cost, (0,)), (cost - 0.01, ())):
+        found = extract([told], Said(), words, forced=(), groups=(), budget=budget, embed=None)
+        assert found.chosen == chosen
+
+
+def test_prose_stands_for_a_group_before_what_stands_for_a_table() -> None:
+    table = say("[table, 9 rows: harbour, crane, grease, weights, chains]", 1)
+    words = {word: 1.0 for word in content(table.text)}
+    both = [table, say("They grease the harbour crane.", 9)]
+    found = extract(both, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None)
+    assert found.chosen == (1,)
 
 
 def test_confidence_is_the_mean_of_how_near_and_how_much() -> None:

@@ -8,6 +8,12 @@ from memcli.markdown.parse import parse
 ROOM = 120
 
 
+def fenced(*body: str) -> str | None:
+    lines = ["```sh", *body, "```"]
+    (fence,) = parse("\n".join(lines) + "\n").blocks
+    return placeholder(fence, lines)
+
+
 def told(*columns: str) -> str | None:
     text = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}\n"
     (table,) = parse(text).blocks
@@ -21,3 +27,11 @@ def test_a_name_that_fills_the_room_is_told_and_a_longer_one_is_not() -> None:
 
 def test_behind_the_first_name_without_room_none_is_told() -> None:
     assert told("a", "x" * ROOM, "b") == "[table, 0 rows: a]"
+
+
+def test_two_short_lines_of_code_are_quoted_and_more_are_counted() -> None:
+    assert fenced("make all", "make test") == "`make all`; `make test`"
+    assert fenced("make all", "make test", "make it") == "[sh code, 3 lines: make all]"
+    long = "make " * 40
+    assert fenced(long) == f"[sh code, 1 line: {long[:ROOM]}]"
+    assert fenced(long, long) == f"[sh code, 2 lines: {long[:ROOM]}]"

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
-from memcli.context.retrieve import above_floor
+from memcli.context.retrieve import above_floor, raw_first
 from memcli.errors import Reason
 from memcli.markdown.tokens import estimate
 from memcli.search.pipeline import NOTHING, Answer
@@ -119,6 +119,8 @@ def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> No
     """Scores of two models are not compared: .2 is the best of the second, and .05 is not."""
     sure, fair = answer(0.9, 0.3, sure=0.9), answer(0.2, 0.19, 0.18, 0.05, sure=0.3)
     far, unknown = answer(0.9, sure=0.2), answer(0.4)
+    two = sure.hits[0]._replace(confidence=0.1), *sure.hits  # the surest counts, not the first
+    assert len(above_floor([sure._replace(hits=two), fair])[0][0].hits) == 3
     kept, below = above_floor([sure, fair, far, unknown])
     assert [[hit.score for hit in each.hits] for each in kept] == [
         [0.9, 0.3], [0.2, 0.19, 0.18], [], [0.4]
@@ -154,3 +156,13 @@ def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
         fixed = fix([], [], newest, asked)
         assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
     assert fixed.chunk_ids == {6, 7, 8}
+
+
+def test_what_a_summary_says_of_lines_that_were_found_comes_last() -> None:
+    told = "- The pool ran dry. (memory/1.md:1)"
+    about = make_excerpt(chunk_id=9, path="memory/s.md", kind="summary", text=told)
+    summary, other = (make_part(FOUND, each, score=0.9) for each in (about, part(5, 0.1).excerpt))
+    raw = make_part(FOUND, make_excerpt(chunk_id=1, path="1.md", text="Dry."), score=0.5)
+    assert raw_first([summary, other]) == [summary, other]
+    raw = make_part(FOUND, make_excerpt(chunk_id=1, path="memory/1.md", text="Dry."), score=0.5)
+    assert raw_first([summary, raw, other]) == [raw, other, summary]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import pytest
 
 from memcli.context.assemble import Sharing, fix, tokens
-from memcli.context.parts import ALWAYS, FOUND, ContextPart, join, joined, make_part, whole
+from memcli.context.parts import (
+    ALWAYS,
+    FOUND,
+    SOFT,
+    ContextPart,
+    join,
+    joined,
+    make_part,
+    opening_line,
+    whole,
+)
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -93,3 +104,37 @@ def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:
     )  # fmt: skip
     assert [part.text for part in narrow.parts] == ["Greet people."]
     assert [part.excerpt.about.start_line for part in narrow.soft_left] == [3]
+
+
+def test_what_the_path_or_the_text_says_is_not_told_again() -> None:
+    about = chunk("## Ports\nFive.", 0, 1, 0).about._replace(
+        path="memory/harbour.md", heading_path=("harbour", "Cranes", "Ports"), trust="trusted"
+    )
+    line = opening_line(about, "## Ports\nFive.")
+    assert line.startswith(f"trusted {about.citation} | ")
+    assert line.endswith("Cranes")
+    assert ("harbour >" in line, "Ports" in line) == (False, False)
+
+
+def test_a_window_begins_at_its_first_line_with_words() -> None:
+    part = make_part(FOUND, chunk("Eins.\n\nZwei.\n", 0, 5, 100), window=(5, 13))
+    (span,) = part.spans
+    assert (part.text, span.lines, span.excerpt.start_byte) == ("Zwei.", (7, 7), 107)
+
+
+def test_windows_that_only_touch_show_nothing_twice() -> None:
+    text = chunk("Eins zwei drei.", 0, 1, 0)
+    left, right = (make_part(FOUND, text, window=window) for window in ((0, 5), (5, 10)))
+    assert not left.overlaps(right, by_lines=False)
+    assert left.overlaps(right, by_lines=True)
+    assert left.overlaps(make_part(FOUND, text, window=(4, 9)), by_lines=False)
+
+
+def test_soft_rules_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
+    rule = chunk("Greet people.", 0, 1, 0)
+    needed = tokens([make_part(SOFT, rule)])
+    for is_asked in (False, True):
+        room = Sharing(needed, 0, 0.2, 1.0, 0.2, is_asked=is_asked)
+        assert bool(fix([], [rule], (), room).parts) is not is_asked
+    wide = room._replace(budget=ceil(needed + room.reserve))
+    assert fix([], [rule], (), wide).parts

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.config.sources import BUILT_IN_KINDS
-from memcli.indexing.document import build_document
+from memcli.indexing.document import DETAIL_CHARS, build_document, made_or_skip
 from memcli.markdown.parts import digest, embedded_text
-from memcli.types import Document, FileStat, FileText, Source, Turn
+from memcli.types import Document, FileStat, FileText, Skip, Source, Turn
 from tests.support import make_limits
 
 OWN = Source("memory", "/notes", ("**/*.md",))
@@ -24,6 +24,15 @@ def made(text: str, path: str = "a.md", source: Source = OWN) -> Document:
 
 def days(document: Document) -> list[tuple[str | None, str | None]]:
     return [(chunk.date, chunk.first_day) for chunk in document.chunks]
+
+
+def test_what_the_text_of_a_stranger_sets_off_is_told_in_short() -> None:
+    def fail() -> Document:
+        raise ValueError("x" * 999)
+
+    found = made_or_skip("memory", "a.md", fail)
+    assert isinstance(found, Skip)
+    assert found.detail == f"ValueError: {'x' * 999}"[:DETAIL_CHARS]
 
 
 def test_a_note_of_a_week_or_a_month_is_a_log_that_its_last_day_ages() -> None:

@@ -107,3 +107,13 @@ def test_settings_say_nothing_while_there_is_nothing_to_store_again(place: Place
     standing = place.look(limits=make_limits(chunk_tokens=100))
     assert (standing.settings, standing.state) == (("chunking",), "fresh")
     assert settings_changed(standing) is None
+
+
+def test_a_text_that_has_become_another_format_is_changed_once(place: Place) -> None:
+    place.write("a", "b")
+    place.index()
+    write(place.root, "a.md", b"\0\0\0\0not text")
+    assert place.look().changes == NOTHING._replace(changed=("a.md",))
+    place.index()
+    write(place.root, "a.md", b"\0\0\0\0\0not text")
+    assert place.look().changes == NOTHING

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
 import json
 import os
-import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -19,9 +20,10 @@ import pytest
 from tests import mutants as described
 from tests.mutants import judging
 from tests.mutants.places import Mutant, changed, equivalents, find
-from tests.mutants.touched import FewExamples, Touched, choose, record
+from tests.mutants.touched import FewExamples, Touched, choose, record, touching
 
 PACKAGES = ("search", "store", "workspace", "indexing", "context", "compaction", "bench")
+OTHER_ROOMS = ("api", "cli", "embedding")  # whose tests go through all of them
 LEFT_OUT = "memcli/store/postgres/"  # its tests need a server
 PARTS = ("memcli", "tests", "fixtures", "completions", "README.md", "pyproject.toml")
 # Loaded once, before the processes that run the tests part from this one.
@@ -48,6 +50,7 @@ def main() -> None:
     parser.add_argument("--at", nargs="+", metavar="PATH:LINE")
     parser.add_argument("--idle", action="store_true")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="memcli-mutants-") as folder:
         copy = Path(folder).resolve()
         keep = given.map.resolve() if given.map else copy / "map.json"
@@ -75,7 +78,7 @@ def _prepare(copy: Path) -> None:
 
 
 def _run(given: argparse.Namespace, keep: Path) -> None:
-    rooms = given.tests or [f"tests/{package}" for package in PACKAGES]
+    rooms = given.tests or [f"tests/{room}" for room in (*PACKAGES, *OTHER_ROOMS)]
     if not keep.exists():
         sys.dont_write_bytecode = False
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -89,14 +92,15 @@ def _run(given: argparse.Namespace, keep: Path) -> None:
     mutants = _draw(given)
     texts = {mutant.path: Path(mutant.path).read_bytes() for mutant in mutants}
     known = equivalents()
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     with os.fdopen(os.dup(1), "w") as out:  # what pytest says goes elsewhere
 
         def report(mutant: Mutant, verdict: str) -> None:
             shown = changed(mutant, texts[mutant.path])
             felt = verdict in (judging.KILLED, judging.ENDLESS)
             why = known.get((mutant.path, shown))
-            counts["killed" if felt else "equivalent" if why else "alive"] += 1
+            found = "killed" if felt else "equivalent" if why else "alive"
+            counts[mutant.path.split("/")[1], found] += 1
             if felt == given.idle and not why:
                 print(f"{verdict}: {mutant.path}:{mutant.line}: {shown}", file=out, flush=True)
             elif felt and why:
@@ -105,21 +109,32 @@ def _run(given: argparse.Namespace, keep: Path) -> None:
         def chosen(mutant: Mutant) -> list[str]:
             return choose(mutant, touched, given.seconds)
 
+        inside = [each for each in mutants if each.inside and touching(each, touched)]
         for mutant in mutants:
-            if not mutant.inside:
+            if mutant not in inside:
                 names = chosen(mutant)
                 report(mutant, judging.judge_loaded(mutant, names, touched, idle=given.idle))
-        inside = [mutant for mutant in mutants if mutant.inside]
         swapping = judging.Swapping(inside, chosen, touched, report, idle=given.idle)
         with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), 1)
         pytest.main([*judging.PYTEST, *rooms], plugins=[swapping, FewExamples()])
-        told = ", ".join(f"{counts[each]} {each}" for each in ("killed", "equivalent", "alive"))
-        share = counts["killed"] / max(counts["killed"] + counts["alive"], 1)
-        print(
-            f"{counts.total()} mutants: {told}; killed of those that change anything: {share:.1%}",
-            file=out,
+        for package in (*sorted({package for package, _ in counts}), ""):
+            print(_told(package, counts), file=out)
+
+
+def _told(package: str, counts: Counter[tuple[str, str]]) -> str:
+    """Say of a package, or of all, how many were judged and what came of them."""
+    killed, equivalent, alive = (
+        sum(
+            number for (of, what), number in counts.items() if what == found and package in ("", of)
         )
+        for found in ("killed", "equivalent", "alive")
+    )
+    share = killed / max(killed + alive, 1)
+    return (
+        f"{package or 'in all'}: {killed + equivalent + alive} mutants: {killed} killed, "
+        f"{equivalent} equivalent, {alive} alive; killed of those that change anything: {share:.1%}"
+    )
 
 
 def _draw(given: argparse.Namespace) -> list[Mutant]:
@@ -130,10 +145,15 @@ def _draw(given: argparse.Namespace) -> list[Mutant]:
         if not path.startswith(LEFT_OUT)
     ]
     mutants = [mutant for path in modules for mutant in find(Path(), path)]
-    random.Random(given.seed).shuffle(mutants)
     if given.at:
         return [m for m in mutants if f"{m.path}:{m.line}" in given.at]
-    drawn = mutants[given.skip : given.skip + given.count]
+    texts = {path: Path(path).read_bytes() for path in modules}
+
+    def lot(mutant: Mutant) -> bytes:  # by what is changed, so that other places change no draw
+        told = f"{given.seed} {mutant.path} {changed(mutant, texts[mutant.path])}"
+        return hashlib.sha256(told.encode()).digest()
+
+    drawn = sorted(mutants, key=lot)[given.skip : given.skip + given.count]
     return [m for m in drawn if m.path.split("/")[1] in given.packages]
 
 

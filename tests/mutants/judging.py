@@ -177,6 +177,7 @@ def in_child(work: Callable[[], int], seconds: float, *, loud: bool = False) -> 
         code = 70
         try:
             os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             _limit(seconds)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
             if not loud:
@@ -191,14 +192,16 @@ def in_child(work: Callable[[], int], seconds: float, *, loud: bool = False) -> 
             os._exit(code)
     end = time.monotonic() + WAITING * seconds
     ended: int | None = None
-    while ended is None and time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            ended = os.waitstatus_to_exitcode(status)
-        else:
-            time.sleep(0.005)
-    with suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    if ended is None:
-        os.waitpid(child, 0)
+    try:
+        while ended is None and time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                ended = os.waitstatus_to_exitcode(status)
+            else:
+                time.sleep(0.005)
+    finally:  # whatever ends this process leaves none behind
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        if ended is None:
+            os.waitpid(child, 0)
     return ended

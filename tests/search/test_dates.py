@@ -53,6 +53,13 @@ CASES = [
     ("met in May", "2025-05-01", "2025-05-31", "in May"),
     ("met in february", "2026-02-01", "2026-02-28", "in february"),
     ("last February", "2025-02-01", "2025-02-28", "last February"),
+    ("this May", "2026-05-01", "2026-05-31", "this May"),
+    ("the Friday before 5 May 2023", "2023-04-28", "2023-04-28", "Friday before 5 May 2023"),
+    ("the second week of May 2023", "2023-05-08", "2023-05-14", "second week of May 2023"),
+    ("这个夏天", "2026-06-01", "2026-08-31", "这个夏天"),
+    ("上上个春天", "2025-03-01", "2025-05-31", "上上个春天"),
+    ("下下个秋天", "2026-09-01", "2026-11-30", "下下个秋天"),
+    ("sales in h1", "2026-01-01", "2026-06-30", "in h1"),
     ("on 7 May 2023", "2023-05-07", "2023-05-07", "7 May 2023"),
     ("on May 7th, 2023", "2023-05-07", "2023-05-07", "May 7th, 2023"),
     ("the 7th of May", "2025-05-07", "2025-05-07", "7th of May"),
@@ -319,6 +326,7 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         ("till 2023", None, "2023-12-31"),
         ("after the summer of 2024", "2024-09-01", None),
         ("seit Montag", "2026-02-09", None),
+        ("until the Sun", None, "2026-02-08"),
         ("seit drei Tagen", "2026-02-08", None),
         ("since Christmas", "2025-12-24", None),
         ("before Christmas", None, "2025-12-23"),
@@ -541,6 +549,8 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 def test_two_dates_that_nothing_joins_are_two() -> None:
     for text in ("5月3日 5月7日", "5月3日5月7日", "5月3日和5月7日", "3 May 7 May", "3 May, 7 May"):
         assert [span.start for span in find_dates(text, TODAY)] == ["2025-05-03", "2025-05-07"]
+    backwards = find_dates("2025年5月4日到2024年3月1日", TODAY)
+    assert [span.start for span in backwards] == ["2025-05-04", "2024-03-01"]
     (span,) = find_dates("5月3日 ~ 5月7日 まで", TODAY)
     assert (span.start, span.end, span.text) == ("2025-05-03", "2025-05-07", "5月3日 ~ 5月7日")
 
@@ -811,6 +821,11 @@ def test_the_last_season_is_over(season: str, first: str, last: str) -> None:
 def test_a_lead_is_read_whole(text: str, start: str | None, end: str | None) -> None:
     (span,) = find_dates(text, TODAY)
     assert (span.text, span.start, span.end) == (text, start, end)
+
+
+def test_before_the_first_day_there_is_nothing() -> None:
+    (span,) = find_dates("999年前以前", date(1000, 6, 1))
+    assert (span.start, span.text) == ("0001-01-01", "999年前")
 
 
 def test_a_year_is_one_up_to_the_next() -> None:

@@ -14,6 +14,8 @@ from memcli.search.pipeline import NOTHING, Answer
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 
+NOWHERE = {"a": ("x", "y"), "b": ("y", "x"), "c": ("x",)}
+
 
 def options(limit: int = 10, budget: int | None = None) -> SearchOptions:
     config = load("/nowhere", {}, {"search.limit": limit})
@@ -41,6 +43,8 @@ def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
     found = joined([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
     assert words(found) == ["b1", "a1", "a2", "b2", "a3"]
     assert (found.dense, found.absent) == (Leg(True, None, 6, 10), ("x",))
+    answers = [answer(name)._replace(absent=absent) for name, absent in NOWHERE.items()]
+    assert joined(answers, options=options()).absent == ("x",)
 
 
 def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> None:

@@ -33,6 +33,7 @@ def _hit(
 def test_the_line_with_the_most_words_wins_and_the_first_of_equals() -> None:
     assert landing(_hit(), ["pool", "dry"]) == Landing(16, 7, "- the pool ran dry")
     assert landing(_hit(), ["pool"]) == Landing(15, 7, "- the pool")
+    assert landing(_hit(), ["ports"]) == Landing(11, 4, "## Ports")
 
 
 def test_columns_count_bytes() -> None:

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 import memcli
 from memcli.markdown.comments import visible
 from memcli.markdown.tokens import estimate
-from memcli.search.lines import Run, _introduces, beginning, joined, narrowed, whole_thought
+from memcli.search.lines import (
+    Run,
+    _introduces,
+    beginning,
+    joined,
+    narrowed,
+    whole_lines,
+    whole_thought,
+)
 from memcli.search.passages import passages_of
-from memcli.types import Candidate
+from memcli.types import Candidate, PartScore
 from tests.search.makers import candidate, fused
 
 NOW = datetime(2026, 2, 20)
@@ -150,6 +158,14 @@ def test_lines_as_far_from_the_best_go_from_the_end_first() -> None:
     assert narrowed(made, Run(0, 4), 3, lambda text: len(text) <= 11) == Run(1, 4)
 
 
+def test_a_run_takes_all_of_its_lines_and_one_that_is_too_long_is_cut_around_its_best() -> None:
+    parts = tuple(PartScore(1, 1, at, at + 2, None) for at in (0, 3, 6, 9))
+    made = _of_lines("aa bb cc dd")._replace(parts=parts)
+    assert whole_lines(made, Run(1, 2)) == Run(0, 3)
+    for most, run in ((2, Run(1, 1)), (5, Run(1, 2)), (8, Run(0, 2)), (10, Run(0, 2))):
+        assert narrowed(made, Run(0, 3), 1, lambda text, most=most: len(text) <= most) == run  # type: ignore[misc]
+
+
 def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
     lines = [f"line {n}" for n in range(20)]
     (chunk,) = fused(_of_lines(*lines))
@@ -165,3 +181,15 @@ def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
 def test_passages_are_numbered_from_one() -> None:
     hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
     assert [passage.rank for passage in passages_of(hits)] == [1, 2]
+
+
+def test_a_whole_chunk_is_narrowed_to_its_beginning_unless_it_is_asked_for(tmp_path: Path) -> None:
+    text = "\n\n".join(f"Fact {n} about the pool is that it holds {n} litres." for n in range(30))
+    (tmp_path / "MEMORY.md").write_text(f"# Pool\n\n{text}\n", "utf-8")
+    classic = {"embedding.encoder": "none", "search.profile": "classic"}
+    with memcli.Memory.open(str(tmp_path), settings=classic) as memory:
+        short, whole = (
+            memory.search("pool", full=full, now=NOW).results[0].text for full in (False, True)
+        )
+    assert len(short) <= 700 < len(whole)
+    assert short in whole

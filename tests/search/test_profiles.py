@@ -122,6 +122,15 @@ def test_authority_shares_out_the_weight_of_what_is_not_counted() -> None:
     assert Authority().omega(None, None) == pytest.approx(1.0)
     assert Authority().omega(30, 0.5) == pytest.approx((0.5 * 0.5 + 0.3 * 0.5) / 0.8)
     assert Authority().omega(-3, 2.0) == pytest.approx(1.0)
+    assert Authority(0.0, 1.0, 0.0).omega(30, 0.5) == 1.0
+
+
+def test_uses_count_by_their_logarithm() -> None:
+    """log 4 / log 8 = 2/3."""
+    authority = Authority(uses={("memory", "a.md"): 7, ("memory", "b.md"): 3})
+    counted = [authority.frequency_of(("memory", f"{name}.md")) for name in "abc"]
+    assert counted == pytest.approx([1.0, 2 / 3, 0.0])
+    assert Authority().frequency_of(("memory", "a.md")) is None
 
 
 def test_two_pass_weighs_authority_meaning_and_key_words() -> None:
@@ -210,6 +219,7 @@ def test_the_constants_of_the_settings_are_those_of_the_formula() -> None:
         ("convex", "convex.beta", 0.3, "convex.alpha, convex.beta, convex.gamma must sum to 1"),
         ("two-pass", "authority.recency", 0.6, "authority.authored must sum to 1, not 1.1"),
         ("two-pass", "passes.second", 17, "passes.second must not exceed passes.first"),
+        ("default", "search.text_weight", 0.9, "search.text_weight must sum to 1, not 1."),
     ],
 )
 def test_weights_that_do_not_sum_to_one_are_named(

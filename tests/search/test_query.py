@@ -283,6 +283,15 @@ def test_words_of_a_text_that_is_no_query_count_as_dropped() -> None:
     assert parsed.dropped == 3
 
 
+def test_what_is_excluded_too_often_counts_as_dropped() -> None:
+    parsed = parse("fox " + " ".join(f"-word{n}" for n in range(MAX_TERMS + 5)))
+    assert (len(parsed.excluded), parsed.dropped) == (MAX_TERMS, 5)
+
+
+def test_the_possessive_of_an_identifier_is_left_out() -> None:
+    assert kinds("ERR_42's cause") == [("ERR_42", "identifier"), ("cause", "word")]
+
+
 def test_a_word_that_is_too_long_is_dropped_and_counted() -> None:
     parsed = parse("x" * (MAX_TERM_CHARS + 1) + " fox")
     assert [term.text for term in parsed.terms] == ["fox"]

@@ -13,7 +13,7 @@ from memcli.embedding.known import Calibration
 from memcli.search.dates import find_dates
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
-from memcli.search.focus import SoughtTerm, focus
+from memcli.search.focus import SoughtTerm, focus, occurrences
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
@@ -22,6 +22,7 @@ from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
     apply_proximity,
+    choose,
     distance_days,
     excluded_spans,
     is_of,
@@ -146,6 +147,7 @@ def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     ):
         assert distance_days(stretch, [("2026-01-03", "2026-01-05")]) == distance
     assert distance_days("2026-01-06", [("2026-01-05", "2026-01-05")]) == 1
+    assert distance_days("2026-01-06", [("2026-01-04", "2026-01-05")]) == 0
     assert distance_days("2026-02-01", [("2026-01-01", "2026-01-31")]) == 0
     assert distance_days("2027-01-01", [("2026-01-01", "2026-12-31")]) == 1
     after = [candidate(1, bm25=1.0, date="2026-01-06")]
@@ -293,6 +295,9 @@ def test_of_a_question_that_is_only_a_date_no_others_stay(order: str, expected: 
     found = of_dates_alone(hits, spans=[("2026-01-09", "2026-01-10")], order=order)
     assert [hit.about.chunk_id for hit in found] == expected
     assert {hit.score for hit in found} == {1.0}
+    spans = [("2026-01-09", "2026-01-10")]
+    (first,) = choose(hits, spans, order=order, alone=True, limit=1)
+    assert first.about.chunk_id == expected[0]
 
 
 def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
@@ -313,6 +318,7 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
         hits, {1: [("x",)] * 4}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
     )
     assert [(hit.start_line, hit.end_line) for hit in found] == [(2, 3), (1, 1), (4, 4)]
+    assert [hit.own_cosine for hit in found] == [0.9, 0.1, 0.1]
     assert found[0].text == "bb\ncc"
     assert found[0].score == pytest.approx((0.9 + 0.9 + 0.3 * 0.5) / 2.3)
     assert found[0].citation == "1.md:2-3"
@@ -351,6 +357,20 @@ def test_without_vectors_a_window_keeps_its_neighbours() -> None:
     assert [(hit.start_line, hit.end_line) for hit in found] == [(1, 2)]
 
 
+def test_of_a_literal_match_the_passage_that_holds_the_word_is_it() -> None:
+    lines, cosines = ("aa", "bb", "cc"), (0.9, 0.1, 0.9)
+    (hit,) = fused(candidate(1, lines=lines, cosines=cosines, literal=True))
+    cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
+    found = focus(
+        [hit], {1: cut}, [SoughtTerm(("bb",), 2.0)], weights=HALVES, text_share=0.1, whole=False
+    )
+    assert {passage.text: passage.is_literal for passage in found} == {
+        "aa": False,
+        "bb": True,
+        "cc": False,
+    }
+
+
 def test_focus_in_one_piece_keeps_the_chunk() -> None:
     hits = fused(candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0))
     (hit,) = focus(hits, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True)
@@ -366,6 +386,7 @@ def test_a_prefix_counts_every_word_that_begins_with_it() -> None:
         _best_line([("play",), ("deploi",)], SoughtTerm(("deploi",), 1.0, ("deploy", "depl"))) == 2
     )
     assert _best_line([("b", "cd"), ("a", "cd")], SoughtTerm(("a", "c"), 1.0, ("c",))) == 2
+    assert occurrences(("x", "a", "cd", "a"), SoughtTerm(("a", "c"), 1.0, ("c",))) == 1
 
 
 def _best_line(parts: list[tuple[str, ...]], term: SoughtTerm) -> int:

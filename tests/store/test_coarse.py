@@ -302,3 +302,15 @@ def test_a_code_fits_into_a_column(dimension: int, planes: int) -> None:
 def test_vectors_that_have_no_code_are_searched_exactly() -> None:
     assert not coarse.can_code(300 + 1)
     assert not coarse.can_code(2 * coarse.MOST_BITS)
+
+
+def test_distances_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "BLOCK", 4)
+    random = np.random.default_rng(5)
+    words = random.integers(0, 1 << 63, (2, 10), dtype="<u8")
+    asked = random.integers(0, 1 << 63, 2, dtype="<u8")
+    expected = [
+        sum((int(word) ^ int(own)).bit_count() for word, own in zip(code, asked, strict=True))
+        for code in words.T
+    ]
+    assert matrix._distances(words, asked).tolist() == expected

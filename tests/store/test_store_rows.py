@@ -15,8 +15,8 @@ from memcli.indexing.indexer import embed
 from memcli.store.fixed import unpacked
 from memcli.store.records import Held
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import keywords, schema
-from memcli.store.sqlite.driver import connect, rows
+from memcli.store.sqlite import keywords, rare_first, schema
+from memcli.store.sqlite.driver import connect, rows, strings
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Candidate, FileStat, FileText, Filters, Source, Term
@@ -84,6 +84,19 @@ def test_an_empty_file_is_migrated_and_private(path: str) -> None:
     assert schema.version(connection) == len(schema.MIGRATIONS)
     connection.close()
     assert_sound(path)
+
+
+def test_a_step_that_fails_leaves_the_schema_as_it_was(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_writer(path).close()
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE chunks (x)"))
+    connection = connect(path, write=True).connection
+    with pytest.raises(apsw.SQLError):
+        schema.migrate(connection, path)
+    assert not connection.in_transaction
+    assert schema.version(connection) == len(schema.MIGRATIONS) - 1
+    connection.close()
 
 
 def test_a_newer_schema_is_refused_and_left_alone(path: str) -> None:
@@ -495,3 +508,16 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
     assert writer.facts.revision == 2
     writer.close()
     assert_sound(path)
+
+
+def test_of_no_places_the_first_is_none() -> None:
+    connection = apsw.Connection(":memory:")
+    assert rare_first.first(connection, {1: 0.5, 2: 0.25}, 0) == []
+    assert rare_first.first(connection, {1: 0.5, 2: 0.75, 3: 0.25}, 2) == [(2, 0.75), (1, 0.5)]
+
+
+@pytest.mark.parametrize("text", ["", "x", "[1]", '["a"] ', '{"a": 1}', "[", '"a"'])
+def test_a_column_that_holds_no_list_of_texts_says_so(text: str) -> None:
+    with pytest.raises(ValueError, match="a list of texts is none"):
+        strings(text)
+    assert strings('["a", "b"]') == ("a", "b")

@@ -84,7 +84,9 @@ def test_the_record_is_private_whole_and_removed(store: str) -> None:
 def test_a_damaged_record_leaves_the_pid(store: str, content: bytes) -> None:
     with watching(store, sleep=_never):
         Path(store + ".watch").write_bytes(content)
-        assert living_watcher(store) == WatchRecord(os.getpid())
+        assert living_watcher(store) == WatchRecord(os.getpid(), backlog=0)
+        Path(store + ".watch").write_text(f'{{"pid": {os.getpid()}, "mode": [1]}}')
+        assert living_watcher(store) == WatchRecord(os.getpid(), mode="events")
 
 
 def test_a_record_that_cannot_be_written_is_no_reason_to_stop(store: str) -> None:

@@ -7,7 +7,7 @@ from pathspec import GitIgnoreSpec
 
 from memcli.errors import ConfigError
 from memcli.types import Source
-from memcli.workspace.globs import compile_complex, match_name, matcher
+from memcli.workspace.globs import compile_complex, literal_start, match_name, matcher, parse
 from memcli.workspace.ignore import Patterns, Rules
 
 SEGMENT = st.sampled_from(["a", "b", "ab", "*", "a*", "*b", "*a*", "a*b", "x.md", "*.md"])
@@ -76,6 +76,13 @@ def test_a_negated_file_below_an_ignored_glob_is_reached() -> None:
     assert not patterns.match("a/k.md", "k.md", False)
 
 
+def test_a_pattern_for_folders_hides_what_is_below_one_and_no_file_of_that_name() -> None:
+    rules = Rules(Source("memory", "/", ("**/*.md",)), ["build.md/"])
+    assert not rules.hides("a/build.md", False)
+    assert rules.hides("a/build.md", True)
+    assert rules.hides("a/build.md/b.md", False)
+
+
 def test_stars_are_linear() -> None:
     assert not match_name("*a" * 100 + "*b", "a" * 255)
     assert not matcher(["**/a/" * 50 + "b"])("a/" * 1000 + "c")
@@ -115,3 +122,12 @@ def test_an_anchored_pattern_with_a_class_reaches_every_depth_by_its_stars_alone
 
 def test_a_bracket_in_a_class_is_no_warning() -> None:
     assert compile_complex(["[[a]b.md"], ".memcliignore")("[b.md")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "start"), [("a/b/*.md", "a/b/"), ("a/*/b.md", "a/"), ("*.md", ""), ("a/b.md", "a/")]
+)
+def test_the_folders_before_the_first_star_begin_every_match(pattern: str, start: str) -> None:
+    glob = parse(pattern, anchored=True)
+    assert glob is not None
+    assert literal_start(glob) == start

@@ -171,3 +171,11 @@ def test_a_folder_too_large_to_say_may_hold_notes(
     for most, may in ((4, False), (3, True)):
         monkeypatch.setattr(locating, "MOST_ENTRIES", most)
         assert holds_markdown(str(tmp_path)) is may
+
+
+def test_where_the_current_folder_is_gone_a_whole_path_names_the_workspace(tmp_path: Path) -> None:
+    whole = os.path.realpath(tmp_path)
+    assert locate(whole, None, None) == Site(whole, "-w")
+    for explicit, variable in ((None, None), ("notes", None), (None, "notes")):
+        with pytest.raises(NotFoundError, match="the current folder has been deleted"):
+            locate(explicit, variable, None)

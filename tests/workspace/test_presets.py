@@ -106,6 +106,11 @@ def test_every_place_has_a_layout_here_or_a_test_of_its_own() -> None:
     assert "    zk           the path of a [[source]]\n" in table()
 
 
+def test_only_what_lies_in_the_workspace_is_of_it_alone() -> None:
+    spots = [spot for preset in PRESETS for spot in preset.places if "<" not in spot.where]
+    assert all(spot.is_of_here is not spot.where.startswith("~") for spot in spots)
+
+
 def test_nothing_is_made_up(home: Home) -> None:
     assert home.find() == []
     make(home.home / ".claude/projects/-elsewhere/memory", "MEMORY.md")

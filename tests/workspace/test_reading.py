@@ -58,6 +58,8 @@ def test_exact_record(tmp_path: Path) -> None:
         ("text".encode("utf-32"), "UTF-32"),
         (b"\xff\xfe" + b"\x00\x00a\x00" * 9, "UTF-32"),
         (b"\xff\xfea\x00" + b"\x00\x00" * 9, "9 NUL characters in 10"),
+        (b"\x1b[mab", ("\x1b[mab", False)),
+        (b"\x1b[m\x1b[m", ("\x1b[m\x1b[m", False)),
         (b"\x1b[31mred\x1b[0m\tand\x0c\n", ("\x1b[31mred\x1b[0m\tand\x0c\n", False)),
     ],
 )

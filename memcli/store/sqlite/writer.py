@@ -321,7 +321,7 @@ class Writer:
             if self.vec_problem:
                 self.connection.execute("DELETE FROM slots")
                 self.put_meta("vec_behind", "1")
-                living = self._rows("SELECT DISTINCT hash FROM parts")
+                living = self._rows("SELECT hash FROM parts")
                 self.refresh((), [hash_ for (hash_,) in living])
                 return
             made = vector_rows.rebuild(self.connection, number, fingerprint, dimension)

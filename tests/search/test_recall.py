@@ -1,0 +1,94 @@
+"""What the legs find, and what is told of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import memcli
+from memcli.config.settings import load
+from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
+from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
+from memcli.store.open import open_store
+from memcli.store.port import Snapshot
+from memcli.store.records import Near, Reach
+from tests.hashing import HashingEncoder
+from tests.support import FAR_FUTURE_NS, write
+
+NOTES = {
+    "a.md": "The road was wet, the trip was long: a roadtrip.",
+    "b.md": "A road.",
+    "c.md": "The trip was short.",
+}
+WORDS_ALONE = {"embedding.encoder": "none"}
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Iterator[Snapshot]:
+    for path, text in NOTES.items():
+        write(tmp_path, path, text + "\n")
+    with memcli.Memory.open(tmp_path, settings=WORDS_ALONE) as memory:
+        memory.index()
+    with _snapshot(tmp_path) as snapshot:
+        yield snapshot
+
+
+@contextmanager
+def _snapshot(folder: Path) -> Iterator[Snapshot]:
+    store = open_store(load(str(folder), {}, {}), os.environ, lambda: FAR_FUTURE_NS)
+    with store.snapshot() as snapshot:
+        yield snapshot
+    store.close()
+
+
+def _recalled(snapshot: Snapshot, query: ParsedQuery, *, demands: bool = True) -> Recalled:
+    bounds = RecallBounds(10, Reach(), demands_phrases=demands)
+    return recall(snapshot, query, total=3, lexical=True, vector=None, bounds=bounds)
+
+
+def test_texts_are_kept_up_to_the_last_of_so_many_chunks() -> None:
+    found = [Near(bytes([n]), 0.9, chunks) for n, chunks in enumerate(((1,), (1, 2, 3), (3, 2)))]
+    assert [near.chunk_ids for near in _first_chunks(found, 1)] == [(1,)]
+    assert [near.chunk_ids for near in _first_chunks(found, 2)] == [(1,), (1, 2)]
+    assert [near.chunk_ids for near in _first_chunks(found, 9)] == [(1,), (1, 2, 3), (3, 2)]
+
+
+def test_what_holds_two_words_also_as_one_holds_no_more_than_all(snapshot: Snapshot) -> None:
+    query = parse("road trip")
+    found = _recalled(snapshot, query._replace(terms=(*query.terms, QueryTerm("roadtrip", JOINED))))
+    coverage = {c.about.path: found.coverage[c.about.chunk_id] for c in found.candidates}
+    assert coverage == pytest.approx({"a.md": 1.0, "b.md": 0.5, "c.md": 0.5})
+
+
+def test_a_small_index_leaves_out_no_word_of_the_majority(snapshot: Snapshot) -> None:
+    found = _recalled(snapshot, parse("road trip"))
+    assert (found.common, [term.tokens for term in found.terms]) == ((), [("road",), ("trip",)])
+
+
+def test_a_phrase_is_demanded_where_that_is_wanted(snapshot: Snapshot) -> None:
+    query = parse('"trip was" road')
+    demanded, free = (_recalled(snapshot, query, demands=demands) for demands in (True, False))
+    assert sorted(c.about.path for c in demanded.candidates) == ["a.md", "c.md"]
+    assert sorted(c.about.path for c in free.candidates) == ["a.md", "b.md", "c.md"]
+
+
+def test_where_a_leg_counts_chunks_more_texts_are_asked_for_until_there_are_enough(
+    tmp_path: Path,
+) -> None:
+    """Twenty items are nearer than the other note; at first two times four texts are asked for."""
+    items = "\n\n".join(f"- The slow pool ran dry, item {n}." for n in range(20))
+    write(tmp_path, "items.md", f"# Items\n\n{items}\n")
+    write(tmp_path, "other.md", "The pool, far from a river.\n")
+    settings = {"embedding.encoder": "hashing"}
+    with memcli.Memory.open(tmp_path, settings=settings) as memory:
+        memory.index()
+    (vector,) = HashingEncoder().encode(["The slow pool ran dry, item"])
+    with _snapshot(tmp_path) as snapshot:
+        bounds = RecallBounds(2, Reach(), by_chunk=True)
+        query = parse("the slow pool ran dry, item")
+        found = recall(snapshot, query, total=2, lexical=False, vector=vector, bounds=bounds)
+    assert sorted(c.about.path for c in found.candidates) == ["items.md", "other.md"]
