@@ -6,8 +6,8 @@ given; where another one has been given a later epoch since, nothing is changed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
@@ -18,6 +18,7 @@ from memcli.store.postgres.faults import translated
 from memcli.store.postgres.libpq import ServerError, Statement
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
+from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -31,7 +32,7 @@ DAY_SECONDS = 86_400
 FEW_CHUNKS = 50  # that any plan is good for
 
 
-class RowWriter:
+class RowWriter(Transactions):
     """The one writer of a workspace; a `port.Change` but for what is built beside it."""
 
     def __init__(
@@ -42,48 +43,16 @@ class RowWriter:
         now_ns: Callable[[], int],
     ) -> None:
         """Take a connection, and the row under the epoch that was given."""
+        super().__init__()
         self.connection, self.address, self.row, self.now_ns = connection, address, row, now_ns
         self.notices: list[str] = []
         self._meta = dict(row.meta)
-        self._is_together = self._is_torn = self._revises = False  # see `together`
 
-    @contextmanager
-    def transaction(self, *, revise: bool = True) -> Iterator[None]:
-        """Run statements as one change; unless no answer can differ it raises the revision."""
-        with translated(self.address):
-            try:
-                if not (self._is_together and self.connection.in_transaction):
-                    self._begin()
-                yield
-                self._revises |= revise
-                if not self._is_together:
-                    self._commit()
-            except BaseException:
-                self._is_torn = True
-                self._roll_back()
-                raise
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self.address)
 
-    @contextmanager
-    def together(self) -> Iterator[Callable[[], None]]:
-        """Commit the changes made within at once, and before that when what is given is called.
-
-        An error between two changes loses none of them, one within a change those since the last
-        commit.
-        """
-        self._is_together, self._is_torn = True, False
-
-        def commit() -> None:
-            with translated(self.address):
-                self._commit()
-
-        try:
-            yield commit
-        finally:
-            self._is_together = False
-            if self._is_torn:
-                self._roll_back()
-            else:
-                commit()
+    def _is_open(self) -> bool:
+        return self.connection.in_transaction
 
     def _begin(self) -> None:
         """Lock the row of the workspace, as it is under this writer's epoch."""
@@ -103,7 +72,7 @@ class RowWriter:
         self._meta = dict(self.row.meta)
 
     def _commit(self) -> None:
-        if not self.connection.in_transaction:
+        if not self._is_open():
             return
         row, revision = self.row, self.row.revision + self._revises
         try:
@@ -134,7 +103,7 @@ class RowWriter:
         self._revises = False
         self._meta = dict(self.row.meta)
         with suppress(ServerError):
-            if self.connection.in_transaction:
+            if self._is_open():
                 self.connection.run("rollback")
 
     @property

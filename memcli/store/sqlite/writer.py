@@ -40,6 +40,7 @@ from memcli.store.sqlite.driver import (
     understood,
 )
 from memcli.store.sqlite.network import MOUNTS
+from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,7 +61,7 @@ INHERITED = ("model",)
 Clock = Callable[[], int]  # nanoseconds since 1970
 
 
-class Writer:
+class Writer(Transactions):
     """The one open index that may change it; a `port.Change`."""
 
     def __init__(
@@ -74,10 +75,10 @@ class Writer:
         notices: Sequence[str] = (),
     ) -> None:
         """Wrap an open, migrated connection; codes of so many first components are kept too."""
+        super().__init__()
         self.path, self.now_ns, self.mounts, self.tiers = path, now_ns, mounts, tiers
         self.notices = [*notices]
         self._has_dropped = False
-        self._is_together = self._is_torn = self._revises = False  # see `together`
         self.connection, self.vec_problem, self._file = opened
 
     @classmethod
@@ -113,56 +114,31 @@ class Writer:
         with translated(self.path):
             self.connection.close(True)
 
-    @contextmanager
-    def transaction(self, *, revise: bool = True) -> Iterator[None]:
-        """Run statements as one change; unless no answer can differ it raises the revision."""
-        with translated(self.path):
-            if not (self._is_together and self.connection.in_transaction):
-                self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._revises |= revise
-                if not self._is_together:
-                    self._commit()
-            except BaseException:
-                self._is_torn = True
-                self._roll_back()
-                raise
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self.path)
 
-    @contextmanager
-    def together(self) -> Iterator[Callable[[], None]]:
-        """Commit the changes made within at once, and before that when what is given is called.
+    def _is_open(self) -> bool:
+        return self.connection.in_transaction
 
-        An error between two changes loses none of them, one within a change those since the last
-        commit.
-        """
-        self._is_together, self._is_torn = True, False
-        try:
-            yield self._commit
-        finally:
-            self._is_together = False
-            if self._is_torn:
-                self._roll_back()
-            else:
-                self._commit()
+    def _begin(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
 
     def _commit(self) -> None:
-        if not self.connection.in_transaction:
+        if not self._is_open():
             return
-        with translated(self.path):
-            try:
-                if self._revises:
-                    self.put_meta("revision", str(self.facts.revision + 1))
-                self.check_present()
-                self.connection.execute("COMMIT")
-                self._revises = False
-            except BaseException:
-                self._roll_back()
-                raise
+        try:
+            if self._revises:
+                self.put_meta("revision", str(self.facts.revision + 1))
+            self.check_present()
+            self.connection.execute("COMMIT")
+            self._revises = False
+        except BaseException:
+            self._roll_back()
+            raise
 
     def _roll_back(self) -> None:
         self._revises = False
-        if self.connection.in_transaction:
+        if self._is_open():
             self.connection.execute("ROLLBACK")
 
     def check_present(self) -> None:
