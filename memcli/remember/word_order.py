@@ -51,12 +51,14 @@ def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
         if first in _NO_PART:
             continue
         turned = [each for each in order[at + 1 :] if theirs[each] < theirs[first]]
+        farthest = -1  # place in the other line of what may stand in the middle
         for end, last in enumerate(turned):
-            if last in _NO_PART or _keeps_its_part(one, other, first, last):
-                continue
-            for middle in turned[:end]:
-                if middle not in _EVEN and theirs[last] < theirs[middle]:
-                    return first, middle, last
+            if farthest > theirs[last] and last not in _NO_PART:
+                if not _keeps_its_part(one, other, first, last):
+                    between = [t for t in turned[:end] if theirs[t] > theirs[last]]
+                    return first, min(set(between) - _EVEN, key=between.index), last
+            elif last not in _EVEN:
+                farthest = max(farthest, theirs[last])
     return ()
 
 
