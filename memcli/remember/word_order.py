@@ -63,12 +63,12 @@ def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
 
 
 def _places(one: Sequence[str], other: Sequence[str]) -> dict[str, int]:
-    """Give the first places of the words that both lines have equally often; grammar only once."""
+    """Give the first places of the words that both lines have, of grammar only what stands once."""
     mine, theirs = Counter(one), Counter(other)
     found: dict[str, int] = {}
     for at, token in enumerate(one):
-        count = mine[token]
-        if token != "," and count == theirs[token] and (count == 1 or token not in _GRAMMAR):
+        is_once = mine[token] == theirs[token] == 1
+        if token != "," and token in theirs and (is_once or token not in _GRAMMAR):
             found.setdefault(token, at)
     return found
 
