@@ -51,22 +51,24 @@ def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
         if first in _NO_PART:
             continue
         turned = [each for each in order[at + 1 :] if theirs[each] < theirs[first]]
+        farthest = -1  # place in the other line of what may stand in the middle
         for end, last in enumerate(turned):
-            if last in _NO_PART or _keeps_its_part(one, other, first, last):
-                continue
-            for middle in turned[:end]:
-                if middle not in _EVEN and theirs[last] < theirs[middle]:
-                    return first, middle, last
+            if farthest > theirs[last] and last not in _NO_PART:
+                if not _keeps_its_part(one, other, first, last):
+                    between = [t for t in turned[:end] if theirs[t] > theirs[last]]
+                    return first, min(set(between) - _EVEN, key=between.index), last
+            elif last not in _EVEN:
+                farthest = max(farthest, theirs[last])
     return ()
 
 
 def _places(one: Sequence[str], other: Sequence[str]) -> dict[str, int]:
-    """Give the first places of the words that both lines have equally often; grammar only once."""
+    """Give the first places of the words that both lines have, of grammar only what stands once."""
     mine, theirs = Counter(one), Counter(other)
     found: dict[str, int] = {}
     for at, token in enumerate(one):
-        count = mine[token]
-        if token != "," and count == theirs[token] and (count == 1 or token not in _GRAMMAR):
+        is_once = mine[token] == theirs[token] == 1
+        if token != "," and token in theirs and (is_once or token not in _GRAMMAR):
             found.setdefault(token, at)
     return found
 
