@@ -59,11 +59,8 @@ def ended(process_told: tuple[int, str, str], number: signal.Signals) -> bool:
     ("line", "number"),
     [
         (("index", "--full"), HUP),
-        (("index", "--full"), INT),
         (("search", "why dry"), TERM),
-        (("search", "why dry"), INT),
         (("remember", NOTE), HUP),
-        (("remember", NOTE), INT),
     ],
     ids=lambda given: given.name if isinstance(given, signal.Signals) else given[0],
 )
