@@ -60,6 +60,16 @@ class Statement(Record):
     values: Sequence[Any] = ()
 
 
+class Shared(Record):
+    """A statement to one workspace that can be asked of many at once."""
+
+    alone: Statement
+    sql: str  # $1 are the numbers of workspaces; the number stands in front of each row
+    values: Sequence[Any]  # from $2 on
+    workspace: int  # which is asked
+    empty: list[Row]  # its rows where it has none
+
+
 class Promised:
     """A statement whose rows are wanted later, so it goes with the next one that is run."""
 
@@ -81,12 +91,14 @@ class Gathering:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.asked: dict[object, Statement] = {}
+        self.asked: dict[object, Statement | Shared] = {}
         self.told: dict[object, list[Row]] = {}
 
-    def answers(self, statements: Sequence[Statement]) -> list[list[Row]]:
+    def answers(self, statements: Sequence[Statement | Shared]) -> list[list[Row]]:
         """Give the rows of each statement; NotYetError where one has to be asked first."""
-        keys: list[object] = [(each.sql, *map(_written, each.values)) for each in statements]
+        keys: list[object] = [
+            (each.sql, *map(_written, each.values)) for each in map(_alone, statements)
+        ]
         new = {
             key: each for key, each in zip(keys, statements, strict=True) if key not in self.told
         }
@@ -279,7 +291,7 @@ class Connection:
             raise fault
         return found
 
-    def together(self, statements: Sequence[Statement]) -> list[list[Row]]:
+    def together(self, statements: Sequence[Statement | Shared]) -> list[list[Row]]:
         """Run statements in one round trip each so many, and give the rows of each.
 
         The first one that fails ends them; outside a transaction all are one.
@@ -288,7 +300,7 @@ class Connection:
         if self._gathering:
             found = self._gathering.answers(statements)
         else:
-            found = self._in_pipelines(statements)
+            found = self._in_pipelines([*map(_alone, statements)])
         promised, self._promised = self._promised, []
         for each, rows in zip(promised, found, strict=False):
             each.found = rows
@@ -299,14 +311,36 @@ class Connection:
         self._gathering = gathering = Gathering()
 
         def send() -> None:
-            statements = [*gathering.asked.values()]
-            gathering.told |= zip(gathering.asked, self._in_pipelines(statements), strict=True)
+            gathering.told |= self._answered(gathering.asked)
             gathering.asked = {}
 
         try:
             return in_rounds(ask, given, send)
         finally:
             self._gathering = None
+
+    def _answered(self, asked: Mapping[object, Statement | Shared]) -> dict[object, list[Row]]:
+        """Give the rows of statements by their keys; what can be is asked of all at once."""
+        alone: dict[object, Statement] = {}
+        lots: dict[object, list[tuple[object, Shared]]] = {}
+        for key, each in asked.items():
+            if isinstance(each, Shared):
+                same = each.sql, *map(_written, each.values)
+                lots.setdefault(same, []).append((key, each))
+            else:
+                alone[key] = each
+        together = [
+            Statement(lot[0][1].sql, ([each.workspace for _, each in lot], *lot[0][1].values))
+            for lot in lots.values()
+        ]
+        found = self._in_pipelines([*alone.values(), *together])
+        told: dict[object, list[Row]] = dict(zip(alone, found, strict=False))
+        for lot, rows in zip(lots.values(), found[len(alone) :], strict=True):
+            of: dict[int, list[Row]] = {}
+            for workspace, *row in rows:
+                of.setdefault(workspace, []).append(tuple(row))
+            told |= {key: of.get(each.workspace, each.empty) for key, each in lot}
+        return told
 
     def _in_pipelines(self, statements: Sequence[Statement]) -> list[list[Row]]:
         found: list[list[Row]] = []
@@ -401,6 +435,10 @@ class Connection:
     def _message(self) -> str:
         found: bytes = self._library.PQerrorMessage(self._pointer) or b""
         return found.decode("utf-8", "replace")
+
+
+def _alone(each: Statement | Shared) -> Statement:
+    return each.alone if isinstance(each, Shared) else each
 
 
 def _of_each_host(message: str) -> str:

@@ -15,7 +15,7 @@ from math import pi
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.postgres.libpq import Statement, Values
+from memcli.store.postgres.libpq import Shared, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
 from memcli.store.tokens import cut, spellings
 from memcli.types import Term
@@ -168,7 +168,7 @@ class Postings:
         counts: dict[Term, dict[int, int]] = {spelling: {} for spelling in asked}
         words = {s: run for s, run in runs.items() if run.is_word}
         others = {s: run for s, run in runs.items() if run.tokens and not run.is_word}
-        statements = []
+        statements: list[Statement | Shared] = []
         if words:
             statements.append(_by_rank(self._workspace, [*words.values()], chunk_ids))
         if others:
@@ -215,24 +215,28 @@ class Postings:
 
 def _by_rank(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
-) -> Statement:
+) -> Statement | Shared:
     """Ask for words alone: how often each stands in a chunk is read off its rank."""
-    values = Values()
+    values = Values([workspace])
     ranks = ", ".join(
         f"ts_rank('{{1,1,1,1}}', k.words, {values(run.query)}::tsquery)" for run in runs
     )
-    return Statement(
-        f"select coalesce(json_agg(json_build_array(k.chunk, k.length, array[{ranks}])), '[]')"
-        f" {_found(values, workspace, runs, chunk_ids)}",
-        values,
-    )
+    told = f"coalesce(json_agg(json_build_array(k.chunk, k.length, array[{ranks}])), '[]')"
+    having = _having(values, runs, chunk_ids)
+    among = "from memcli.keywords k where k.workspace ="
+    alone = Statement(f"select {told} {among} $1 and {having}", values)
+    if chunk_ids is not None:
+        return alone
+    # The index of words has those of every workspace, so one walk over it does for many.
+    sql = f"select k.workspace, {told} {among} any($1::bigint[]) and {having} group by 1"
+    return Shared(alone, sql, values[1:], workspace, [([],)])
 
 
 def _by_place(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
 ) -> Statement:
     """Ask for phrases and beginnings: where the words stand that they are made of."""
-    values = Values()
+    values = Values([workspace])
     closed = {t for run in runs for t in (run.tokens[:-1] if run.is_open else run.tokens)}
     begun = {run.tokens[-1] for run in runs if run.is_open}
     return Statement(
@@ -240,20 +244,15 @@ def _by_place(
         "u.lexeme, u.positions) from unnest(k.words) u where u.lexeme = any("
         f"{values([*map(lexeme, closed)])}::text[])"
         f" or u.lexeme ^@ any({values([*begun])}::text[])))), '[]')"
-        f" {_found(values, workspace, runs, chunk_ids)}",
+        f" from memcli.keywords k where k.workspace = $1 and {_having(values, runs, chunk_ids)}",
         values,
     )
 
 
-def _found(
-    values: Values, workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
-) -> str:
+def _having(values: Values, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None) -> str:
     """Write which chunks are looked at: those that hold any of some runs."""
     among = "" if chunk_ids is None else f" and k.chunk = any({values(chunk_ids)}::bigint[])"
-    return (
-        f"from memcli.keywords k where k.workspace = {values(workspace)}"
-        f" and k.words @@ {values(_any(runs))}::tsquery{among}"
-    )
+    return f"k.words @@ {values(_any(runs))}::tsquery{among}"
 
 
 def _any(runs: Sequence[TokenRun]) -> str:
