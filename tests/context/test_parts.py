@@ -138,3 +138,16 @@ def test_soft_rules_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
         assert bool(fix([], [rule], (), room).parts) is not is_asked
     wide = room._replace(budget=ceil(needed + room.reserve))
     assert fix([], [rule], (), wide).parts
+
+
+def test_the_tail_takes_no_room_of_the_rules() -> None:
+    rule = chunk("Never feed the herons bread. " * 9, 0, 1, 0)
+    days = [
+        [whole(chunk(f"A heron came on day {n}.", n, 1, 0, path=f"memory/{n}.md"))]
+        for n in range(60)
+    ]
+    for is_asked in (False, True):
+        room = Sharing(400, 60, 1.0, 1.0, 1.0, is_asked=is_asked)
+        parts = fix([[rule]], (), days if is_asked else days[:3], room).parts
+        assert tokens(parts) <= 400
+        assert len(parts) > 3
