@@ -13,6 +13,7 @@ import memcli
 from memcli.config.settings import load
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
 from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
+from memcli.search.repair import Repair, _rewritten
 from memcli.store.open import open_store
 from memcli.store.port import Snapshot
 from memcli.store.records import Near, Reach
@@ -92,3 +93,10 @@ def test_where_a_leg_counts_chunks_more_texts_are_asked_for_until_there_are_enou
         query = parse("the slow pool ran dry, item")
         found = recall(snapshot, query, total=2, lexical=False, vector=vector, bounds=bounds)
     assert sorted(c.about.path for c in found.candidates) == ["items.md", "other.md"]
+
+
+def test_what_is_looked_for_besides_leaves_other_words_to_be_replaced(snapshot: Snapshot) -> None:
+    made = Repair("road trip", "roadtrip", "besides"), Repair("shel", "shelf", "spelling")
+    query = _rewritten(snapshot, parse("a road trip, shel"), made)
+    assert query.text == "a road trip, shelf"
+    assert [term.text for term in query.terms] == ["a", "road", "trip", "shelf", "roadtrip"]
