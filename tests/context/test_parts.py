@@ -19,6 +19,7 @@ from memcli.context.parts import (
     opening_line,
     whole,
 )
+from memcli.context.tail import _is_record
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -151,3 +152,13 @@ def test_the_tail_takes_no_room_of_the_rules() -> None:
         parts = fix([[rule]], (), days if is_asked else days[:3], room).parts
         assert tokens(parts) <= 400
         assert len(parts) > 3
+
+
+def test_a_record_is_a_section_with_a_body() -> None:
+    def is_record(text: str) -> bool:
+        return _is_record(chunk(text, 0, 1, 0, heading_path=("Ports",)))
+
+    assert is_record("## Ports\n\nFive.")
+    assert not is_record("Five.")
+    assert not is_record("## Ports")
+    assert not is_record("## Cranes\n\nFive.")
