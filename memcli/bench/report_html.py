@@ -119,10 +119,11 @@ def _cards(report: ReportContents) -> str:
 
 
 def _delta(delta: float) -> str:
-    if abs(delta) < 0.0005:
+    told = f"{delta:+.3f}"
+    if not float(told):
         return "±0"
     kind = "better" if delta > 0 else "worse"
-    return f'<span class="{kind}">{delta:+.3f}</span>'
+    return f'<span class="{kind}">{told}</span>'
 
 
 def _figure(title: str, label: str, svg: str | None, note: str = "") -> str:

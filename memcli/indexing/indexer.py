@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable, reads_latin_only
+from memcli.embedding.known import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
@@ -283,8 +283,6 @@ def embed(
 
 def readable_of(listed: Sequence[Pending], fingerprint: str) -> Sequence[Pending]:
     """Leave the texts out that the encoder cannot read: no query reaches their vectors."""
-    if not reads_latin_only(fingerprint):
-        return listed
     return [item for item in listed if is_readable(text_of(item), fingerprint)]
 
 

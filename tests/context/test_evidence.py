@@ -119,7 +119,7 @@ def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> No
     """Scores of two models are not compared: .2 is the best of the second, and .05 is not."""
     sure, fair = answer(0.9, 0.3, sure=0.9), answer(0.2, 0.19, 0.18, 0.05, sure=0.3)
     far, unknown = answer(0.9, sure=0.2), answer(0.4)
-    two = sure.hits[0]._replace(confidence=0.1), *sure.hits  # the surest counts, not the first
+    two = sure.hits[0]._replace(confidence=0.0), *sure.hits  # the surest counts, not the first
     assert len(above_floor([sure._replace(hits=two), fair])[0][0].hits) == 3
     kept, below = above_floor([sure, fair, far, unknown])
     assert [[hit.score for hit in each.hits] for each in kept] == [

@@ -19,6 +19,7 @@ from memcli.context.parts import (
     opening_line,
     whole,
 )
+from memcli.context.tail import _is_record
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -138,3 +139,26 @@ def test_soft_rules_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
         assert bool(fix([], [rule], (), room).parts) is not is_asked
     wide = room._replace(budget=ceil(needed + room.reserve))
     assert fix([], [rule], (), wide).parts
+
+
+def test_the_tail_takes_no_room_of_the_rules() -> None:
+    rule = chunk("Never feed the herons bread. " * 9, 0, 1, 0)
+    days = [
+        [whole(chunk(f"A heron came on day {n}.", n, 1, 0, path=f"memory/{n}.md"))]
+        for n in range(60)
+    ]
+    for is_asked in (False, True):
+        room = Sharing(400, 60, 1.0, 1.0, 1.0, is_asked=is_asked)
+        parts = fix([[rule]], (), days if is_asked else days[:3], room).parts
+        assert tokens(parts) <= 400
+        assert len(parts) > 3
+
+
+def test_a_record_is_a_section_with_a_body() -> None:
+    def is_record(text: str) -> bool:
+        return _is_record(chunk(text, 0, 1, 0, heading_path=("Ports",)))
+
+    assert is_record("## Ports\n\nFive.")
+    assert not is_record("Five.")
+    assert not is_record("## Ports")
+    assert not is_record("## Cranes\n\nFive.")

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from memcli.embedding.models import E5, INT8
 from memcli.errors import LegMissingError
-from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index
+from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of
+from memcli.markdown.parts import digest
+from memcli.store.run_records import Pending
 from memcli.store.sqlite.writer import Writer
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
@@ -95,3 +98,11 @@ def test_who_ends_a_run_keeps_what_was_stored(tmp_path: Path) -> None:
     assert sum(encoder.calls) < NOTES
     writer.close()
     assert_sound(str(store))
+
+
+def test_texts_in_a_script_that_the_model_has_not_learnt_are_left_out() -> None:
+    listed = [
+        Pending(digest(text), "", text, "", (), None) for text in ("the pool ran dry", "水池干了")
+    ]
+    assert readable_of(listed, E5.name) == listed
+    assert readable_of(listed, INT8.name) == listed[:1]

@@ -159,8 +159,8 @@ def touching(mutant: Mutant, touched: Touched) -> set[int]:
 def choose(mutant: Mutant, touched: Touched, seconds: float) -> list[str]:
     """Give the tests that can feel a mutant: those of its room, then the others.
 
-    Of both the fastest of each file come first, then the next of each, within `seconds` of
-    processor time: what feels a line that all touch stands in any file.
+    Of both the fastest, and then of each file in turn, as what feels a line that all touch may
+    stand in any; each within `seconds` of processor time.
     """
     found = touching(mutant, touched) if mutant.inside else set()
     run = touched.lines.get(mutant.path, {})
@@ -174,19 +174,21 @@ def choose(mutant: Mutant, touched: Touched, seconds: float) -> list[str]:
     if not found:
         found = {n for file in touched.lines.values() for tests in file.values() for n in tests}
     room = f"tests/{mutant.path.split('/')[1]}/"
-    chosen: list[str] = []
+    chosen: dict[str, None] = {}
     for is_near in (True, False):
-        total = 0.0
         names = [touched.names[n] for n in found if touched.names[n].startswith(room) == is_near]
+        names.sort(key=touched.seconds.__getitem__)
         turns = Counter[str]()
-        ordered = []
-        for name in sorted(names, key=touched.seconds.__getitem__):
+        turn = {}
+        for name in names:
             file = name.partition("::")[0]
-            ordered.append((turns[file], touched.seconds[name], name))
+            turn[name] = turns[file]
             turns[file] += 1
-        for _, seconds_of, name in sorted(ordered):
-            total += seconds_of
-            if chosen and total > seconds:
-                break
-            chosen.append(name)
-    return chosen
+        for ordered in (names, sorted(names, key=turn.__getitem__)):
+            total = 0.0
+            for name in ordered:
+                total += touched.seconds[name] * (name not in chosen)
+                if chosen and total > seconds:
+                    break
+                chosen[name] = None
+    return list(chosen)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+import memcli
 from memcli.cli.main import run
 from tests.support import write
 
@@ -86,3 +88,12 @@ def test_the_day_that_is_named_comes_first_and_the_verdict_follows(
 
 def test_a_day_that_holds_no_word_of_the_question_is_no_sure_match(ask: Asked) -> None:
     ask("what happened on 21 September with the accordion", "-e", code=1)
+
+
+def test_a_passage_of_the_day_is_as_sure_as_it_holds_the_words(tmp_path: Path) -> None:
+    for day in ("2026-09-21", "2026-09-22"):
+        write(tmp_path, f"memory/{day}.md", f"# {day}\n\nThe baskets of {day} are sold.\n")
+    with memcli.Memory.open(tmp_path, settings={"embedding.encoder": "none"}) as memory:
+        found = memory.search("baskets sold on 2026-09-21", now=datetime(2026, 11, 22))
+    sure = {passage.path: passage.confidence or 0.0 for passage in found.results}
+    assert sure["memory/2026-09-21.md"] == 1.0 > sure["memory/2026-09-22.md"]

@@ -183,13 +183,14 @@ def test_passages_are_numbered_from_one() -> None:
     assert [passage.rank for passage in passages_of(hits)] == [1, 2]
 
 
-def test_a_whole_chunk_is_narrowed_to_its_beginning_unless_it_is_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["classic", "default"])
+def test_a_chunk_is_shown_whole_where_that_is_asked_for(tmp_path: Path, profile: str) -> None:
     text = "\n\n".join(f"Fact {n} about the pool is that it holds {n} litres." for n in range(30))
     (tmp_path / "MEMORY.md").write_text(f"# Pool\n\n{text}\n", "utf-8")
-    classic = {"embedding.encoder": "none", "search.profile": "classic"}
-    with memcli.Memory.open(str(tmp_path), settings=classic) as memory:
+    settings = {"embedding.encoder": "none", "search.profile": profile}
+    with memcli.Memory.open(str(tmp_path), settings=settings) as memory:
         short, whole = (
             memory.search("pool", full=full, now=NOW).results[0].text for full in (False, True)
         )
-    assert len(short) <= 700 < len(whole)
+    assert len(short) <= 700 < len(whole) == len(f"# Pool\n\n{text}")
     assert short in whole

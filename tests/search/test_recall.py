@@ -11,12 +11,16 @@ import pytest
 
 import memcli
 from memcli.config.settings import load
+from memcli.markdown.parts import digest
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
 from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
+from memcli.search.receipt import _passage
+from memcli.search.repair import Repair, _rewritten
 from memcli.store.open import open_store
 from memcli.store.port import Snapshot
 from memcli.store.records import Near, Reach
 from tests.hashing import HashingEncoder
+from tests.search.makers import candidate, fused
 from tests.support import FAR_FUTURE_NS, write
 
 NOTES = {
@@ -92,3 +96,22 @@ def test_where_a_leg_counts_chunks_more_texts_are_asked_for_until_there_are_enou
         query = parse("the slow pool ran dry, item")
         found = recall(snapshot, query, total=2, lexical=False, vector=vector, bounds=bounds)
     assert sorted(c.about.path for c in found.candidates) == ["items.md", "other.md"]
+
+
+def test_what_is_looked_for_besides_leaves_other_words_to_be_replaced(snapshot: Snapshot) -> None:
+    made = Repair("road trip", "roadtrip", "besides"), Repair("shel", "shelf", "spelling")
+    query = _rewritten(snapshot, parse("a road trip, shel"), made)
+    assert query.text == "a road trip, shelf"
+    assert [term.text for term in query.terms] == ["a", "road", "trip", "shelf", "roadtrip"]
+
+
+def test_by_default_what_is_quoted_has_to_be_there(snapshot: Snapshot, tmp_path: Path) -> None:
+    with memcli.Memory.open(tmp_path, settings=WORDS_ALONE) as memory:
+        found = memory.search('"trip was" road')
+    assert sorted({passage.path for passage in found.results}) == ["a.md", "c.md"]
+
+
+def test_a_receipt_holds_the_first_700_characters_and_the_hash_of_all() -> None:
+    (hit,) = fused(candidate(1, lines=("x" * 999,)))
+    told = _passage(1, hit)
+    assert (told["text"], told["text_hash"]) == ("x" * 700, digest("x" * 999).hex())

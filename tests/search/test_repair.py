@@ -116,17 +116,6 @@ def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None
     assert twice["results"][0]["score"] == once["results"][0]["score"]
 
 
-def test_what_is_joined_besides_keeps_nothing_from_being_joined(ask: Ask) -> None:
-    found = ask("a road trip to the book shelf", "--mode", "lexical")
-    assert repaired(found) == {"road trip": "roadtrip", "book shelf": "bookshelf"}
-    assert "unmatched" not in found
-
-
-def test_a_word_of_the_vocabulary_may_have_a_short_stem(ask: Ask, notes: Path) -> None:
-    write(notes, "memory/2025-06-20.md", "# Log\n\nThe flies of autumn.\n")
-    assert repaired(ask("the fliees")) == {"fliees": "flies"}
-
-
 def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> None:
     wrong = [f"zyxw{letter}vut" for letter in "abcdefgh"]
     assert "repaired" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")

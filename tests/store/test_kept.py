@@ -173,3 +173,11 @@ def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
         assert near[0] == 1
         assert sorted(near) == sorted(slot for slot, distance in listed if distance <= last)
     connection.close()
+
+
+def test_tokens_that_are_kept_are_weighed_once() -> None:
+    state = kept.KeptState(1, 5)
+    cut = [("ab", "cd"), ("e",)]
+    for _ in range(2):
+        assert state.tokens(["ab cd", "e"], lambda texts: cut[: len(texts)]) == cut
+    assert state.bytes == len("ab cd" + "e") + kept.TOKEN_BYTES * ((2 + 2) + (2 + 1))

@@ -322,6 +322,7 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
         snapshot, Question(text, TODAY, (), parse(text)), options, fixed, lots=[lot],
         following=Following(roots),
     )  # fmt: skip
+    assert found.is_of_one_scale
     parts = [*fixed.parts, *found.parts, *found.below, *found.preferences]
     return [(part.excerpt.about.citation, part.score or 0.0) for part in parts]
 

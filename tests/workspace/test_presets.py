@@ -106,9 +106,15 @@ def test_every_place_has_a_layout_here_or_a_test_of_its_own() -> None:
     assert "    zk           the path of a [[source]]\n" in table()
 
 
-def test_only_what_lies_in_the_workspace_is_of_it_alone() -> None:
-    spots = [spot for preset in PRESETS for spot in preset.places if "<" not in spot.where]
-    assert all(spot.is_of_here is not spot.where.startswith("~") for spot in spots)
+@pytest.mark.parametrize(
+    ("folder", "is_of_it"), [(".codex/memories", False), ("memory-bank", True)]
+)
+def test_only_what_lies_in_the_workspace_is_of_it_alone(
+    home: Home, folder: str, is_of_it: bool
+) -> None:
+    make((home.repo if is_of_it else home.home) / folder, "a.md")
+    (source,) = find(FINDABLE, home.around()).sources
+    assert find(FINDABLE, home.around(), of_here=True).sources == (source,) * is_of_it
 
 
 def test_nothing_is_made_up(home: Home) -> None:

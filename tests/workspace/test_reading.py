@@ -67,6 +67,11 @@ def test_decode(data: bytes, expected: tuple[str, bool] | str) -> None:
     assert decode(data) == expected
 
 
+def test_which_bytes_no_text_has() -> None:
+    found = {byte for byte in range(1, 128) if "control" in decode(bytes([byte]) * 9)}
+    assert found == {*range(1, 8), *range(14, 27), *range(28, 32), 127}
+
+
 def test_nul_share() -> None:
     assert decode(b"a" * 510 + b"\0" * 2) == ("a" * 510 + "\ufffd" * 2, True)
     assert decode(b"a" * 509 + b"\0" * 3) == "3 NUL bytes in 512"
