@@ -51,7 +51,7 @@ from memcli.search.question import Question
 from memcli.store.records import Reach
 from memcli.types import Filters
 from tests.benchmarks.figures import add_write, share, table, write
-from tests.benchmarks.quality_table import sets
+from tests.benchmarks.quality_table import LEAST_QUESTIONS, sets
 
 FILES = {
     "answerable": "queries.jsonl",
@@ -290,11 +290,14 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
     """Write what the README tells of every collection."""
     rows = []
     for title, group in told.items():
+        asked = sum(each.kind != GONE for each in group)
+        if asked < LEAST_QUESTIONS:
+            continue
         verdicts = [each.verdict for each in group]
         good, none = rates(group, verdicts, "good"), rates(group, verdicts, "none")
         fitted = [_cell(left_out[title])] if left_out else []
         rows.append(
-            [title, str(sum(each.kind != GONE for each in group)), f"{good[0]:.0f}",
+            [title, str(asked), f"{good[0]:.0f}",
              *map(_cell, good[1:]), *fitted, f"{none[0]:.0f}", *map(_cell, (none[1], none[3]))]
         )  # fmt: skip
     fitted = ["left out"] if left_out else []
