@@ -97,9 +97,9 @@ def run(arguments: Sequence[str]) -> int:
         return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
     except MemcliError as error:
         return _report(
-            error.message,
+            _without_keys(error.message),
             code=error.code,
-            hint=error.hint,
+            hint=_without_keys(error.hint),
             exit_code=error.exit_code,
             as_json=as_json,
         )
@@ -207,10 +207,7 @@ def _refused(why: str, *, as_json: bool, hint: str = "") -> int:
 
 
 def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint: str = "") -> int:
-    """Write an error to stderr: two lines, or one JSON object; a key that was typed is not told."""
-    from memcli.secrets.finding import redacted
-
-    message, hint = redacted(message), redacted(hint)
+    """Write an error to stderr: two lines, or one JSON object."""
     if as_json:
         import json
 
@@ -222,6 +219,15 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
         tail = f"\nTry: {visible_line(hint)}" if hint else ""
         _say(f"memcli: {visible_line(message)}{tail}\n")
     return int(exit_code)
+
+
+def _without_keys(text: str) -> str:
+    """Take out a key that was typed, unless too little is left to load the rules."""
+    with suppress(OSError, ImportError):
+        from memcli.secrets.finding import redacted
+
+        return redacted(text)
+    return text
 
 
 def _short_of_memory(*, as_json: bool) -> int:

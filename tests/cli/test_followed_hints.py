@@ -239,7 +239,7 @@ ELSEWHERE = {
     "memcli index --wait 600": "below, beside a process that writes",
     "memcli index --watch": "it stays",
     "memcli remember --undo": "in test_remember, behind a note",
-    "memcli remember --to today": "beside a file of 8 MB",
+    "memcli remember TEXT --to memory/more.md": "beside a file of 8 MB",
     "memcli ls": "what a filter leaves out, below",
     "memcli ls --count tag": "what a filter leaves out, below",
     "memcli ls --count key": "what a filter leaves out, below",

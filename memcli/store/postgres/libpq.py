@@ -60,7 +60,7 @@ class Statement(Record):
     values: Sequence[Any] = ()
 
 
-class Shared(Record):
+class ForMany(Record):
     """A statement to one workspace that can be asked of many at once."""
 
     alone: Statement
@@ -91,10 +91,10 @@ class Gathering:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.asked: dict[object, Statement | Shared] = {}
+        self.asked: dict[object, Statement | ForMany] = {}
         self.told: dict[object, list[Row]] = {}
 
-    def answers(self, statements: Sequence[Statement | Shared]) -> list[list[Row]]:
+    def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Give the rows of each statement; NotYetError where one has to be asked first."""
         keys: list[object] = [
             (each.sql, *map(_hashable, each.values)) for each in map(_alone, statements)
@@ -291,7 +291,7 @@ class Connection:
             raise fault
         return found
 
-    def together(self, statements: Sequence[Statement | Shared]) -> list[list[Row]]:
+    def together(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Run statements in one round trip each so many, and give the rows of each.
 
         The first one that fails ends them; outside a transaction all are one.
@@ -319,12 +319,12 @@ class Connection:
         finally:
             self._gathering = None
 
-    def _answered(self, asked: Mapping[object, Statement | Shared]) -> dict[object, list[Row]]:
+    def _answered(self, asked: Mapping[object, Statement | ForMany]) -> dict[object, list[Row]]:
         """Give the rows of statements by their keys; what can be is asked of all at once."""
         alone: dict[object, Statement] = {}
-        lots: dict[object, list[tuple[object, Shared]]] = {}
+        lots: dict[object, list[tuple[object, ForMany]]] = {}
         for key, each in asked.items():
-            if isinstance(each, Shared):
+            if isinstance(each, ForMany):
                 same = each.sql, *map(_hashable, each.values)
                 lots.setdefault(same, []).append((key, each))
             else:
@@ -437,8 +437,8 @@ class Connection:
         return found.decode("utf-8", "replace")
 
 
-def _alone(each: Statement | Shared) -> Statement:
-    return each.alone if isinstance(each, Shared) else each
+def _alone(each: Statement | ForMany) -> Statement:
+    return each.alone if isinstance(each, ForMany) else each
 
 
 def _of_each_host(message: str) -> str:

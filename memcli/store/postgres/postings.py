@@ -15,7 +15,7 @@ from math import pi
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.postgres.libpq import Shared, Statement, Values
+from memcli.store.postgres.libpq import ForMany, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
 from memcli.store.tokens import cut, spellings
 from memcli.types import Term
@@ -168,7 +168,7 @@ class Postings:
         counts: dict[Term, dict[int, int]] = {spelling: {} for spelling in asked}
         words = {s: run for s, run in runs.items() if run.is_word}
         others = {s: run for s, run in runs.items() if run.tokens and not run.is_word}
-        statements: list[Statement | Shared] = []
+        statements: list[Statement | ForMany] = []
         if words:
             statements.append(_by_rank(self._workspace, [*words.values()], chunk_ids))
         if others:
@@ -215,7 +215,7 @@ class Postings:
 
 def _by_rank(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
-) -> Statement | Shared:
+) -> Statement | ForMany:
     """Ask for words alone: how often each stands in a chunk is read off its rank."""
     values = Values([workspace])
     ranks = ", ".join(
@@ -229,7 +229,7 @@ def _by_rank(
         return alone
     # The index of words has those of every workspace, so one walk over it does for many.
     sql = f"select k.workspace, {told} {among} any($1::bigint[]) and {having} group by 1"
-    return Shared(alone, sql, values[1:], workspace, [([],)])
+    return ForMany(alone, sql, values[1:], workspace, [([],)])
 
 
 def _by_place(
