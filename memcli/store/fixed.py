@@ -41,6 +41,16 @@ def rounded(vector: bytes) -> bytes:
     return unpacked(packed(vector))
 
 
+def asked(vector: bytes) -> bytes:
+    """Give a query of float32 as it is compared, of which being mirrored takes the last bits."""
+    return reflected(reflected(vector))
+
+
+def reflected(vector: bytes) -> bytes:
+    """Take each component of float32 from OFFSET; twice gives it back but for its last bits."""
+    return array("f", [OFFSET - c for c in array("f", vector)]).tobytes()
+
+
 def unpacked(packed: bytes) -> bytes:
     """Give the float32 of packed vectors."""
-    return array("f", [OFFSET - c for c in array("f", mirrored(packed))]).tobytes()
+    return reflected(mirrored(packed))

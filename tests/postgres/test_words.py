@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.store import fixed
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.postgres import vectors
@@ -101,7 +102,7 @@ def test_many_vectors_are_compared_by_codes_first(
     told = []
     for many in (100, 20):
         monkeypatch.setattr(vectors, "MANY", many)
-        monkeypatch.setattr(vectors, "LEAST_CODES", 15)
+        monkeypatch.setattr(fixed, "LEAST_CODES", 15)
         store = make_store(tmp_path / str(many), Clock())
         with changing(store) as change:
             for number in range(30):

@@ -6,6 +6,7 @@ import apsw
 import numpy as np
 import pytest
 
+from memcli.store import fixed
 from memcli.store.fixed import OFFSET, mirrored, packed, rounded, unpacked
 from memcli.store.sqlite.distances import distances_of
 from memcli.store.sqlite.driver import connect
@@ -53,3 +54,11 @@ def test_distances_are_those_of_float32_to_the_fourth_place(
     assert distances_of(connection, query, [], has_vec=has_vec) == []
     with pytest.raises(ValueError, match="dimension"):
         distances_of(connection, query, [*kept, kept[0][2:]], has_vec=has_vec)
+
+
+def test_a_query_is_asked_as_it_is_compared() -> None:
+    query = array("f", [0.1, -0.7, 1e-9, 0.0, 1.0]).tobytes()
+    asked = fixed.asked(query)
+    assert fixed.reflected(asked) == fixed.reflected(query)
+    assert fixed.asked(asked) == asked
+    assert list(array("f", asked)) == pytest.approx(list(array("f", query)), abs=2**-22)

@@ -7,7 +7,6 @@ from functools import cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parts import description_of
-from memcli.store.postgres.filters import CHUNKS
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.run_records import Pending
 from memcli.types import named_days
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
 # Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
 IMPORTANT = 0.5
-# Each text is looked up by its key, whatever the server believes of how many vectors there are: of
-# a table that is being filled it believes there is one, and would compare every text with all.
+# Each row is looked up by its key, whatever the server believes of how many there are: of a table
+# that is being filled it believes there is one, and would compare every text with all.
 _WAITING = (
     "not exists (select 1 from memcli.vectors v where v.workspace = p.workspace and v.encoder = $2"
     " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
@@ -38,8 +37,11 @@ def read_pending(
         'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
         " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
         " case when strpos(d.front_matter, '\"description\"') > 0 then d.front_matter else '{}' end"
-        f" from {CHUNKS} join memcli.parts p on p.workspace = c.workspace and p.chunk = c.id"
-        f" where c.workspace = $1 and {_WAITING}"
+        " from memcli.parts p cross join lateral (select * from memcli.chunks c"
+        " where c.workspace = p.workspace and c.id = p.chunk offset 0) c"
+        " cross join lateral (select * from memcli.documents d"
+        " where d.workspace = c.workspace and d.id = c.document offset 0) d"
+        f" where p.workspace = $1 and {_WAITING}"
         f" order by d.always desc, coalesce(d.importance, 0) > {IMPORTANT} desc,"
         " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
         (workspace, encoder_of(fingerprint), limit),

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from sys import byteorder
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.fixed import LEAST_CODES
+from memcli.store import fixed
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
 from memcli.store.postgres.libpq import Statement, Values
 from memcli.store.postgres.rows import encoder_of
@@ -36,7 +36,7 @@ class AskedVector:
     def __init__(self, workspace: int, fingerprint: str, vector: bytes) -> None:
         """Take a vector as little-endian float32 components."""
         self.workspace, self.encoder = workspace, encoder_of(fingerprint)
-        self.vector = written(vector)
+        self.vector = written(fixed.asked(vector))
 
 
 def asking_nearest(asked: AskedVector, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
@@ -57,7 +57,7 @@ def asking_nearest(asked: AskedVector, limit: int, reach: Reach, *, is_coarse: b
             f" and {test})"
         )
     if is_coarse:
-        most = values(max(LEAST_CODES, limit))
+        most = values(max(fixed.LEAST_CODES, limit))
         coded = f"select v.hash, rank() over (order by v.code <~> {_code(vector)}) as no {among}"
         among = (
             f"from (select hash from ({coded}) x where no <= {most}) y cross join lateral"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 import apsw
@@ -39,7 +38,7 @@ def mirrored_distances(
     connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
 ) -> list[float]:
     """Give the L2 distances of vectors that `mirrored` has given to one of float32."""
-    asked = array("f", [fixed.OFFSET - c for c in array("f", query)]).tobytes()
+    asked = fixed.reflected(query)
     if has_vec:
         found = rows(connection, _DISTANCES, (len(asked), len(vectors), vectors, asked))
         return [distance for (distance,) in found]
