@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Located, read_graph
-from memcli.embedding.runtime import runtime_faults
-from memcli.embedding.session import require_room, settings, silence
+from memcli.embedding.runtime import imported, runtime_faults
+from memcli.embedding.session import require_room, settings
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ def package_run(located: Located, *, exact: bool | None = None) -> Run:
 
 def _open(located: Located, exact: bool | None) -> InferenceSession:
     require_room(located.size)
-    silence()
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise LegMissingError(
-            f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
-        ) from error
+    onnxruntime = imported()
     wanted = settings(located, exact=exact)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -51,9 +45,10 @@ def _open(located: Located, exact: bool | None) -> InferenceSession:
     for key, value in wanted.entries:
         options.add_session_config_entry(key, value)
     try:
-        return onnxruntime.InferenceSession(
+        session: InferenceSession = onnxruntime.InferenceSession(
             read_graph(located.model), options, providers=["CPUExecutionProvider"]
         )
+        return session
     except runtime_faults() as error:
         raise LegMissingError(
             f"onnxruntime {onnxruntime.__version__} cannot open "

@@ -35,9 +35,8 @@ def open_tokenizer(path: str) -> Tokenizer:
     return tokenizer
 
 
-def open_model(path: str, threads: int) -> InferenceSession:
-    """Open a model that runs on so many threads; raises LegMissingError."""
-    require_room(os.path.getsize(path))
+def imported() -> Any:  # noqa: ANN401 (a module)
+    """Import onnxruntime, which prints nothing; raises LegMissingError."""
     silence()
     try:
         import onnxruntime
@@ -45,12 +44,22 @@ def open_model(path: str, threads: int) -> InferenceSession:
         raise LegMissingError(
             f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
         ) from error
+    return onnxruntime
+
+
+def open_model(path: str, threads: int) -> InferenceSession:
+    """Open a model that runs on so many threads; raises LegMissingError."""
+    require_room(os.path.getsize(path))
+    onnxruntime = imported()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        session: InferenceSession = onnxruntime.InferenceSession(
+            path, options, providers=["CPUExecutionProvider"]
+        )
+        return session
     except runtime_faults() as error:
         why = f"{path} cannot be opened: {error}"
         raise LegMissingError(why, hint="memcli help environment") from error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 
-class Transactions:
+class Transactions(ABC):
     """What writes a store, whose own ways to begin and to end a transaction it tells."""
 
     def __init__(self) -> None:
@@ -52,21 +53,22 @@ class Transactions:
             else:
                 commit()
 
+    @abstractmethod
     def _translated(self) -> AbstractContextManager[None]:
         """Raise what goes wrong within as an error of memcli."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _is_open(self) -> bool:
         """Tell whether a transaction is open, failed ones included."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin(self) -> None:
-        raise NotImplementedError
+        """Begin a transaction that may write."""
 
+    @abstractmethod
     def _commit(self) -> None:
         """Commit what is open, if anything is; where that fails nothing of it is left."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _roll_back(self) -> None:
         """Undo what is open, if anything is, whatever has become of it."""
-        raise NotImplementedError
