@@ -52,7 +52,7 @@ class Server:
         primary = standby_of
         self.binaries: Path = primary.binaries if primary else self._find_binaries() / "bin"
         self.data = self._folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         self._settings = {**SETTINGS, **settings}
         if self._is_root:
             os.chown(self._folder, NOBODY, NOBODY)
@@ -152,7 +152,7 @@ class Server:
             raise RuntimeError(done.stderr.decode("utf-8", "replace"))
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
