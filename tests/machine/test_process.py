@@ -13,27 +13,17 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import ExitCode
+from tests.cli.test_scarcity import ENTRY, LIMITED
 from tests.machine.verbs import COMPACT, NOTE, NOW, Place, notes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
-# Starts the command as its console script does, with so many MB of memory and files left.
-LIMITED = """
-import resource, sys
-taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-memory, files = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-resource.setrlimit(resource.RLIMIT_AS, (taken + (memory << 20), -1))
-resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-from memcli.cli.entry import main
-main()
-"""
 ONE_CORE = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from memcli.cli.entry import main
 main()
 """
-ENTRY = "from memcli.cli.entry import main; main()"
 EXPECTED = (ExitCode.OK, ExitCode.USAGE, ExitCode.NO_INDEX)
 WRITING = (f"remember {NOTE!r}", COMPACT)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
+from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
-from memcli.record import Record
 from memcli.store.postgres import vectors, words
 from memcli.store.postgres.counting import read_counts, read_known
 from memcli.store.postgres.excerpts import ABOUT, Rows, about
@@ -29,7 +29,7 @@ from memcli.store.postgres.places import Places
 from memcli.store.postgres.postings import Postings, Size
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
-from memcli.types import About, Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
 
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
@@ -47,18 +47,6 @@ MOST_BYTES = 32 << 20  # that are kept between questions, by the estimates below
 COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, beside the text of a row
 
 
-class KeptChunk(Record):
-    """What is read of a chunk once, whatever is asked."""
-
-    place: tuple[str, str, int]
-    about: About
-    tokens: int
-    text: str
-    text_hash: bytes
-    authority: float | None
-    importance: float | None
-
-
 class SharedReader:
     """One state of a workspace; a `port.Snapshot`."""
 
@@ -70,7 +58,8 @@ class SharedReader:
         self._chunks = Rows(connection, row.id)
         self._places = Places(connection, row.id)
         self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
-        self._chunk_rows: dict[int, KeptChunk] = {}
+        # Chunks that were read, without what a question makes of them, and their places.
+        self._chunk_rows: dict[int, tuple[tuple[str, str, int], Candidate]] = {}
         self._chars = 0  # of their texts
 
     def goes_on(self, row: WorkspaceRow) -> bool:
@@ -275,23 +264,22 @@ class SharedReader:
         scored: dict[int, list[PartScore]] = {}
         for chunk_id, *told in parts:
             scored.setdefault(chunk_id, []).append(PartScore(*told))
-        rows = [self._chunk_rows[c] for c in chunk_ids if c in self._chunk_rows]
-        return [
-            Candidate(
-                *row[1:], tuple(scored.get(row.about.chunk_id, ())),
-                scores.get(row.about.chunk_id, 0.0),
-            )
-            for row in sorted(rows, key=lambda row: row.place)
-        ]  # fmt: skip
+        held = [self._chunk_rows[c] for c in chunk_ids if c in self._chunk_rows]
+        found = []
+        for _, chunk in sorted(held, key=itemgetter(0)):
+            number = chunk.about.chunk_id
+            own = tuple(scored.get(number, ()))
+            found.append(chunk._replace(parts=own, bm25=scores.get(number, 0.0)))
+        return found
 
     def _keep(self, chunks: Sequence[Row], ends: Sequence[Row]) -> None:
         """Keep chunks that were read, and whether they begin and end within a line."""
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
         for columns in chunks:
             known, (ordinal, *told) = about(columns), columns[_WIDTH:]
-            row = KeptChunk((known.source, known.path, ordinal), known, *told)
-            self._chunk_rows[known.chunk_id] = row
-            self._chars += len(row.text)
+            chunk = Candidate(known, *told, ())
+            self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
+            self._chars += len(chunk.text)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""
