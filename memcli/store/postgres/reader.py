@@ -276,10 +276,11 @@ class SharedReader:
         """Keep chunks that were read, and whether they begin and end within a line."""
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
         for columns in chunks:
-            known, (ordinal, *told) = about(columns), columns[_WIDTH:]
-            chunk = Candidate(known, *told, ())
+            known = about(columns)
+            ordinal, tokens, text, text_hash, authority, importance = columns[_WIDTH:]
+            chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
-            self._chars += len(chunk.text)
+            self._chars += len(text)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""
