@@ -10,8 +10,9 @@ from memcli.store import fixed
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.postgres import vectors
-from memcli.store.postgres.libpq import Connection, ServerError, Statement
+from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.postings import _times
+from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import MOST_OF_ONE, cut_of, kept
 from memcli.types import Chunk, Term, Wanted
 from tests.postgres.server import server

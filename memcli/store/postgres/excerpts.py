@@ -8,7 +8,7 @@ from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
-from memcli.store.postgres.libpq import Statement, Values
+from memcli.store.postgres.statements import Statement, Values
 from memcli.types import About, Excerpt
 
 if TYPE_CHECKING:

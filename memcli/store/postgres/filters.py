@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
-    from memcli.store.postgres.libpq import Values
+    from memcli.store.postgres.statements import Values
     from memcli.store.records import Reach
     from memcli.types import Filters, Where
 

@@ -16,11 +16,13 @@ from importlib.util import find_spec
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
-from memcli.record import Record
-from memcli.store.rounds import NotYetError, in_rounds
+from memcli.store.postgres.statements import Gathering, Statement, alone
+from memcli.store.rounds import in_rounds
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
+
+    from memcli.store.postgres.statements import ForMany, Row
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -36,9 +38,6 @@ _PRIMARY = ord("M")
 # Types of columns by their number, which no version of the server changes.
 _WHOLE, _REAL, _BOOL, _BYTES, _JSON = (20, 21, 23, 26), (700, 701, 1700), 16, 17, (114, 3802)
 
-Row = tuple["Any", ...]
-
-
 # What the server notices besides is no part of an answer, and libpq would print it.
 _Notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 _SILENT = _Notice(lambda kept, message: None)
@@ -51,23 +50,6 @@ class ServerError(Exception):
         """Keep the first line of the message and the state."""
         super().__init__(message.strip().split("\n")[0])
         self.state = state
-
-
-class Statement(Record):
-    """A statement and the values of its marks $1, $2 and so on."""
-
-    sql: str
-    values: Sequence[Any] = ()
-
-
-class ForMany(Record):
-    """A statement to one workspace that can be asked of many at once."""
-
-    alone: Statement
-    sql: str  # $1 are the numbers of workspaces; the number stands in front of each row
-    values: Sequence[Any]  # from $2 on
-    workspace: int  # which is asked
-    empty: list[Row]  # its rows where it has none
 
 
 class Promised:
@@ -84,37 +66,6 @@ class Promised:
             self._connection.together(())
         assert self.found is not None
         return self.found
-
-
-class Gathering:
-    """Statements of several that ask, and the rows of those that were answered."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self.asked: dict[object, Statement | ForMany] = {}
-        self.told: dict[object, list[Row]] = {}
-
-    def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
-        """Give the rows of each statement; NotYetError where one has to be asked first."""
-        keys: list[object] = [
-            (each.sql, *map(_hashable, each.values)) for each in map(_alone, statements)
-        ]
-        new = {
-            key: each for key, each in zip(keys, statements, strict=True) if key not in self.told
-        }
-        if new:
-            self.asked |= new
-            raise NotYetError
-        return [self.told[key] for key in keys]
-
-
-class Values(list["Any"]):
-    """Values of a statement that is being written: each call gives the mark of one more."""
-
-    def __call__(self, value: object) -> str:
-        """Take a value and give its mark."""
-        self.append(value)
-        return f"${len(self)}"
 
 
 @cache
@@ -300,7 +251,7 @@ class Connection:
         if self._gathering:
             found = self._gathering.answers(statements)
         else:
-            found = self._in_pipelines([*map(_alone, statements)])
+            found = self._in_pipelines([*map(alone, statements)])
         promised, self._promised = self._promised, []
         for each, rows in zip(promised, found, strict=False):
             each.found = rows
@@ -311,36 +262,12 @@ class Connection:
         self._gathering = gathering = Gathering()
 
         def send() -> None:
-            gathering.told |= self._answered(gathering.asked)
-            gathering.asked = {}
+            gathering.take(self._in_pipelines(gathering.pending()))
 
         try:
             return in_rounds(ask, given, send)
         finally:
             self._gathering = None
-
-    def _answered(self, asked: Mapping[object, Statement | ForMany]) -> dict[object, list[Row]]:
-        """Give the rows of statements by their keys; what can be is asked of all at once."""
-        alone: dict[object, Statement] = {}
-        lots: dict[object, list[tuple[object, ForMany]]] = {}
-        for key, each in asked.items():
-            if isinstance(each, ForMany):
-                same = each.sql, *map(_hashable, each.values)
-                lots.setdefault(same, []).append((key, each))
-            else:
-                alone[key] = each
-        together = [
-            Statement(lot[0][1].sql, ([each.workspace for _, each in lot], *lot[0][1].values))
-            for lot in lots.values()
-        ]
-        found = self._in_pipelines([*alone.values(), *together])
-        told: dict[object, list[Row]] = dict(zip(alone, found, strict=False))
-        for lot, rows in zip(lots.values(), found[len(alone) :], strict=True):
-            of: dict[int, list[Row]] = {}
-            for workspace, *row in rows:
-                of.setdefault(workspace, []).append(tuple(row))
-            told |= {key: of.get(each.workspace, each.empty) for key, each in lot}
-        return told
 
     def _in_pipelines(self, statements: Sequence[Statement]) -> list[list[Row]]:
         found: list[list[Row]] = []
@@ -437,10 +364,6 @@ class Connection:
         return found.decode("utf-8", "replace")
 
 
-def _alone(each: Statement | ForMany) -> Statement:
-    return each.alone if isinstance(each, ForMany) else each
-
-
 def _of_each_host(message: str) -> str:
     """Put what each server has said on one line, without what may be meant by it."""
     said = [line for line in message.split("\n") if line.startswith("connection to ")]
@@ -455,11 +378,6 @@ def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
 def _encoded(text: str) -> bytes:
     """Encode for C, where a NUL would end the text."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace")
-
-
-def _hashable(value: Any) -> object:  # noqa: ANN401
-    """Give what tells a value from others; to write it takes ten times as long."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _written(value: object) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.postgres.libpq import Statement
+from memcli.store.postgres.statements import Statement
 from memcli.store.records import Looked, Support
 from memcli.types import MEMORY_SOURCE, SourceLines
 

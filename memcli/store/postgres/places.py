@@ -11,11 +11,12 @@ from collections.abc import Collection
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.filters import NAMED_CHUNKS, PLACED, within
-from memcli.store.postgres.libpq import Statement, Values
+from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Reach
 
 if TYPE_CHECKING:
-    from memcli.store.postgres.libpq import Connection, Promised, Row
+    from memcli.store.postgres.libpq import Connection, Promised
+    from memcli.store.postgres.statements import Row
 
 MOST_AHEAD = 1000  # chunks that are placed before anybody asks
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Row
+    from memcli.store.postgres.statements import Row
 
     Made = TypeVar("Made")
 

@@ -15,7 +15,7 @@ from math import pi
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.postgres.libpq import ForMany, Statement, Values
+from memcli.store.postgres.statements import ForMany, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
 from memcli.store.tokens import cut, spellings
 from memcli.types import Term

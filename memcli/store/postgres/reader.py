@@ -24,9 +24,9 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
-from memcli.store.postgres.libpq import Statement, Values
 from memcli.store.postgres.places import Places
 from memcli.store.postgres.postings import Postings, Size
+from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
 from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
@@ -34,8 +34,9 @@ from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wante
 if TYPE_CHECKING:
     from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection, Row
+    from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
+    from memcli.store.postgres.statements import Row
     from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn

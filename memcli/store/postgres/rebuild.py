@@ -14,8 +14,8 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import rows, schema
 from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded
 from memcli.store.postgres.faults import translated
-from memcli.store.postgres.libpq import Statement
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
+from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.record import Record
-from memcli.store.postgres.libpq import Statement
+from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, kept
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Lines, Part, Turn
 

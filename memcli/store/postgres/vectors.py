@@ -16,13 +16,14 @@ from sys import byteorder
 from memcli.checking import TYPE_CHECKING
 from memcli.store import fixed
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
-from memcli.store.postgres.libpq import Statement, Values
 from memcli.store.postgres.rows import encoder_of
+from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Near
 
 if TYPE_CHECKING:
-    from memcli.store.postgres.libpq import Connection, Row
+    from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
+    from memcli.store.postgres.statements import Row
     from memcli.store.records import Reach
 
 MANY = 8192  # vectors that are compared by codes first: an exact scan of 8,888 takes 5.3 ms

@@ -15,14 +15,16 @@ from memcli.store.fixed import rounded
 from memcli.store.postgres import lineage, pending, rows, schema, vectors
 from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded, read_counts, read_known
 from memcli.store.postgres.faults import translated
-from memcli.store.postgres.libpq import ServerError, Statement
+from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
+from memcli.store.postgres.statements import Statement
 from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection, Row
+    from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.statements import Row
     from memcli.store.records import Counts, Facts, Key, Looked
     from memcli.store.run_records import Pending, Stamp
     from memcli.types import Document, Known
