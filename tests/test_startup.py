@@ -76,8 +76,8 @@ print(*[name for name in sys.modules if "memcli" in name])
     assert "memcli.store.sqlite.reader" in loaded
     assert loaded.isdisjoint({
         "memcli.api.several", "memcli.api.together", "memcli.cli.several",
-        "memcli.config.workspaces", "memcli.store.totals", "memcli.store.union",
-        "memcli.store.sqlite.totals",
+        "memcli.config.workspaces", "memcli.store.naming", "memcli.store.totals",
+        "memcli.store.union", "memcli.store.sqlite.totals",
     })  # fmt: skip
 
 

@@ -1,9 +1,5 @@
 """Ask several stores as one: a `port.Snapshot` over one of each.
 
-    source of a document    workspace:source      e.g. `notes:memory`, `work:handbook`
-    path in a lineage       workspace:path        (`types.memory_path`)
-    number of a chunk       number in its store * stores + turn of its store
-
 Counts and frequencies add up, and words are weighed by the totals of all (`store.totals`), so each
 store gives its own best by the scores of the whole and the best of these are the best of all: ranks
 are those of one store that held everything. Where a store estimates (a frequency) or looks through
@@ -25,11 +21,12 @@ from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store.naming import Naming, split
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.rounds import one_by_one
 from memcli.store.side_by_side import side_by_side
 from memcli.store.totals import Totals, added
-from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, Wanted
+from memcli.types import PRIVATE, Filters, Wanted
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.store.rounds import Each
     from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
-    from memcli.types import About, Candidate, Excerpt, Known, Lines, Skip, Term, Turn
+    from memcli.types import Candidate, Excerpt, Known, Lines, Skip, Term, Turn
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -50,28 +47,6 @@ UNDATED = "9999-99-99"  # behind every day
 # looked up by its place, which costs as much as to compare a store of twenty documents.
 SHARES = 4
 SMALL_BYTES = 1 << 20  # of vectors: every store compares with each, whatever it is asked for
-
-
-class Qualified(str):
-    """The name of a source behind that of its workspace: it sorts by the turn of the workspace."""
-
-    turn: int
-    __slots__ = ("turn",)
-
-    def __new__(cls, turn: int, workspace: str, source: str) -> Qualified:
-        """Put workspace and source together."""
-        made = super().__new__(cls, f"{workspace}:{source}")
-        made.turn = turn
-        return made
-
-    def __lt__(self, other: str) -> bool:
-        """Compare by turn, then by name."""
-        turn = other.turn if isinstance(other, Qualified) else self.turn
-        return self.turn < turn or (self.turn == turn and str.__lt__(self, other))
-
-    def __gt__(self, other: str) -> bool:
-        """Compare the other way round."""
-        return self != other and not self < other
 
 
 class StoreState(Record):
@@ -114,7 +89,8 @@ class Union:
         self._asker = 0 if is_asked_by_first else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
         self._each, self._at_once = each or one_by_one, each or side_by_side
-        self._names = [member.name for member in members]
+        names = tuple(member.name for member in members)
+        self._naming = [Naming(turn, names) for turn in range(len(members))]
         self._all = [member.snapshot for member in members]
         self._count = len(members)
         self._parted: tuple[Reach, list[tuple[int, Reach]]] | None = None  # what was parted last
@@ -147,7 +123,7 @@ class Union:
     def _named(self, turns: Iterable[int]) -> tuple[str, ...]:
         """Name some members, those with vectors before the others."""
         order = sorted(turns, key=lambda turn: self._facts[turn].fingerprint is None)
-        return tuple(self._names[turn] for turn in order)
+        return tuple(self._naming[turn].workspace for turn in order)
 
     @cached_property
     def facts(self) -> Facts:
@@ -163,7 +139,7 @@ class Union:
     def known(self) -> Mapping[Key, Known]:
         """Give what is remembered of every document."""
         return {
-            (self._source(turn, source), path): known
+            (self._naming[turn].source(source), path): known
             for turn, told in self._told(lambda snapshot: snapshot.known())
             for (source, path), known in told.items()
         }
@@ -187,7 +163,7 @@ class Union:
     def by_source(self) -> Mapping[str, SourceCounts]:
         """Count documents and chunks and give the dates covered, by source."""
         return {
-            self._source(turn, source): counts
+            self._naming[turn].source(source): counts
             for turn, told in self._told(lambda snapshot: snapshot.by_source())
             for source, counts in told.items()
         }
@@ -203,7 +179,7 @@ class Union:
     def skipped(self) -> Sequence[Skip]:
         """List the files whose content is not text."""
         return [
-            skip._replace(source=self._source(turn, skip.source))
+            skip._replace(source=self._naming[turn].source(skip.source))
             for turn, told in self._told(lambda snapshot: snapshot.skipped())
             for skip in told
         ]
@@ -244,12 +220,12 @@ class Union:
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
         """Tell for each term how many chunks hold it, and which of some do."""
-        own = self._split(chunk_ids)
+        own = split(chunk_ids, self._count)
         asked = self._each(
             lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
         )
         found = [
-            [(held.total, self._ours(turn, held.chunk_ids)) for held in each]
+            [(held.total, self._naming[turn].chunks(held.chunk_ids)) for held in each]
             for turn, each in enumerate(asked)
         ]
         return [
@@ -262,7 +238,7 @@ class Union:
         return frozenset(
             chunk
             for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.matching(wanted, own))
-            for chunk in self._ours(turn, own)
+            for chunk in self._naming[turn].chunks(own)
         )
 
     def totals(self, wanted: Wanted) -> Totals:
@@ -284,7 +260,7 @@ class Union:
             return []
         by = totals or self.totals(wanted)
         found = [
-            Ranked(self._our(turn, each.chunk_id), each.bm25)
+            Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
                 reach, lambda snapshot, own: snapshot.lexical(wanted, limit, own, by)
             )
@@ -359,7 +335,7 @@ class Union:
             for each in own:
                 if each.cosine < last:
                     break
-                ids = tuple(self._our(turn, chunk) for chunk in each.chunk_ids)
+                ids = tuple(self._naming[turn].chunk(chunk) for chunk in each.chunk_ids)
                 known = texts.get(each.hash)
                 texts[each.hash] = (
                     known._replace(chunk_ids=known.chunk_ids + ids)
@@ -376,7 +352,7 @@ class Union:
         told = [*asked]
         found: list[int] = []
         for at in range(len(spans)):
-            ids = [chunk for turn, own in told for chunk in self._ours(turn, own[at])]
+            ids = [chunk for turn, own in told for chunk in self._naming[turn].chunks(own[at])]
             if len(told) > 1:
                 days = {chunk: each.about.date or "" for chunk, each in self.excerpts(ids).items()}
                 ids.sort(key=days.__getitem__, reverse=True)
@@ -393,8 +369,8 @@ class Union:
         wanted = _with_all(legs.wanted)
         by = legs.totals or self.totals(wanted)
 
-        def read(split: tuple[int, list[int]]) -> list[Candidate]:
-            turn, own = split
+        def read(own_of: tuple[int, list[int]]) -> list[Candidate]:
+            turn, own = own_of
             scored = [
                 each._replace(chunk_id=each.chunk_id // self._count)
                 for each in legs.lexical
@@ -409,14 +385,16 @@ class Union:
                 by,
             )
             found = self._all[turn].candidates(own, mine)
-            return [each._replace(about=self._about(turn, each.about)) for each in found]
+            return [each._replace(about=self._naming[turn].about(each.about)) for each in found]
 
-        return [*chain.from_iterable(self._each(read, sorted(self._split(chunk_ids).items())))]
+        return [
+            *chain.from_iterable(self._each(read, sorted(split(chunk_ids, self._count).items())))
+        ]
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
         """Read some chunks."""
         return {
-            self._our(turn, chunk): self._excerpt(turn, excerpt)
+            self._naming[turn].chunk(chunk): self._naming[turn].excerpt(excerpt)
             for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.excerpts(own))
             for chunk, excerpt in own.items()
         }
@@ -430,11 +408,11 @@ class Union:
 
         def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
             turn, own = within
-            return self._all[turn].excerpts_of(self._own_keys(turn, documents), own)
+            return self._all[turn].excerpts_of(self._naming[turn].own_keys(documents), own)
 
-        within = [w for w in self._within(reach) if self._own_keys(w[0], documents)]
+        within = [w for w in self._within(reach) if self._naming[w[0]].own_keys(documents)]
         return [
-            self._excerpt(turn, excerpt)
+            self._naming[turn].excerpt(excerpt)
             for (turn, _), found in zip(within, self._each(read, within), strict=True)
             for excerpt in found
         ]
@@ -443,7 +421,7 @@ class Union:
         """Read the dated documents that are not marked, chunk by chunk, the newest first."""
 
         def read(turn: int, begun: Iterator[Excerpt]) -> Iterator[Excerpt]:
-            return (self._excerpt(turn, each) for each in begun)
+            return (self._naming[turn].excerpt(each) for each in begun)
 
         def place(excerpt: Excerpt) -> tuple[str, str, str, int]:
             about = excerpt.about
@@ -455,16 +433,16 @@ class Union:
     def marked(self, *, soft: bool) -> Sequence[Marked]:
         """Read the documents marked `always`, or those marked `soft` alone."""
         return [
-            each._replace(excerpts=tuple(self._excerpt(turn, e) for e in each.excerpts))
+            each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
             for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
             for each in told
-            if not (turn and any(e.about.scope == PRIVATE for e in each.excerpts))
+            if turn == self._asker or all(e.about.scope != PRIVATE for e in each.excerpts)
         ]
 
     def rated(self, reach: Reach) -> Sequence[Rated]:
         """List every document that has a chunk within reach, by workspace, source and path."""
         return [
-            each._replace(source=self._source(turn, each.source))
+            each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._reached(reach, lambda snapshot, own: snapshot.rated(own))
             for each in told
         ]
@@ -472,7 +450,7 @@ class Union:
     def listed(self, reach: Reach) -> Sequence[Listed]:
         """List the documents within reach, by workspace, source and path."""
         return [
-            each._replace(source=self._source(turn, each.source))
+            each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._reached(reach, lambda snapshot, own: snapshot.listed(own))
             for each in told
         ]
@@ -489,7 +467,7 @@ class Union:
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         """Give the lines of chunks in which somebody says how they want things."""
         found = {
-            self._our(turn, chunk): lines
+            self._naming[turn].chunk(chunk): lines
             for turn, told in self._reached(reach, lambda s, own: s.preferences(limit, own))
             for chunk, lines in told.items()
         }
@@ -504,10 +482,10 @@ class Union:
     def present(self, keys: Sequence[Key]) -> frozenset[Key]:
         """Tell which of some documents are stored."""
         return frozenset(
-            (self._source(turn, source), path)
+            (self._naming[turn].source(source), path)
             for turn, told in enumerate(
                 self._each(
-                    lambda turn: self._all[turn].present(self._own_keys(turn, keys)),
+                    lambda turn: self._all[turn].present(self._naming[turn].own_keys(keys)),
                     range(self._count),
                 )
             )
@@ -517,7 +495,7 @@ class Union:
     def titles(self) -> Sequence[Titled]:
         """List every document with its title."""
         return [
-            each._replace(source=self._source(turn, each.source))
+            each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._told(lambda snapshot: snapshot.titles())
             for each in told
         ]
@@ -526,8 +504,8 @@ class Union:
         """List the lines that summaries rest on; each workspace sums up its own."""
         return [
             Support(
-                self._path(turn, each.summary),
-                each.lines._replace(path=self._path(turn, each.lines.path)),
+                self._naming[turn].path(each.summary),
+                each.lines._replace(path=self._naming[turn].path(each.lines.path)),
                 each.holds,
             )
             for turn, told in self._told(lambda snapshot: snapshot.supports())
@@ -537,7 +515,7 @@ class Union:
     def confidences(self) -> Mapping[str, float]:
         """Give the confidence of every summary, by path."""
         return {
-            self._path(turn, path): confidence
+            self._naming[turn].path(path): confidence
             for turn, told in self._told(lambda snapshot: snapshot.confidences())
             for path, confidence in told.items()
         }
@@ -559,19 +537,6 @@ class Union:
         dimension = self._facts[turn].dimension or 0
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
-    def _our(self, turn: int, chunk: int) -> int:
-        return chunk * self._count + turn
-
-    def _ours(self, turn: int, chunks: Iterable[int]) -> Iterator[int]:
-        return (self._our(turn, chunk) for chunk in chunks)
-
-    def _split(self, chunk_ids: Sequence[int]) -> dict[int, list[int]]:
-        """Give the numbers that each store knows chunks by, by its turn."""
-        found: dict[int, list[int]] = {}
-        for chunk in chunk_ids:
-            found.setdefault(chunk % self._count, []).append(chunk // self._count)
-        return found
-
     def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
         """Ask every store; give what each tells, by its turn."""
         return enumerate(self._each(ask, self._all))
@@ -588,9 +553,9 @@ class Union:
         self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask the stores that hold some chunks, each of its own."""
-        split = [*self._split(chunk_ids).items()]
-        found = self._each(lambda each: ask(self._all[each[0]], each[1]), split)
-        return ((turn, told) for (turn, _), told in zip(split, found, strict=True))
+        parts = [*split(chunk_ids, self._count).items()]
+        found = self._each(lambda each: ask(self._all[each[0]], each[1]), parts)
+        return ((turn, told) for (turn, _), told in zip(parts, found, strict=True))
 
     def _by_chunk(
         self,
@@ -598,94 +563,20 @@ class Union:
         chunk_ids: Sequence[int],
     ) -> dict[int, Value]:
         return {
-            self._our(turn, chunk): told
+            self._naming[turn].chunk(chunk): told
             for turn, own in self._of_chunks(chunk_ids, ask)
             for chunk, told in own.items()
         }
 
-    def _source(self, turn: int, source: str) -> str:
-        return Qualified(turn, self._names[turn], source)
-
-    def _path(self, turn: int, path: str) -> str:
-        return f"{self._names[turn]}:{path}"
-
-    def _about(self, turn: int, about: About) -> About:
-        source = self._source(turn, about.source)
-        return about._replace(chunk_id=self._our(turn, about.chunk_id), source=source)
-
-    def _excerpt(self, turn: int, excerpt: Excerpt) -> Excerpt:
-        return excerpt._replace(about=self._about(turn, excerpt.about))
-
-    def _own_keys(self, turn: int, keys: Sequence[Key]) -> list[Key]:
-        """Give those documents that are of one workspace, as its store knows them."""
-        before = f"{self._names[turn]}:"
-        return [
-            (source.removeprefix(before), path)
-            for source, path in keys
-            if source.startswith(before)
-        ]
-
     def _within(self, reach: Reach) -> list[tuple[int, Reach]]:
         """Say what each store can find of what is within reach; without those that can nothing."""
         if self._parted is None or self._parted[0] is not reach:
-            found = ((turn, self._reach(turn, reach)) for turn in self._turns)
+            found = (
+                (turn, self._naming[turn].own_reach(reach, is_open=turn not in self._hiding))
+                for turn in self._turns
+            )
             self._parted = reach, [(turn, own) for turn, own in found if own is not None]
         return self._parted[1]
-
-    def _reach(self, turn: int, reach: Reach) -> Reach | None:
-        filters = self._filters(turn, reach.filters)
-        if filters is None:
-            return None
-        return Reach(
-            filters,
-            tuple(self._own_names(turn, reach.without)),
-            self._own_lines(turn, reach.beyond),
-        )
-
-    def _filters(self, turn: int, filters: Filters) -> Filters | None:
-        """Give the filters of one store; None where they let nothing of it through.
-
-        A source or a path may begin with the name of a workspace; without one it is of all.
-        """
-        sources, paths, scopes = filters.sources, filters.paths, filters.scopes
-        if sources:
-            sources = tuple(self._unnamed(turn, sources))
-        if paths:
-            paths = tuple(self._unnamed(turn, paths))
-        is_open = turn not in self._hiding
-        if not is_open:
-            scopes = tuple(scope for scope in scopes or SCOPES if scope != PRIVATE)
-        lines = self._own_lines(turn, filters.within)
-        for wanted, own in (
-            (filters.sources, sources),
-            (filters.paths, paths),
-            (filters.within, lines),
-            (SCOPES, SCOPES if is_open else scopes),
-        ):
-            if wanted and not own:
-                return None
-        return filters._replace(sources=sources, paths=paths, scopes=scopes, within=lines)
-
-    def _unnamed(self, turn: int, names: Iterable[str]) -> Iterator[str]:
-        """Take the name of a workspace off sources and paths, and leave out those of another."""
-        for name in names:
-            workspace, colon, own = name.partition(":")
-            if not colon or workspace not in self._names:
-                yield name
-            elif workspace == self._names[turn]:
-                yield own
-
-    def _own_names(self, turn: int, paths: Iterable[str]) -> Iterator[str]:
-        before = f"{self._names[turn]}:"
-        return (path.removeprefix(before) for path in paths if path.startswith(before))
-
-    def _own_lines(self, turn: int, lines: Iterable[SourceLines]) -> tuple[SourceLines, ...]:
-        before = f"{self._names[turn]}:"
-        return tuple(
-            each._replace(path=each.path.removeprefix(before))
-            for each in lines
-            if each.path.startswith(before)
-        )
 
 
 def _terms(wanted: Wanted) -> frozenset[Term]:

@@ -143,7 +143,11 @@ def stored(memcli: Memcli, url: str, tmp_path: Path) -> Path:
     """A folder that holds nothing, while the store has three workspaces of two tenants."""
     for name in ("team/ops", "team/dev", "other"):
         notes = make_notes(tmp_path / name)
-        write(notes, "memory/own.md", "---\nscope: private\n---\n# Own\n\nThe pool is mine.\n")
+        write(
+            notes,
+            "memory/own.md",
+            "---\nscope: private\nalways: true\n---\n# Own\n\nThe pool is mine.\n",
+        )
         assert memcli(f"store attach {name}", notes).code == 0
         assert memcli("index", notes).code == 0
     empty = tmp_path / "empty"
@@ -168,7 +172,10 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
     assert "mine" not in found.out
     told = memcli("get team/ops:MEMORY.md:3 --tenant team", stored)
     assert told.out == "The pool has 20 connections.\n"
-    assert "team/dev:memory/2025-01-02.md" in memcli("context pool --tenant team", stored).out
+    for asked in ("pool", ""):
+        block = memcli(f"context {asked} --tenant team", stored).out
+        assert "team/dev:memory/2025-01-02.md" in block
+        assert "mine" not in block
 
 
 def test_everywhere_is_every_tenant_and_what_has_a_name_here(

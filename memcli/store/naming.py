@@ -1,0 +1,143 @@
+"""Tell apart by its workspace what several stores that are asked as one call alike; pure.
+
+source of a document    workspace:source      e.g. `notes:memory`, `work:handbook`
+path in a lineage       workspace:path        (`types.memory_path`)
+number of a chunk       number in its store * stores + turn of its store
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.store.records import Key, Reach
+from memcli.types import PRIVATE, SCOPES, Filters, SourceLines
+
+if TYPE_CHECKING:
+    from memcli.types import About, Excerpt
+
+
+class Qualified(str):
+    """The name of a source behind that of its workspace: it sorts by the turn of the workspace."""
+
+    turn: int
+    __slots__ = ("turn",)
+
+    def __new__(cls, turn: int, workspace: str, source: str) -> Qualified:
+        """Put workspace and source together."""
+        made = super().__new__(cls, f"{workspace}:{source}")
+        made.turn = turn
+        return made
+
+    def __lt__(self, other: str) -> bool:
+        """Compare by turn, then by name."""
+        turn = other.turn if isinstance(other, Qualified) else self.turn
+        return self.turn < turn or (self.turn == turn and str.__lt__(self, other))
+
+    def __gt__(self, other: str) -> bool:
+        """Compare the other way round."""
+        return self != other and not self < other
+
+
+class Naming(Record):
+    """How one of several stores calls things, and how all of them together do."""
+
+    turn: int  # of the store
+    workspaces: Sequence[str]  # of all stores, by their turn; none holds a colon
+
+    @property
+    def workspace(self) -> str:
+        """Name the workspace of the store."""
+        return self.workspaces[self.turn]
+
+    def source(self, source: str) -> str:
+        """Name a source of the store."""
+        return Qualified(self.turn, self.workspace, source)
+
+    def path(self, path: str) -> str:
+        """Name a path of the store."""
+        return f"{self.workspace}:{path}"
+
+    def chunk(self, chunk: int) -> int:
+        """Give the number of a chunk of the store."""
+        return chunk * len(self.workspaces) + self.turn
+
+    def chunks(self, chunks: Iterable[int]) -> Iterator[int]:
+        """Give the numbers of some chunks of the store."""
+        return map(self.chunk, chunks)
+
+    def about(self, about: About) -> About:
+        """Say of which workspace lines are."""
+        return about._replace(chunk_id=self.chunk(about.chunk_id), source=self.source(about.source))
+
+    def excerpt(self, excerpt: Excerpt) -> Excerpt:
+        """Say of which workspace an excerpt is."""
+        return excerpt._replace(about=self.about(excerpt.about))
+
+    def own_keys(self, keys: Sequence[Key]) -> list[Key]:
+        """Give those documents that are of the store, as it knows them."""
+        before = self.path("")
+        return [
+            (source.removeprefix(before), path)
+            for source, path in keys
+            if source.startswith(before)
+        ]
+
+    def own_reach(self, reach: Reach, *, is_open: bool) -> Reach | None:
+        """Say what the store can find of what is within reach; None where it is nothing.
+
+        Where it is not open, what is private stays out.
+        """
+        filters = self._filters(reach.filters, is_open=is_open)
+        if filters is None:
+            return None
+        before = self.path("")
+        without = (p.removeprefix(before) for p in reach.without if p.startswith(before))
+        return Reach(filters, tuple(without), self._lines(reach.beyond))
+
+    def _filters(self, filters: Filters, *, is_open: bool) -> Filters | None:
+        """Give the filters of the store; None where they let nothing of it through.
+
+        A source or a path may begin with the name of a workspace; without one it is of all.
+        """
+        sources = tuple(self._unnamed(filters.sources))
+        paths = tuple(self._unnamed(filters.paths))
+        lines = self._lines(filters.within)
+        scopes = filters.scopes
+        if not is_open:
+            scopes = tuple(scope for scope in scopes or SCOPES if scope != PRIVATE)
+        for wanted, own in (
+            (filters.sources, sources),
+            (filters.paths, paths),
+            (filters.within, lines),
+            (SCOPES, SCOPES if is_open else scopes),
+        ):
+            if wanted and not own:
+                return None
+        return filters._replace(sources=sources, paths=paths, scopes=scopes, within=lines)
+
+    def _unnamed(self, names: Iterable[str]) -> Iterator[str]:
+        """Take the name of the workspace off sources and paths, and leave out those of another."""
+        for name in names:
+            workspace, colon, own = name.partition(":")
+            if not colon or workspace not in self.workspaces:
+                yield name
+            elif workspace == self.workspace:
+                yield own
+
+    def _lines(self, lines: Iterable[SourceLines]) -> tuple[SourceLines, ...]:
+        before = self.path("")
+        return tuple(
+            each._replace(path=each.path.removeprefix(before))
+            for each in lines
+            if each.path.startswith(before)
+        )
+
+
+def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
+    """Give the numbers that each of so many stores knows chunks by, by its turn."""
+    found: dict[int, list[int]] = {}
+    for chunk in chunk_ids:
+        found.setdefault(chunk % stores, []).append(chunk // stores)
+    return found
