@@ -83,6 +83,15 @@ def _now_ns() -> int:
 SYSTEM_CLOCK = Clock(_now_ns, time.monotonic, time.sleep)
 
 
+class Owned(Record):
+    """Whose document is named, and by what name."""
+
+    memory: OpenedWorkspace
+    target: str  # its name there
+    before: str  # what stands before its source where several are asked; "" for one
+    is_own: bool  # of the workspace that asks, which alone is told what is private
+
+
 class OpenedWorkspace:
     """An opened workspace. Threads may share it; `close` lets go of index and model.
 
@@ -183,9 +192,17 @@ class OpenedWorkspace:
         found = targets.resolve(target, settings, here)
         return found, targets.read(found, settings)
 
-    def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
-        """Give whose document is named, its name there, and what stands before its source."""
-        return self, target, ""
+    def is_private(self, file: FileText) -> bool:
+        """Tell that a document is for its own workspace alone; one that cannot be parsed may be."""
+        from memcli.indexing.planning import make_document
+        from memcli.types import PRIVATE, Skip
+
+        document = make_document(self.index_settings(), file)
+        return isinstance(document, Skip) or document.scope == PRIVATE
+
+    def owner_of(self, target: str) -> Owned:
+        """Give whose document is named, and by what name."""
+        return Owned(self, target, "", True)
 
     @classmethod
     def open(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memcli.api import targets
 from memcli.api.behind import Logs, RawLines, raw_lines
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import UsageError
+from memcli.errors import NotFoundError, UsageError
 from memcli.indexing.planning import plan
 from memcli.markdown.parts import digest
 from memcli.record import Record
@@ -54,10 +54,10 @@ def get(
     It counts as a use of the document, where that is wanted, unless it is none.
 
     `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
-    the first being 1. NotFoundError where there is no such document, UsageError for a range that
-    ends before it begins.
+    the first being 1. NotFoundError where there is no such document or it is private to another
+    workspace, UsageError for a range that ends before it begins.
     """
-    memory, target, before = memory.owner_of(target)
+    memory, target, before, is_own = memory.owner_of(target)
     settings = memory.index_settings()
     if expand and not memory.has_files:
         raise UsageError(
@@ -65,6 +65,8 @@ def get(
             hint="memcli search QUERY --expand",
         )
     found, file = memory.find(target, here)
+    if not is_own and memory.is_private(file):
+        raise _private(memory, before, found)
     if first is not None and found.first is not None:
         raise _named_twice(found, target, first)
     lines = file.text.split("\n")
@@ -97,6 +99,16 @@ def get(
         truncated=end < wanted_end,
         next_from=end + 1 if end < wanted_end else None,
         expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
+    )
+
+
+def _private(memory: OpenedWorkspace, before: str, found: Target) -> NotFoundError:
+    from shlex import quote
+
+    option = "-w" if memory.has_files else "--workspace-name"
+    return NotFoundError(
+        f"{before}{found.name} is private: only its own workspace is told of it",
+        hint=f"memcli get {quote(found.name)} {option} {quote(memory.config.workspace)}",
     )
 
 

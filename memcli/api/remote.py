@@ -21,7 +21,7 @@ from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
-from memcli.types import FileStat, FileText, Source
+from memcli.types import PRIVATE, FileStat, FileText, Source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -64,6 +64,13 @@ class RemoteMemory(Memory):
         with self.store.snapshot() as snapshot:
             found = meant(target, snapshot.known())
             return found, _text_of(found, snapshot)
+
+    def is_private(self, file: FileText) -> bool:
+        """Tell that a document is for its own workspace alone."""
+        with self.store.snapshot() as snapshot:
+            document = file.stat.source, file.stat.path
+            excerpts = snapshot.excerpts_of([document], Reach())
+            return any(excerpt.about.scope == PRIVATE for excerpt in excerpts)
 
 
 class FellowRemote(RemoteMemory):

@@ -19,6 +19,7 @@ from memcli.api.opened import (
     SYSTEM_CLOCK,
     Clock,
     OpenedWorkspace,
+    Owned,
 )
 from memcli.api.together import FAILED, of_workspace
 from memcli.api.union_store import UnionStore
@@ -111,18 +112,20 @@ class Several(Memory):
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
         crowd: Crowd | None = None,
+        has_own: bool = True,
     ) -> None:
-        """Take the workspaces, the own one first; at least one can be asked.
+        """Take the workspaces, the own one first if there is one; at least one can be asked.
 
-        Those without files are read from a crowd, and come last.
+        Those without files are read from a crowd, and come last; none of them is the own one.
         """
         there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
         of_crowd = [name for name, opened in there if not opened.has_files]
         self._crowd = crowd if of_crowd else None
         # No other takes the place of the own one: what is private of it would be told.
+        self._has_own = has_own and asked[0][0] == there[0][0] and there[0][1].has_files
         store = UnionStore(
             [(name, opened.store) for name, opened in there if opened.has_files],
-            is_asked_by_first=asked[0][0] == there[0][0] and there[0][1].has_files,
+            is_asked_by_first=self._has_own,
             crowd=self._crowd,
             of_crowd=of_crowd,
         )
@@ -183,26 +186,24 @@ class Several(Memory):
         _, folder, opened = own[0]
         if isinstance(opened, Reason):
             raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
-        is_first = own[0] is next(each for each in self.asked if not isinstance(each[2], Reason))
-        made = Several(own, environ=self._environ, clock=self.clock)
-        # Alone it is no more the own one than it was: what is private of it is not told.
-        store = UnionStore([(name, opened.store)], is_asked_by_first=is_first)
-        made.store = store  # type: ignore[assignment]
+        # Alone it is no more the own one than it was.
+        is_own = self._has_own and own[0] is self.asked[0]
+        made = Several(own, environ=self._environ, clock=self.clock, has_own=is_own)
         made.asked_by = f"-w {quote(folder)}"
         if _encoder_settings(made.config) == _encoder_settings(self.config):
             made._query_encoder = self.query_encoder
         return made
 
-    def owner_of(self, target: str) -> tuple[OpenedWorkspace, str, str]:
-        """Give whose document `name:path` names; without a name it is of the own workspace."""
+    def owner_of(self, target: str) -> Owned:
+        """Give whose document `name:path` names; without a name it is of the first workspace."""
         name, colon, rest = target.partition(":")
-        for known, _, opened in self.asked:
+        for turn, (known, _, opened) in enumerate(self.asked):
             if colon and known == name:
                 if isinstance(opened, Reason):
                     raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
-                return opened, rest, f"{name}:"
-        own, opened = next((n, o) for n, _, o in self.asked if not isinstance(o, Reason))
-        return opened, target, f"{own}:"
+                return Owned(opened, rest, f"{name}:", self._has_own and turn == 0)
+        first, opened = next((n, o) for n, _, o in self.asked if not isinstance(o, Reason))
+        return Owned(opened, target, f"{first}:", self._has_own)
 
     def close(self) -> None:
         """Let go of every index and every model."""

@@ -18,7 +18,7 @@ _WIDTH = max(map(len, STAGES))
 
 def lines_of(ref: str, skin: Skin) -> Followed:
     """Read what is pointed at; NotFoundError where it is no document of the memory."""
-    memory, ref, before = skin.memory.owner_of(ref)
+    memory, ref, before, _ = skin.memory.owner_of(ref)
     settings = memory.index_settings()
     target = targets.resolve(ref, settings, skin.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)

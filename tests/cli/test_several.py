@@ -239,7 +239,14 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
         assert "salary of" not in asked("context", *everywhere)[0]
         assert "salary of" not in asked("context", "salary", *everywhere)[0]
     assert cited("salary", "--everywhere", "--scope", "private") == []
+    out, err = asked("get", "work:memory/salary.md:7", "--everywhere", code=3)
+    assert out == ""
+    assert err == (
+        "memcli: work:memory/salary.md is private: only its own workspace is told of it\n"
+        f"Try: memcli get memory/salary.md -w {base / 'work'}\n"
+    )
     monkeypatch.chdir(base / "work")
+    assert asked("get", "work:memory/salary.md:7", "--everywhere")[0] == "The salary of the pool.\n"
     assert private in cited("salary pool", "--everywhere")
     assert "salary of" in asked("context", "--everywhere")[0]
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]

@@ -75,6 +75,9 @@ def test_one_is_asked_by_its_name(served: Served) -> None:
 def test_what_is_private_stays_with_its_own(served: Served) -> None:
     for chosen in ({}, {"workspace": "house"}):
         assert "4711" not in served.text("memory_search", query="pool code", **chosen)
+    told = served.error("memory_get", path="house:memory/2025-05-02.md")
+    assert "private: only its own workspace is told of it" in told
+    assert "4711" not in told
 
 
 def test_several_at_once_are_told_what_each_alone_is(served: Served) -> None:

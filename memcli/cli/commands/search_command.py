@@ -264,7 +264,7 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
         )
     found = []
     for ref in refs:
-        memory, target, _ = skin.memory.owner_of(ref)
+        memory, target, *_ = skin.memory.owner_of(ref)
         found.append((memory, memory.find(target, skin.here)[0].document))
     for memory, document in found:
         note(memory, [document])
