@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.parts import description_of
 from memcli.store.postgres.rows import encoder_of
-from memcli.store.run_records import Pending
-from memcli.types import named_days
+from memcli.store.waiting import IMPORTANT, waiting
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
+    from memcli.store.run_records import Pending
 
-# Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
-IMPORTANT = 0.5
 # Each row is looked up by its key, whatever the server believes of how many there are: of a table
 # that is being filled it believes there is one, and would compare every text with all.
 _WAITING = (
@@ -46,20 +40,7 @@ def read_pending(
         " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
         (workspace, encoder_of(fingerprint), limit),
     )
-    described = cache(_description)
-    texts = {
-        hash_: Pending(
-            hash_,
-            prefix,
-            text,
-            title,
-            tuple(headings),
-            named_days((first_day, date)) if date else None,
-            described(front_matter),
-        )
-        for hash_, prefix, text, title, headings, first_day, date, front_matter in found
-    }
-    return list(texts.values())
+    return waiting(found)
 
 
 def count_waiting(connection: Connection, workspace: int, fingerprint: str) -> int:
@@ -69,7 +50,3 @@ def count_waiting(connection: Connection, workspace: int, fingerprint: str) -> i
         (workspace, encoder_of(fingerprint)),
     )
     return int(count)
-
-
-def _description(front_matter: str) -> str:
-    return description_of(json.loads(front_matter))

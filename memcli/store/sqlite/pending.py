@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-
 import apsw
 
-from memcli.markdown.parts import description_of
-from memcli.store.run_records import Pending
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import rows, strings
-from memcli.types import named_days
 
-# Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
-IMPORTANT = 0.5
+if TYPE_CHECKING:
+    from memcli.store.run_records import Pending
 
 
 def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> list[Pending]:
@@ -22,6 +17,8 @@ def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> l
     Rules come first, then what is marked as more important than most; of each the undated ones,
     then the newest.
     """
+    from memcli.store.waiting import IMPORTANT, waiting
+
     found = rows(
         connection,
         'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
@@ -37,21 +34,4 @@ def read_pending(connection: apsw.Connection, fingerprint: str, limit: int) -> l
         " d.date IS NOT NULL, d.date DESC, d.path, d.source, p.id LIMIT ?2",
         (fingerprint, limit),
     )
-    described = cache(_description)
-    texts = {
-        hash_: Pending(
-            hash_,
-            prefix,
-            text,
-            title,
-            strings(heading_path),
-            named_days((first_day, date)) if date else None,
-            described(front_matter),
-        )
-        for hash_, prefix, text, title, heading_path, first_day, date, front_matter in found
-    }
-    return list(texts.values())
-
-
-def _description(front_matter: str) -> str:
-    return description_of(json.loads(front_matter))
+    return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
