@@ -45,6 +45,8 @@ from memcli.workspace.dating import document_days, heading_days, value_days
 from memcli.workspace.here import documents_at
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
+from tests.fuzz import programs
+from tests.fuzz.programs import any_text
 from tests.records import make_candidate, make_excerpt
 from tests.support import chunks_of, context_of, count_tokens, make_limits
 
@@ -58,11 +60,6 @@ RAW = re.compile(
     "\U000e0000-\U000e0fff]|[a-z][\ufe0e\ufe0f]|[\ufe0e\ufe0f]{2}"
 )
 OWN_STYLES = re.compile(r"\x1b\[(?:0|1|2|35|1;31)m")
-
-
-def any_text(data: bytes) -> str:
-    """Read any bytes as text, half surrogates among it, as the system reads arguments."""
-    return data.decode("utf-8", "surrogateescape")
 
 
 def file_text(data: bytes) -> str | None:
@@ -282,6 +279,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__: target
     for target in (
         markdown, document, front_matter, lineage, comment, link, keywords, dating, citation,
-        ignore, questions, fence, terminal,
+        ignore, questions, fence, terminal, *programs.ALL,
     )
 }  # fmt: skip

@@ -33,7 +33,8 @@ BYTES = st.one_of(
     st.lists(
         st.sampled_from([b"`", b"\n", b"\r", b"#", b"- ", b"|", b"<!--", b"-->", b"[[", b"](",
                          b"\x00", b"\x1b[", b"---\n", b"*", b"?", b"!", b'"', b"last week ",
-                         b"2025-02-30", "東京".encode(), "\u202e".encode(), b"\xff", b" "]),
+                         b"2025-02-30", "東京".encode(), "\u202e".encode(), b"\xff", b" ",
+                         b'{"', b'": ', b"[", b"]}", b", ", b"12", b"{citation}", b" = ", b"ghp_"]),
         max_size=60,
     ).map(b"".join),
 )  # fmt: skip
