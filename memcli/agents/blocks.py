@@ -114,5 +114,6 @@ def _merged(there: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
 
 
 def _places(text: str, mark: str) -> list[re.Match[str]]:
-    """Find the lines that are a mark."""
-    return list(re.finditer(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\Z)", text, re.MULTILINE))
+    """Find the lines that are a mark, be it behind a byte order mark."""
+    line = rf"(?:^|(?<=\A\ufeff)){re.escape(mark)}[ \t]*(?:\r?\n|\Z)"
+    return list(re.finditer(line, text, re.MULTILINE))

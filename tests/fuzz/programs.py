@@ -6,6 +6,7 @@ The bytes of an index are no target here: `tests.benchmarks.damage` changes each
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from math import isclose
 from struct import unpack
@@ -47,6 +48,14 @@ def any_text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def tried(work: Callable[..., Any], *given: Any, **named: Any) -> tuple[Any, MemcliError | None]:
+    """Give what a call gives, or the error that it is refused with."""
+    try:
+        return work(*given, **named), None
+    except MemcliError as error:
+        return None, error
+
+
 def secret(data: bytes) -> None:
     """Secrets are found in order and apart; without them a text has the lines that it had."""
     text = any_text(data)
@@ -66,9 +75,8 @@ def template(data: bytes) -> None:
     """A template is filled on one line for each of its own, or refused."""
     text = any_text(data)
     head, _, value = text.partition("\0")
-    try:
-        made = templates.parse(head, KEYS)
-    except UsageError as error:
+    made, error = tried(templates.parse, head, KEYS)
+    if error:
         assert error.hint
         return
     record = dict.fromkeys(KEYS, value) | {"heading_path": [value, value], "score": 0.5}
@@ -132,9 +140,8 @@ def _go_on(text: str) -> None:
 
 def configuration(data: bytes) -> None:
     """The file of a workspace gives settings within their bounds, or an error with its name."""
-    try:
-        config = settings.load("/nowhere/at/all", {}, {}, own=data)
-    except MemcliError as error:
+    config, error = tried(settings.load, "/nowhere/at/all", {}, {}, own=data)
+    if error:
         assert error.hint
         assert len(error.message) < 1000
         return
@@ -156,12 +163,11 @@ def _servers() -> tuple[EndpointEncoder, ServerReranker]:
 
 
 def answer(data: bytes) -> None:
-    """What a server answers is vectors of the length one, or scores, or an error without the key."""
+    """What a server answers is vectors of length one, or scores, or an error without the key."""
     encoder, reranker = _servers()
     for read in (encoder._read, reranker._read):
-        try:
-            found = read(data, 2)
-        except MemcliError as error:
+        found, error = tried(read, data, 2)
+        if error:
             assert KEY not in error.message
             continue
         assert len(found) == 2
@@ -218,10 +224,11 @@ def agent_settings(data: bytes) -> None:
 def note(data: bytes) -> None:
     """Behind any file a note stands as blocks of its own, or it is refused."""
     head, _, file = data.partition(b"\0")
-    try:
-        asked = Note(cleaned(any_text(head)), heading="Said")
-        placed = place(file, asked, name="a.md", title="A")
-    except UsageError as error:
+    said, error = tried(cleaned, any_text(head))
+    if not error:
+        asked = Note(said, heading="Said")
+        placed, error = tried(place, file, asked, name="a.md", title="A")
+    if error:
         assert error.hint
         return
     assert 1 <= placed.first_line <= placed.last_line

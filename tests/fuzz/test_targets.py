@@ -20,6 +20,7 @@ FOUND: dict[str, tuple[bytes, ...]] = {
         b"!x\n" + b"*" * 100 + b"x\0aaaaaaaaaa.md",  # a run of stars is many stars
         b"?\n*a*a*a*a*a*a*a*a*b\0" + b"a" * 250,  # stars beside a sign that needs `re`
     ),
+    "agent_settings": (b"\xef\xbb\xbf",),  # a block was put in that could not be taken out
     "citation": (b"\xb0:0", b"a:0-0"),
     "questions": (b'{"query": ' + b"[" * 100_000, b'{"query": "x", "relevant": [1]}'),
     "front_matter": (b"? [a]\n: b", b"a: 0x" + b"f" * 5000, b"a: !!set {b, [c]}", b"a: .nan"),
