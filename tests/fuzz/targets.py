@@ -20,6 +20,7 @@ from memcli.indexing.document import build_document
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
+from memcli.markdown.parse import LONGEST_TITLE
 from memcli.markdown.parts import embedded_text
 from memcli.markdown.words import prepare
 from memcli.render import sanitize, screen
@@ -82,6 +83,7 @@ def markdown(data: bytes) -> None:
         assert raw[chunk.start_byte : chunk.end_byte] == chunk.text.encode()
         assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
         assert chunk.text_hash == digest(chunk.text)
+        assert all(0 < len(title) <= LONGEST_TITLE for title in chunk.heading_path)
         assert chunk.parts
         context = context_of(chunk, "T", limits)
         at = 0
