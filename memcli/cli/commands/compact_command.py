@@ -140,7 +140,7 @@ def _warn(made: Compaction, skin: Skin) -> None:
     from memcli.render.reasons import sentence
 
     for skip in made.skips:
-        skin.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
+        skin.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
     reason = made.without_vectors
     if reason is not None:
         text = f"without vectors ({reason.text}): by words alone"
