@@ -104,7 +104,8 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
             f"{target} was not found, and {folder} cannot be listed: {hidden.detail}",
             hint="memcli ls",
         )
-    raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
+    told = target or "without a name"
+    raise NotFoundError(f"there is no document {told}", hint=_nearest(target, readings, known))
 
 
 def _readings(

@@ -241,7 +241,7 @@ def repository(data: bytes) -> None:
         for name, mode, oid in tree._parse(data, 20):
             assert name
             assert "/" not in name
-            assert mode >= 0
+            assert 0 <= mode < 1 << 18
             assert len(oid) == 40
     except OSError:
         pass

@@ -22,6 +22,7 @@ FOUND: dict[str, tuple[bytes, ...]] = {
     ),
     "agent_settings": (b"\xef\xbb\xbf",),  # a block was put in that could not be taken out
     "citation": (b"\xb0:0", b"a:0-0"),
+    "repository": (b"-40000 a\0" + b"x" * 21, b"7777777777777777777777 a\0" + b"x" * 21),
     "questions": (b'{"query": ' + b"[" * 100_000, b'{"query": "x", "relevant": [1]}'),
     "front_matter": (b"? [a]\n: b", b"a: 0x" + b"f" * 5000, b"a: !!set {b, [c]}", b"a: .nan"),
     "fence": (b"`" * 3000 + b"\n~~~\n", b"```\n````\n", b"\r```\rx", b"a\x0b```\x0c```"),
