@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
@@ -58,6 +57,9 @@ def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> N
 
     from tests.cli.processes import COMMAND
 
+    worth = [*COMMAND, "worth", "-"]
+    refused = subprocess.run(worth, input=b"\0" * 99, capture_output=True, check=False)
+    assert refused.stderr.startswith(b"memcli: stdin cannot be weighed: 99 control characters")
     done = subprocess.run(
         [*COMMAND, "remember", "-", "--to", "MEMORY.md", "--heading", "Rules", "--type", "user"],
         input=b"Answers in German.\nAlways.\n",
@@ -185,16 +187,6 @@ def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path)
     lines = _told("worth", str(draft))[1].splitlines()
     assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4-4  {draft}:3-3  Backups .*", lines[0])
     assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5-5  Never deploy api-7 on Fridays", lines[1])
-
-
-def test_what_cannot_be_weighed_is_called_by_its_name(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\0" * 99)))
-    code, _, err = _told("worth", "-")
-    assert (code, err.partition(":")[2].splitlines()[0]) == (
-        2, " stdin cannot be weighed: 99 control characters in the first 99 bytes"
-    )  # fmt: skip
 
 
 def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None:
