@@ -53,7 +53,7 @@ def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
         raise UnfitError("has a block of memcli already")
     begin, end = (f"{comment.before}{mark}{comment.behind}\n" for mark in MARKED)
     made = begin + inside + end
-    lead = "" if not text.strip("\ufeff") else "\n" if text.endswith("\n") else "\n\n"
+    lead = "" if not text.removeprefix("\ufeff") else "\n" if text.endswith("\n") else "\n\n"
     if "\r\n" in text:
         made, lead = made.replace("\n", "\r\n"), lead.replace("\n", "\r\n")
     return text + lead + made, lead

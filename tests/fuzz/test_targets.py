@@ -20,7 +20,7 @@ FOUND: dict[str, tuple[bytes, ...]] = {
         b"!x\n" + b"*" * 100 + b"x\0aaaaaaaaaa.md",  # a run of stars is many stars
         b"?\n*a*a*a*a*a*a*a*a*b\0" + b"a" * 250,  # stars beside a sign that needs `re`
     ),
-    "agent_settings": (b"\xef\xbb\xbf",),  # a block was put in that could not be taken out
+    "agent_settings": (b"\xef\xbb\xbf", b"\xef\xbb\xbf" * 2),  # a block was put in for good
     "citation": (b"\xb0:0", b"a:0-0"),
     "repository": (b"-40000 a\0" + b"x" * 21, b"7777777777777777777777 a\0" + b"x" * 21),
     "questions": (b'{"query": ' + b"[" * 100_000, b'{"query": "x", "relevant": [1]}'),
