@@ -25,7 +25,7 @@ TERM, HUP = signal.SIGTERM, signal.SIGHUP
 EDITOR = """\
 import os, signal, sys, tty
 for name in os.environ.get("UNMOVED", "").split():
-    signal.signal(getattr(signal, name), lambda *_: None)
+    signal.signal(getattr(signal, name), lambda *_: os.write(alive.fileno(), b"came"))
 for name in os.environ.get("DIES", "").split():
     signal.signal(getattr(signal, name), signal.SIG_DFL)
 if "RAW" in os.environ:
@@ -123,6 +123,7 @@ def test_ctrl_c_is_the_editors_own(notes: Path) -> None:
     """As in `less`, where it ends a search and not the program."""
     with desk(*SEARCH, UNMOVED="SIGINT") as at:
         os.write(at.ours, b"\x03")
+        assert os.read(at.alive, 9) == b"came"
         Path(os.environ["GO"]).write_text("on")
         _, err = at.process.communicate(timeout=30)
         assert (at.process.returncode, err) == (0, "")
@@ -144,5 +145,6 @@ def test_an_editor_that_does_not_end_is_made_to(notes: Path) -> None:
         at.process.send_signal(TERM)
         at.process.communicate(timeout=30)
         assert at.process.returncode == -TERM
+        assert os.read(at.alive, 9) == b"came"
         assert at.editor_has_ended()
         assert at.is_cooked()
