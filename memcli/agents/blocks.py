@@ -53,7 +53,7 @@ def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
         raise UnfitError("has a block of memcli already")
     begin, end = (f"{comment.before}{mark}{comment.behind}\n" for mark in MARKED)
     made = begin + inside + end
-    lead = "" if not text.strip("\ufeff") else "\n" if text.endswith("\n") else "\n\n"
+    lead = "" if not text.removeprefix("\ufeff") else "\n" if text.endswith("\n") else "\n\n"
     if "\r\n" in text:
         made, lead = made.replace("\n", "\r\n"), lead.replace("\n", "\r\n")
     return text + lead + made, lead
@@ -114,5 +114,6 @@ def _merged(there: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
 
 
 def _places(text: str, mark: str) -> list[re.Match[str]]:
-    """Find the lines that are a mark."""
-    return list(re.finditer(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\Z)", text, re.MULTILINE))
+    """Find the lines that are a mark, be it behind a byte order mark."""
+    line = rf"(?:^|(?<=\A\ufeff)){re.escape(mark)}[ \t]*(?:\r?\n|\Z)"
+    return list(re.finditer(line, text, re.MULTILINE))

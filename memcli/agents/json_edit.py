@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memcli.agents.json_read import Content
 
 USUAL_INDENT = "  "
+WIDEST = 500  # of an indent; a wider one would be repeated on every line of an entry
 # The rest of a line behind an entry, as far as it is a comment on it.
 _REMARK = re.compile(r"(?:[ \t]*/\*(?>[^*\r\n]+|\*(?!/))*\*/)*(?:[ \t]*//[^\r\n]*)?")
 _SPACE = " \t\r\n"
@@ -148,6 +149,7 @@ def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> t
     outer = _line_indent(text, node.opening)
     inner = _own_indent(text, node.children)
     indent = outer + unit if inner is None else inner
+    is_flat = is_flat or len(indent) + len(unit) > WIDEST
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     if is_flat:
         written = name + json.dumps(entry, ensure_ascii=False)

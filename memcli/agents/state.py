@@ -79,8 +79,10 @@ def load(path: str) -> State:
         )
     except UnfitError as error:
         raise _unreachable(path, str(error)) from None
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except ValueError as error:
         raise _unusable(path, f"cannot be read: {error}") from None
+    except (LookupError, TypeError, RecursionError):
+        raise _unusable(path, "is not as memcli writes it") from None
 
 
 def save(path: str, state: State) -> None:

@@ -110,7 +110,9 @@ def _by_commits(
     behind = ""
     if start is None and since is not None:
         behind, start = commit_named(git, since).oid, date.min
-    start = start or _a_week_before(now.date())
+    if start is None:
+        end = newest.moment.date() if until is not None else now.date()
+        start = _a_week_before(_last_day(until, memory, now) or end)
     found, cut = days_of(git, newest, start, behind=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
@@ -219,14 +221,19 @@ def _by_logs(
 ) -> ChangesFound:
     """Take what stands in the logs of a span of days for what was learned on them."""
     settings = memory.index_settings()
-    first = _first_day(since, memory, now) or _a_week_before(now.date())
     last = _last_day(until, memory, now) or now.date()
+    first = _first_day(since, memory, now) or _a_week_before(last)
     if (since is not None and _first_day(since, memory, now) is None) or (
         until is not None and _last_day(until, memory, now) is None
     ):
         raise UsageError(
             f"{memory.config.workspace} is in no git repository, so only days can be told",
             hint="memcli changes --since 2026-02-01",
+        )
+    if first > last and until is not None:
+        raise UsageError(
+            f"the span from {first} to {last} ends before it begins",
+            hint=f"memcli changes --since {last}",
         )
     by_day: dict[str, list[MemoryChange]] = {}
     newest = ""
@@ -249,7 +256,8 @@ def _by_logs(
     text = f"{memory.config.workspace} is in no git repository: told by the dates of its logs"
     notices = [Reason("logs", text, "git init")]
     if newest and not told:
-        text = f"no log is of {first} to {last}; the newest before is of {newest}"
+        span = f"{first} to {last}" if first <= last else f"{first}, which is still to come"
+        text = f"no log is of {span}; the newest before is of {newest}"
         notices.append(Reason("nothing", text, f"memcli changes --since {newest}"))
     elif not told:
         text = f"no log here has a date up to {last}"

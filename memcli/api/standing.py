@@ -206,8 +206,8 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
         yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
     if holdings.unreadable:
         text = (
-            f"{holdings.unreadable} of {holdings.counts.chunks} chunks are in scripts that the"
-            " model cannot read: they are found by words"
+            "found by words alone, for the model does not read their script:"
+            f" {holdings.unreadable} of {holdings.counts.chunks} chunks"
         )
         yield Reason("script", text, "memcli help environment")
 

@@ -78,6 +78,8 @@ def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
     for reading in readings:
         if reading.document in known:
             return reading
+    if composed := _composed(readings, known):
+        return composed
     raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
 
 
@@ -91,6 +93,8 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
     for reading in readings:
         if reading.document in known:
             return reading
+    if composed := _composed(readings, known):
+        return composed
     for reading in readings:
         if reading.document in skipped:
             skip = skipped[reading.document]
@@ -104,7 +108,25 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
             f"{target} was not found, and {folder} cannot be listed: {hidden.detail}",
             hint="memcli ls",
         )
-    raise NotFoundError(f"there is no document {target}", hint=_nearest(target, readings, known))
+    told = target or "without a name"
+    raise NotFoundError(f"there is no document {told}", hint=_nearest(target, readings, known))
+
+
+def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
+    """Find a document whose name is written alike but for how its accents are composed.
+
+    Keyboards write one sign for what some file systems and programs keep as two.
+    """
+    from unicodedata import normalize
+
+    forms: dict[tuple[str, str], list[str]] = {}
+    for source, path in known:
+        forms.setdefault((source, normalize("NFC", path)), []).append(path)
+    for reading in readings:
+        found = forms.get((reading.source, normalize("NFC", reading.path)), [])
+        if len(found) == 1:
+            return reading._replace(path=found[0])
+    return None
 
 
 def _readings(

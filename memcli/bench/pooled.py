@@ -14,6 +14,7 @@ from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import columns, shortened, table
 from memcli.bench.queries import OVERALL
 from memcli.bench.rows import Row, pairs, rows_of
+from memcli.bench.shape import fits
 from memcli.errors import UsageError
 
 # What a change is judged by; all metrics stand in the record.
@@ -54,7 +55,8 @@ def read(text: str, name: str) -> dict[str, Any]:
     """Read what `bench quality` has written of sets; UsageError where it is anything else."""
     try:
         record = json.loads(text)
-        if record["schema"] == SCHEMA and all(map(rows_of, record["sets"].values())):
+        is_one = fits(record) and record["schema"] == SCHEMA
+        if is_one and all(map(rows_of, record["sets"].values())):
             return dict(record)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass

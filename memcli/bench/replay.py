@@ -6,28 +6,38 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memcli.bench.shape import fits
+from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
-from memcli.search.receipt import SCHEMA
+from memcli.search.receipt import SCHEMA, filters_of
 from memcli.search.stages import current
 
 CONTEXT_SCHEMA = "memcli.context-receipt/1"
+
+# Beginnings of the settings that a search or a context has flags for.
+_FLAGS = ("search.", "context.")
 
 Receipt = Mapping[str, Any]
 Passage = Mapping[str, Any]
 
 
 def read(text: str, name: str) -> dict[str, Any]:
-    """Read what `--receipt` of search or context has written; UsageError where it is none."""
+    """Read what `--receipt` of search or context has written; UsageError where it is none.
+
+    A receipt may be a stranger's: it sets nothing that no flag of these sets.
+    """
+    hint = "memcli search QUERY --receipt FILE"
     try:
         record = json.loads(text)
-        if record["schema"] in (SCHEMA, CONTEXT_SCHEMA):
+        if fits(record) and record["schema"] in (SCHEMA, CONTEXT_SCHEMA):
+            filters_of(record)
+            for flag in record["flags"]:
+                if flag not in BY_NAME or not flag.startswith(_FLAGS) or BY_NAME[flag].user_only:
+                    raise UsageError(f"{name} has a flag that no search has: {flag}", hint=hint)
             return dict(record)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         pass
-    raise UsageError(
-        f"{name} is not the receipt of a search or a context",
-        hint="memcli search QUERY --receipt FILE",
-    )
+    raise UsageError(f"{name} is not the receipt of a search or a context", hint=hint)
 
 
 def compare(before: Receipt, after: Receipt) -> dict[str, Any]:

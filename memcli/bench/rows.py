@@ -9,13 +9,15 @@ from typing import Any
 
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
 from memcli.bench.quality import AskedQuestion
-from memcli.bench.queries import Query
+from memcli.bench.queries import OVERALL, Query
+from memcli.bench.shape import fits
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 HEADLINE = "nDCG@10"
-RECEIPTS = ("memcli.bench-quality/1", "memcli.bench-lane/1")
+LANE = "memcli.bench-lane/1"
+RECEIPTS = ("memcli.bench-quality/1", LANE)
 
 
 class Row(Record):
@@ -80,10 +82,12 @@ def read_receipt(text: str, name: str, *, also: Sequence[str] = ()) -> dict[str,
     """Read a receipt of `bench quality --json` or `bench lane`, or of a schema in `also`."""
     try:
         record = json.loads(text)
-        if record["schema"] in also:
+        if fits(record) and record["schema"] in also:
             return dict(record)
-        rows = rows_of(record) if record["schema"] in RECEIPTS else []
-        if rows and all(row.scores.keys() >= set(NAMES) for row in rows):
+        rows = rows_of(record) if fits(record) and record["schema"] in RECEIPTS else []
+        means = quality_of(record).get("categories", {})
+        told = [row.scores for row in rows] + [*means.values()]
+        if rows and OVERALL in means and all(each.keys() >= set(NAMES) for each in told):
             return dict(record)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass

@@ -65,10 +65,10 @@ def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
     if not os.path.isfile(file):
         raise NotFoundError(f"{file} is not there any more", hint="memcli index")
     arguments = command_line(_editor(environ), file, line)
-    import subprocess
+    from memcli.cli.attended import attended
 
     try:
-        code = subprocess.call(arguments)
+        code = attended(arguments).returncode
     except OSError as error:
         raise UsageError(
             f"{arguments[0]} cannot be run: {error.strerror}", hint="export EDITOR=vim"

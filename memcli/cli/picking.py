@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.attended import attended
 from memcli.errors import UsageError
 from memcli.render.jsonio import RESULT_KEYS
 from memcli.render.sanitize import visible_line
@@ -92,9 +92,7 @@ def _fzf(command: Sequence[str], lines: str) -> list[str]:
     """Run fzf, and give the lines it ends with; none where nothing was chosen."""
     # Its commands are written for this shell, whatever the user's own.
     environ = {**os.environ, "SHELL": "/bin/sh"}
-    done = subprocess.run(
-        command, input=lines, stdout=subprocess.PIPE, env=environ, encoding="utf-8", check=False
-    )
+    done = attended(command, given=lines, env=environ)
     if done.returncode in _NO_CHOICE:
         return []
     if done.returncode:

@@ -66,6 +66,13 @@ def ended_by_signals() -> Iterator[None]:
 
 
 @contextmanager
+def unheeded(*names: str) -> Iterator[None]:
+    """Let signals pass by, but not by a program that is started meanwhile."""
+    with _handled(names, lambda number, frame: None):
+        yield
+
+
+@contextmanager
 def _handled(names: Sequence[str], handler: Handler) -> Iterator[None]:
     """Handle those signals that are not ignored, and in the end as before."""
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]

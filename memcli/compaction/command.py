@@ -9,9 +9,12 @@ says how sure the program is of what it wrote.
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from memcli.compaction import keep
 from memcli.compaction.compose import Entry
@@ -53,13 +56,7 @@ def program(command: Sequence[str]) -> Wording:
 
     def rewrite(text: str) -> str:
         try:
-            done = subprocess.run(
-                list(command),
-                input=text.encode("utf-8", "replace"),
-                capture_output=True,
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
+            done = _done(command, text.encode("utf-8", "replace"))
         except subprocess.TimeoutExpired:
             raise UsageError(
                 f"{command[0]} took more than {TIMEOUT_SECONDS:.0f} s", hint=WITHOUT
@@ -76,6 +73,23 @@ def program(command: Sequence[str]) -> Wording:
         return done.stdout.decode("utf-8", "replace")
 
     return Wording(BY_COMMAND, "the program", rewrite)
+
+
+def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
+    """Run a program; where it is not waited for any more, it ends with whatever it has started."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, process_group=0
+    ) as process:
+        try:
+            out, said = process.communicate(given, TIMEOUT_SECONDS)
+        except BaseException:
+            if hasattr(os, "killpg"):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, said)
 
 
 def written(entries: Sequence[Entry], output: str) -> Rewritten:

@@ -71,6 +71,7 @@ class EndpointEncoder:
         self._idle: list[Wire] = []  # one for each thread that asks at the same time
         self._words = WordPiece()
         self._is_given_up = False
+        self._answering = ""  # the model that the server says it answers by
 
     @property
     def fingerprint(self) -> str:
@@ -190,7 +191,8 @@ class EndpointEncoder:
 
     def _read(self, body: bytes, expected: int) -> list[bytes]:
         try:
-            data = json.loads(body)["data"]
+            answer = json.loads(body)
+            data = answer["data"]
             ordered = sorted(data, key=lambda row: row["index"])
             indices = [row["index"] for row in ordered]
             rows = [row["embedding"] for row in ordered]
@@ -198,7 +200,19 @@ class EndpointEncoder:
             raise self._server.broken("is no list of embeddings") from error
         if indices != list(range(expected)):
             raise self._server.broken(f"holds {len(rows)} embeddings, not the {expected} asked for")
+        self._same_model(answer.get("model"))
         return [self._vector(row) for row in rows]
+
+    def _same_model(self, model: Any) -> None:  # noqa: ANN401
+        """Refuse vectors of a second model; many servers have a name of their own for the first."""
+        if not isinstance(model, str):
+            return
+        self._answering = self._answering or model
+        if model != self._answering:
+            raise LegMissingError(
+                f"{self._where.netloc} answers by another model than before",
+                hint="name the one you want in openai.model, and memcli index embeds all anew",
+            )
 
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401
         if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):

@@ -6,12 +6,14 @@ What an answer means is left to who asks.
 from __future__ import annotations
 
 import socket
+import ssl
 from contextlib import closing, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from threading import Event
 
 from memcli.embedding.deadline import within
+from memcli.embedding.distrust import distrusted
 from memcli.embedding.server import Reply, Server
 from memcli.errors import LegMissingError
 
@@ -88,6 +90,8 @@ class Wire:
         return Reply(response.status, retry_after, location, bytes(read))
 
     def _unreachable(self, error: Exception) -> LegMissingError:
+        if isinstance(error, ssl.SSLError) and not isinstance(error, TimeoutError):
+            return distrusted(error, self._where.netloc, self._server)
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._timeout:g} s"
         elif isinstance(error, HTTPException) and not isinstance(error, OSError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ MOST_TREE_BYTES = 64 << 20  # of one folder: half a million names
 NO_FILE = "there is no such file"
 _NO_TREE = ""  # the hash of a folder that was not there
 _FOLDER, _SUBMODULE = 0o040000, 0o160000
+_MODE = re.compile(rb"[0-7]{1,6}")
 
 
 class TreeEntry(Record):
@@ -262,9 +264,8 @@ def _parse(data: bytes, half: int) -> Iterator[tuple[str, int, str]]:
         if end < 0 or not space or end + half >= len(data):
             raise OSError(errno.EIO, "a tree is damaged")
         at = end + 1 + half
-        try:
-            kind = int(mode, 8)
-        except ValueError:
-            raise OSError(errno.EIO, "a tree is damaged") from None
+        if not _MODE.fullmatch(mode):
+            raise OSError(errno.EIO, "a tree is damaged")
+        kind = int(mode, 8)
         if name not in (b"", b".", b"..") and b"/" not in name:
             yield os.fsdecode(name), kind, data[end + 1 : at].hex()

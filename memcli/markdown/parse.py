@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # The commonmark preset ends a document at level 20, which ten list levels reach. Each level
 # costs stack and another pass over the lines below, so there has to be an end.
 MAX_NESTING = 100
-# Characters of a heading that is looked through for tags: the time grows by the square of them.
+# Characters of a heading; what is longer is a paragraph. Each chunk below a heading holds it, so
+# the index would grow by the square of a long one, and so does the time to find its tags.
 LONGEST_TITLE = 1000
 # `<T>` and `<name>` stay: nothing closes them, and they have no attributes.
 _TAGS = re.compile(
@@ -82,7 +83,11 @@ def _blocks(tokens: list[Token]) -> Iterator[Block]:
             continue
         start, end = token.map
         if token.level == 0 and token.type == "heading_open":
-            title = _without_tags(visible(tokens[index + 1].content))
+            content = tokens[index + 1].content
+            if len(content) > LONGEST_TITLE:
+                yield Block("paragraph", start, end)
+                continue
+            title = _without_tags(visible(content))
             yield Block("heading", start, end, int(token.tag[1]), title)
         elif token.level == 0 and token.type in _LEAF_KINDS:
             yield Block(_LEAF_KINDS[token.type], start, end)
@@ -94,7 +99,7 @@ def _blocks(tokens: list[Token]) -> Iterator[Block]:
 
 def _without_tags(heading: str) -> str:
     """Leave out tags with attributes, closing ones and components such as `<JumpToc/>`."""
-    if "<" in heading and len(heading) <= LONGEST_TITLE:
+    if "<" in heading:
         heading = _TAGS.sub(lambda found: found[0] if found["code"] else " ", heading)
     return " ".join(heading.split())
 

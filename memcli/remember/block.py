@@ -53,7 +53,7 @@ def cleaned(text: str) -> str:
     if found := _CONTROL.search(text):
         raise UsageError(
             f"the note holds the character U+{ord(found[0]):04X}, which is no text",
-            hint="memcli remember - < FILE",
+            hint="say it without that character",
         )
     lines = [line.rstrip() for line in text.split("\n")]
     return "\n".join(lines).strip("\n")

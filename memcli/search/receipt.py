@@ -105,13 +105,30 @@ def steps(trace: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def filters_of(record: Mapping[str, Any]) -> Filters:
-    """Read the filters of a receipt back; an earlier one knows fewer of them."""
+    """Read the filters of a receipt back; an earlier one knows fewer of them.
+
+    TypeError where these are no filters.
+    """
     kept = dict(record["filters"])
-    where = tuple(Where._make(each) for each in kept.pop("where", ()))
+    where = tuple(map(_where, kept.pop("where", ())))
+    if kept.pop("within", ()):
+        raise TypeError("the lines of a summary are no filter of a search")
     told: dict[str, Any] = {
         name: tuple(v) if isinstance(v, list) else v for name, v in kept.items()
     }
+    for name, usual in Filters()._asdict().items():
+        given = told.get(name, usual)
+        kind = str if usual is None and given is not None else type(usual)
+        if type(given) is not kind or (kind is tuple and not all(type(v) is str for v in given)):
+            raise TypeError(f"{name} is no filter")
     return Filters(**told, where=where)
+
+
+def _where(told: Sequence[Any]) -> Where:
+    key, value, negated = told
+    if type(key) is not str or type(value) not in (str, type(None)) or type(negated) is not bool:
+        raise TypeError("where is no filter")
+    return Where(key, value, negated)
 
 
 def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:

@@ -173,6 +173,16 @@ def test_an_entry_keeps_to_the_layout(before: str, after: str) -> None:
     assert take(made, put) == before
 
 
+@pytest.mark.parametrize("text", ["{}", '{"a": 1}', '{\n@"a": 1\n@}', '{"hooks": {"Stop": []}}'])
+def test_an_indent_as_wide_as_a_file_is_not_repeated_on_every_line(text: str) -> None:
+    wide = " " * 100_000
+    before = wide + text.replace("@", wide)
+    for entry in (MEMBER, item("Stop")):
+        after, put = edits.put(before, entry)
+        assert len(after) < len(before) + 2000
+        assert edits.take(after, put) == before
+
+
 def test_an_entry_of_json5_keeps_what_json5_allows() -> None:
     text = (
         "// mine\n{\n  mcp: {\n    servers: {\n      'o': {x: +.5, y: 0xFF, s: 'it\\'s',},\n"

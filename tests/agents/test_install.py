@@ -480,14 +480,23 @@ def test_a_file_of_one_line_is_not_shown_whole(site: Site) -> None:
     assert max(len(before), len(after)) < 410
 
 
-def test_a_state_that_cannot_be_read_is_named_and_kept(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[]", "is not as memcli writes it"),
+        ('{"version": 1, "entries": [{"path": 5}], "files": []}', "is not as memcli writes it"),
+        ('{"version": 9}', "cannot be read: its version is 9"),
+        ("{", "cannot be read: Expecting property name"),
+    ],
+)
+def test_a_state_that_cannot_be_read_is_named_and_kept(site: Site, text: str, why: str) -> None:
     site.state.parent.mkdir(parents=True)
-    site.state.write_text("[]")
+    site.state.write_text(text)
     for line in ("agents", "agents install --for zed --apply", "agents uninstall --for zed"):
         said = site.type(line)
         assert (said.code, said.out) == (2, "")
-        assert f"{site.state}, which says what was written for agents, cannot be read" in said.err
-    assert site.state.read_text() == "[]"
+        assert f"{site.state}, which says what was written for agents, {why}" in said.err
+    assert site.state.read_text() == text
 
 
 def test_one_memcli_at_a_time(site: Site) -> None:

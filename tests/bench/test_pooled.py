@@ -14,6 +14,7 @@ from memcli.bench.quality import AskedQuestion, hint_rate, summary
 from memcli.bench.queries import Query
 from memcli.bench.rows import as_record, row_of
 from memcli.errors import UsageError
+from tests.bench import makers
 
 
 def asked(name: str, score: float, *, hints: str = "", mended: bool | None = None) -> AskedQuestion:
@@ -24,12 +25,13 @@ def asked(name: str, score: float, *, hints: str = "", mended: bool | None = Non
 def receipt(*scores: float) -> dict[str, Any]:
     questions = [asked(f"q{at}", score) for at, score in enumerate(scores)]
     rows = [as_record(row) for each in questions if (row := row_of(each))]
-    return {"schema": "memcli.bench-quality/1", "queries": rows, "categories": summary(questions)}
+    kept = makers.receipt("2026-01-01", [makers.row("q", 1.0)])["quality"]
+    return {**kept, "queries": rows, "categories": summary(questions)}
 
 
 def record(*sets: Sequence[float]) -> dict[str, Any]:
     made = pooled({f"set{at}": receipt(*scores) for at, scores in enumerate(sets)}, None)
-    return {"schema": SCHEMA, "now": "2026-01-01", **made}
+    return {"schema": SCHEMA, "now": "2026-01-01", "failed": [], **made}
 
 
 def test_what_was_written_is_read_back() -> None:

@@ -20,14 +20,14 @@ FILTERS = Filters(
 )  # fmt: skip
 
 
-def _receipt(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
+def receipt_of(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
     asked = Inquiry("why", "2026-02-20T00:00:00+00:00", FILTERS, None, {}, {"search.limit": 2})
     given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
     return {**receipt(asked, parse("why"), (), given, whole=False, sort="score"), **changes}
 
 
 def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
-    made = _receipt(FIRST, SECOND)
+    made = receipt_of(FIRST, SECOND)
     assert filters_of(json.loads(json.dumps(made))) == FILTERS
     earlier = {k: v for k, v in made["filters"].items() if k not in ("tags", "where")}
     assert filters_of({"filters": earlier}) == FILTERS._replace(tags=(), where=())
@@ -38,8 +38,29 @@ def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
     assert made["legs"]["dense"]["top"] == []
 
 
+@pytest.mark.parametrize("flag", ["openai.url", "secrets", "store.url", "no.such", "chunk.tokens"])
+def test_a_receipt_sets_nothing_that_no_search_has_a_flag_for(flag: str) -> None:
+    """Nor does one that a stranger has made, who would have passages and keys sent to him."""
+    made = receipt_of(FIRST, flags={flag: "http://elsewhere.example/v1"})
+    with pytest.raises(UsageError, match=f"r has a flag that no search has: {flag}"):
+        read(json.dumps(made), "r")
+    assert read(json.dumps(receipt_of(FIRST, flags={"search.limit": 3})), "r")
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"since": 1}, {"paths": "a"}, {"paths": [1]}, {"undated": 1}, {"nosuch": None},
+        {"where": [["a"]]}, {"where": [["a", 1, False]]}, {"where": 1}, {"within": [["a", 1]]},
+    ],
+)  # fmt: skip
+def test_filters_that_are_none_make_it_no_receipt(filters: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="r is not the receipt"):
+        read(json.dumps(receipt_of(FIRST, filters=filters)), "r")
+
+
 def test_the_same_answer_is_said_to_be_the_same() -> None:
-    found = compare(_receipt(FIRST, SECOND), _receipt(FIRST, SECOND))
+    found = compare(receipt_of(FIRST, SECOND), receipt_of(FIRST, SECOND))
     assert found["same"]
     assert "\n".join(lines(found)) + "\n" == (
         '"why" as of 2026-02-20T00:00:00+00:00\nchanged: nothing\n'
@@ -51,8 +72,8 @@ def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
     risen = hit("2.md", 1, 2, chunk=2, score=0.75)
     index, settings = {"revision": 4, "fingerprint": "g"}, {"search.limit": 3}
     fused = [risen, THIRD, FIRST]
-    after = _receipt(risen, THIRD, fused=fused, index=index, settings=settings)
-    found = compare(_receipt(FIRST, SECOND), after)
+    after = receipt_of(risen, THIRD, fused=fused, index=index, settings=settings)
+    found = compare(receipt_of(FIRST, SECOND), after)
     assert lines(found)[1:] == [
         "changed: index revision 3 -> 4; model f -> g; search.limit 2 -> 3",
         " 1 ->  -  1.md:1-2  gone: its record is number 3 of 3 when fused, behind the passages "
@@ -65,8 +86,8 @@ def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
 
 def test_the_receipt_of_an_earlier_version_is_held_against_the_stages_of_today() -> None:
     """They named the way of fusing, and the profile, in place of the stage."""
-    before = _receipt(FIRST, SECOND)
-    after = _receipt(*(_scored(each) for each in (FIRST, SECOND)))
+    before = receipt_of(FIRST, SECOND)
+    after = receipt_of(*(_scored(each) for each in (FIRST, SECOND)))
     (fuse, *_), (_, *_) = (passage["trace"] for passage in before["passages"])
     assert fuse.pop("method") == "scaled"
     fuse["stage"] = "fuse:scaled"
@@ -85,7 +106,7 @@ def _scored(given: Hit) -> Hit:
 
 def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:
     changed = FIRST._replace(candidate=FIRST.candidate._replace(text="other words"))
-    found = compare(_receipt(FIRST), _receipt(changed))
+    found = compare(receipt_of(FIRST), receipt_of(changed))
     assert not found["same"]
     assert lines(found)[2] == " 1 ->  1  1.md:1-2  its text changed"
 
@@ -95,7 +116,7 @@ def test_of_several_passages_each_is_paired_by_what_stayed() -> None:
     texts = [each._replace(candidate=each.candidate._replace(text_hash=bytes([at])))
              for at, each in enumerate((FIRST, SECOND, THIRD))]  # fmt: skip
     other = texts[1]._replace(candidate=texts[1].candidate._replace(text="other words"))
-    found = compare(_receipt(*texts), _receipt(texts[0], texts[2], other))
+    found = compare(receipt_of(*texts), receipt_of(texts[0], texts[2], other))
     ranks = [(p["before"]["rank"], p["after"]["rank"]) for p in found["passages"]]
     assert ranks == [(1, 1), (2, 3), (3, 2)]
 

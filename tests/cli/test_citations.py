@@ -355,3 +355,14 @@ def test_a_name_of_the_memory_opens_the_file_from_the_workspace(path: str) -> No
 @pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-02-05.md", "C#.md", "a/b:c.md"])
 def test_a_usual_name_is_the_path_alone(path: str) -> None:
     assert shown(MEMORY_SOURCE, path) == path
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the file system takes both for one name")
+def test_a_name_is_found_however_its_accents_are_composed(empty: Path) -> None:
+    kept, typed = "memory/Mu\u0308ller.md", "memory/M\u00fcller.md"
+    put(empty, {kept: "# M\n\nOne pool.\n", "memory/fox.md": "# F\n\nOne fox.\n"})
+    assert _run("get", f"{typed}:3")[0] == "One pool.\n"
+    assert _run("related", f"{typed}:3", "-q")[0]
+    put(empty, {typed: "# M\n\nAnother pool.\n"})
+    assert _run("get", f"{typed}:3")[0] == "Another pool.\n"
+    assert _run("get", f"{kept}:3")[0] == "One pool.\n"

@@ -57,6 +57,9 @@ def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> N
 
     from tests.cli.processes import COMMAND
 
+    worth = [*COMMAND, "worth", "-"]
+    refused = subprocess.run(worth, input=b"\0" * 99, capture_output=True, check=False)
+    assert refused.stderr.startswith(b"memcli: stdin cannot be weighed: 99 NUL bytes")
     done = subprocess.run(
         [*COMMAND, "remember", "-", "--to", "MEMORY.md", "--heading", "Rules", "--type", "user"],
         input=b"Answers in German.\nAlways.\n",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -98,9 +100,9 @@ def test_a_program_that_writes_summaries_ends_with_the_run(
 ) -> None:
     os.mkfifo(tmp_path / "alive")
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    words = ", ".join(
-        f'"{word}"' for word in (sys.executable, "-c", SUMMARIZER, tmp_path / "alive")
-    )
+    program = shlex.join((sys.executable, "-c", SUMMARIZER, str(tmp_path / "alive")))
+    # A shell that waits for it ends, and it too, which the shell would leave behind.
+    words = ", ".join(map(json.dumps, ("/bin/sh", "-c", f"{program}; true")))
     user = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli" / "config.toml"
     user.parent.mkdir(parents=True)
     user.write_text(f"[compact]\ncommand = [{words}]\n")

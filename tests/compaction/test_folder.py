@@ -71,6 +71,7 @@ def test_nothing_is_written_without_apply(notes: Path) -> None:
 
 def test_apply_verify_undo_restores_the_tree(notes: Path) -> None:
     before = tree(notes)
+    assert compact(notes, "--verify") == (0, "", "There are no summaries to check.\n")
     assert compact(notes, *SMALL, "--apply")[0] == 0
     after = tree(notes)
     assert {k: v for k, v in after.items() if k in before} == before

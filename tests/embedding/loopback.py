@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.embedding.choice import Endpoint
@@ -50,10 +53,18 @@ def ranked(texts: list[str], *, as_tei: bool = False) -> Reply:
     return Reply(body=rows if as_tei else {"model": "words", "results": rows})
 
 
+class Patient(ThreadingHTTPServer):
+    """Says nothing of a connection by TLS that comes to nothing."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ssl.SSLError | ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Loopback:
     """The server, what it was sent, and how it behaves."""
 
-    def __init__(self, behave: Behave, port: int = 0) -> None:
+    def __init__(self, behave: Behave, port: int = 0, certificate: Path | None = None) -> None:
         self.behave = behave
         self.batches: list[list[str]] = []
         self.asked: list[dict[str, Any]] = []
@@ -92,9 +103,14 @@ class Loopback:
                     self.wfile.write(content)
                 self.close_connection = reply.hang_up
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server = Patient(("127.0.0.1", port), Handler)
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
+        if certificate is not None:
+            shown = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            shown.load_cert_chain(certificate)
+            self._server.socket = shown.wrap_socket(self._server.socket, server_side=True)
+            self.url = f"https://127.0.0.1:{self.port}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
@@ -118,10 +134,12 @@ class Loopback:
 
 @contextmanager
 def loopback(
-    behave: Behave = lambda _, texts: embedded(texts), port: int = 0
+    behave: Behave = lambda _, texts: embedded(texts),
+    port: int = 0,
+    certificate: Path | None = None,
 ) -> Iterator[Loopback]:
     """Serve for as long as the block lasts, at any port or at a known one."""
-    server = Loopback(behave, port)
+    server = Loopback(behave, port, certificate)
     try:
         yield server
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import struct
 import threading
@@ -211,6 +212,32 @@ def test_a_single_text_that_is_too_large_is_embedded_in_halves() -> None:
 def test_a_broken_answer_is_named(body: object, told: str) -> None:
     with loopback(lambda *_: Reply(body=body)) as server:
         assert told in fault(server).message
+
+
+def test_vectors_of_a_second_model_are_refused() -> None:
+    named = [None, "words-v2", "words-v2", "letters\x1b[2J"]
+
+    def behave(number: int, texts: list[str]) -> Reply:
+        body = embedded(texts).body
+        assert isinstance(body, dict)
+        return Reply(body={**body, "model": named[number]})
+
+    with loopback(behave) as server:
+        encoder = EndpointEncoder(server.endpoint())
+        for _ in range(3):
+            assert encoder.encode(TEXTS) == [vector(text) for text in TEXTS]
+        with pytest.raises(LegMissingError, match="another model than before") as caught:
+            encoder.encode(TEXTS)
+        assert "openai.model" in caught.value.hint
+        assert "letters" not in caught.value.message
+
+
+def test_what_is_packed_is_not_unpacked() -> None:
+    bomb = gzip.compress(bytes(50 << 20))  # which would be far larger than any answer
+    packed = Reply(body=bomb, headers=(("Content-Encoding", "gzip"),))
+    with loopback(lambda *_: packed) as server:
+        assert "no list of embeddings" in fault(server).message
+        assert server.headers[0]["Accept-Encoding"] == "identity"
 
 
 def test_an_answer_without_end_is_not_read_to_its_end() -> None:

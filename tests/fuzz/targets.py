@@ -20,6 +20,7 @@ from memcli.indexing.document import build_document
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
+from memcli.markdown.parse import LONGEST_TITLE
 from memcli.markdown.parts import embedded_text
 from memcli.markdown.words import prepare
 from memcli.render import sanitize, screen
@@ -45,6 +46,8 @@ from memcli.workspace.dating import document_days, heading_days, value_days
 from memcli.workspace.here import documents_at
 from memcli.workspace.ignore import Rules
 from memcli.workspace.reading import decode
+from tests.fuzz import programs
+from tests.fuzz.programs import any_text
 from tests.records import make_candidate, make_excerpt
 from tests.support import chunks_of, context_of, count_tokens, make_limits
 
@@ -58,11 +61,6 @@ RAW = re.compile(
     "\U000e0000-\U000e0fff]|[a-z][\ufe0e\ufe0f]|[\ufe0e\ufe0f]{2}"
 )
 OWN_STYLES = re.compile(r"\x1b\[(?:0|1|2|35|1;31)m")
-
-
-def any_text(data: bytes) -> str:
-    """Read any bytes as text, half surrogates among it, as the system reads arguments."""
-    return data.decode("utf-8", "surrogateescape")
 
 
 def file_text(data: bytes) -> str | None:
@@ -85,6 +83,7 @@ def markdown(data: bytes) -> None:
         assert raw[chunk.start_byte : chunk.end_byte] == chunk.text.encode()
         assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
         assert chunk.text_hash == digest(chunk.text)
+        assert all(0 < len(title) <= LONGEST_TITLE for title in chunk.heading_path)
         assert chunk.parts
         context = context_of(chunk, "T", limits)
         at = 0
@@ -282,6 +281,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__: target
     for target in (
         markdown, document, front_matter, lineage, comment, link, keywords, dating, citation,
-        ignore, questions, fence, terminal,
+        ignore, questions, fence, terminal, *programs.ALL,
     )
 }  # fmt: skip

@@ -20,7 +20,9 @@ FOUND: dict[str, tuple[bytes, ...]] = {
         b"!x\n" + b"*" * 100 + b"x\0aaaaaaaaaa.md",  # a run of stars is many stars
         b"?\n*a*a*a*a*a*a*a*a*b\0" + b"a" * 250,  # stars beside a sign that needs `re`
     ),
+    "agent_settings": (b"\xef\xbb\xbf", b"\xef\xbb\xbf" * 2),  # a block was put in for good
     "citation": (b"\xb0:0", b"a:0-0"),
+    "repository": (b"-40000 a\0" + b"x" * 21, b"7777777777777777777777 a\0" + b"x" * 21),
     "questions": (b'{"query": ' + b"[" * 100_000, b'{"query": "x", "relevant": [1]}'),
     "front_matter": (b"? [a]\n: b", b"a: 0x" + b"f" * 5000, b"a: !!set {b, [c]}", b"a: .nan"),
     "fence": (b"`" * 3000 + b"\n~~~\n", b"```\n````\n", b"\r```\rx", b"a\x0b```\x0c```"),
@@ -33,7 +35,8 @@ BYTES = st.one_of(
     st.lists(
         st.sampled_from([b"`", b"\n", b"\r", b"#", b"- ", b"|", b"<!--", b"-->", b"[[", b"](",
                          b"\x00", b"\x1b[", b"---\n", b"*", b"?", b"!", b'"', b"last week ",
-                         b"2025-02-30", "東京".encode(), "\u202e".encode(), b"\xff", b" "]),
+                         b"2025-02-30", "東京".encode(), "\u202e".encode(), b"\xff", b" ",
+                         b'{"', b'": ', b"[", b"]}", b", ", b"12", b"{citation}", b" = ", b"ghp_"]),
         max_size=60,
     ).map(b"".join),
 )  # fmt: skip

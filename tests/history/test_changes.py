@@ -254,9 +254,18 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
         missed = say("changes", *span, "--now", "2026-03-01", folder=notes)
         assert (missed.code, missed.out) == (0, "")
         assert why in missed.err
+    until = say("changes", "--until", "2026-02-12", "--now", "2026-03-01", folder=notes)
+    assert until.out == found.out, "of the week before that day"
     refused = say("changes", "--since", "HEAD", folder=notes)
     assert (refused.code, refused.out) == (2, "")
     assert "Try: memcli changes --since 2026-02-01\n" in refused.err
+    turned = ("--since", "2026-02-11", "--until", "2026-02-10")
+    refused = say("changes", *turned, "--now", "2026-03-01", folder=notes)
+    assert (refused.code, refused.out) == (2, "")
+    assert "the span from 2026-02-11 to 2026-02-10 ends before it begins" in refused.err
+    later = say("changes", "--since", "tomorrow", "--now", "2026-03-01", folder=notes)
+    assert (later.code, later.out) == (0, "")
+    assert "no log is of 2026-03-02, which is still to come; the newest before" in later.err
 
 
 def test_escape_codes_of_a_memory_reach_no_terminal(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import visible
+from memcli.markdown.parse import LONGEST_TITLE
 from memcli.markdown.parts import choose_context, contexts, embedded_text
 from memcli.types import Chunk
 from tests.support import chunks_of, context_of, make_limits
@@ -19,6 +20,17 @@ def brief(chunks: Sequence[Chunk]) -> list[tuple[str, int, int]]:
 
 def part_lines(chunk: Chunk) -> list[tuple[int, int]]:
     return [(part.start_line, part.end_line) for part in chunk.parts]
+
+
+@pytest.mark.parametrize("form", ["# {}\n\n", "{}\n---\n\n"], ids=["atx", "setext"])
+def test_what_is_longer_than_any_heading_is_text(form: str) -> None:
+    """Each chunk holds the headings above it: a megabyte of them would be a gigabyte of index."""
+    below = "".join(f"Paragraph {number} {words(90)}\n\n" for number in range(20))
+    for length, has_heading in ((LONGEST_TITLE, True), (LONGEST_TITLE + 1, False)):
+        chunks = chunks_of(form.format("x" * length) + below)
+        assert len(chunks) > 3
+        assert {bool(chunk.heading_path) for chunk in chunks} == {has_heading}
+        assert chunks[0].start_line == 1
 
 
 def words(count: int, word: str = "word") -> str:

@@ -80,7 +80,9 @@ def test_the_record_is_private_whole_and_removed(store: str) -> None:
     assert living_watcher(store) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": 1, "odd": 2}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"[" * 9000, b'{"pid": 1, "odd": 2}', b"\xff\xfe"]
+)
 def test_a_damaged_record_leaves_the_pid(store: str, content: bytes) -> None:
     with watching(store, sleep=_never):
         Path(store + ".watch").write_bytes(content)

@@ -25,7 +25,9 @@ def command(
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="WHEN", help="From this date on, or after a commit.", show_default="a week ago"
+            metavar="WHEN",
+            help="From this date on, or after a commit.",
+            show_default="a week before --until",
         ),
     ] = None,
     until: Annotated[

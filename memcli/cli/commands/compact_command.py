@@ -140,7 +140,7 @@ def _warn(made: Compaction, skin: Skin) -> None:
     from memcli.render.reasons import sentence
 
     for skip in made.skips:
-        skin.terminal.warn(f"{skip.path}: {skip.reason}; it is left out")
+        skin.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
     reason = made.without_vectors
     if reason is not None:
         text = f"without vectors ({reason.text}): by words alone"
@@ -170,10 +170,10 @@ def _verify(wanted: CompactWish, skin: Skin) -> int:
 
 def _verdict(summaries: int, problems: int, unread: int) -> str:
     checked = "1 summary" if summaries == 1 else f"{summaries} summaries"
-    if not problems:
-        return f"Checked {checked}: every line is unchanged."
     if not summaries:
         return "There are no summaries to check."
+    if not problems:
+        return f"Checked {checked}: every line is unchanged."
     failed = problems - unread
     does = "1 does not hold; its" if failed == 1 else f"{failed} do not hold; their"
     told = [f"{does} lines are searched raw"] * (failed > 0)

@@ -73,7 +73,8 @@ def _read(file: str, skin: Skin) -> str:
         raise UsageError(f"{file} cannot be read: {error.strerror}", hint=_HINT) from error
     decoded = decode(data) if len(data) <= most else f"more than {most} bytes"
     if isinstance(decoded, str):
-        raise UsageError(f"{file} cannot be weighed: {decoded}", hint=_HINT)
+        name = "stdin" if file == "-" else file
+        raise UsageError(f"{name} cannot be weighed: {decoded}", hint=_HINT)
     return decoded[0]
 
 

@@ -87,7 +87,7 @@ def living_watcher(store: str) -> WatchRecord | None:
 
 def _read(store: str) -> WatchRecord:
     """Read the record; one of nobody (pid 0) where there is none or it cannot be read."""
-    with suppress(OSError, ValueError, TypeError):
+    with suppress(OSError, ValueError, TypeError, RecursionError):
         with open(os.open(store + SUFFIX, os.O_RDONLY | SAFELY), "rb") as file:
             found: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")
         record = WatchRecord(**found)

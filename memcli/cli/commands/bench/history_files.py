@@ -20,15 +20,17 @@ def folder_of(skin: Skin) -> str:
 
 def read(folder: str, skin: Skin) -> list[dict[str, Any]]:
     """Read the receipts, oldest first; one that cannot be read is named and passed over."""
-    from memcli.bench.rows import read_receipt
+    from memcli.bench.rows import LANE, read_receipt
 
     receipts = []
     for name in names(folder):
         path = os.path.join(folder, name)
-        try:
-            receipts.append(read_receipt(side_files.read_text(path, ""), path))
-        except UsageError:
-            skin.terminal.warn(f"{path} is no receipt of a lane and is passed over")
+        with suppress(UsageError):
+            found = read_receipt(side_files.read_text(path, ""), path)
+            if found["schema"] == LANE:
+                receipts.append(found)
+                continue
+        skin.terminal.warn(f"{path} is no receipt of a lane and is passed over")
     return receipts
 
 

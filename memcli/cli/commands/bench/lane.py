@@ -78,7 +78,7 @@ def run(
 ) -> dict[str, Any]:
     """Make the receipt of this run and put it into the history."""
     from memcli.bench import history
-    from memcli.bench.rows import worst
+    from memcli.bench.rows import LANE, worst
     from memcli.bench.speed import slower
     from memcli.cli.commands.bench.measuring import measure
 
@@ -93,7 +93,7 @@ def run(
 
         figures = measure_speed(skin, documents=None, runs=SPEED_RUNS)
     receipt: dict[str, Any] = {
-        "schema": "memcli.bench-lane/1",
+        "schema": LANE,
         "now": skin.now,
         "accepted": accept,
         "sync": measured.synced,

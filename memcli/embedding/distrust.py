@@ -1,0 +1,47 @@
+"""Why a connection by TLS came to nothing, in words that say what to do; no request was sent.
+
+The reasons are OpenSSL's and ours: nothing that a server says of itself is repeated.
+"""
+
+from __future__ import annotations
+
+import ssl
+
+from memcli.embedding.server import Server
+from memcli.errors import LegMissingError
+
+_CLOCK = "look at the clock of this machine; if it is right, have the certificate renewed"
+_NAME = "set {table}.url to the name that the certificate is for"
+_AUTHORITY = "if you know who signed it: export SSL_CERT_FILE=AUTHORITY.pem"
+# By X509_V_ERR_*: what is wrong with a certificate, and what helps.
+_WRONG = {
+    9: ("its certificate is not valid yet", _CLOCK),
+    10: ("its certificate has expired", _CLOCK),
+    18: ("its certificate is self-signed", _AUTHORITY),
+    19: ("no authority known here has signed its certificate", _AUTHORITY),
+    20: ("no authority known here has signed its certificate", _AUTHORITY),
+    21: ("no authority known here has signed its certificate", _AUTHORITY),
+    62: ("its certificate is for another host", _NAME),
+    64: ("its certificate is for another host", _NAME),
+}
+# What OpenSSL, by its version, calls an answer that is no TLS.
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
+
+
+def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> LegMissingError:
+    """Say why nothing was sent to a server."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        said, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
+        return LegMissingError(
+            f"{netloc} cannot be trusted: {said}", hint=hint.format(table=server.table)
+        )
+    reason = getattr(error, "reason", None) or "the connection ends"
+    if reason in _NO_TLS:
+        return LegMissingError(
+            f"{netloc} cannot be reached: it does not speak TLS",
+            hint=f"write http:// in {server.table}.url, if that server is on this machine",
+        )
+    return LegMissingError(
+        f"{netloc} cannot be reached: TLS fails: {reason.replace('_', ' ').lower()}",
+        hint=f"look at {server.table}.url, or try again: {server.again}",
+    )
