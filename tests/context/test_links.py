@@ -16,9 +16,13 @@ QUESTION = "kestrel deployment failed"
 HOW = Following({})
 
 
-@pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
     return put(tmp_path / "notes", {
         "memory/note.md": "# Note\n\nThe kestrel deployment failed: [it](runbook.md#restart).\n",
         **{f"memory/n{n}.md": f"Bread number {n} is baked at noon.\n" for n in range(8)},
@@ -63,6 +67,19 @@ def test_a_link_by_name_finds_a_file_whatever_its_title(notes: Path) -> None:
         "memory/runbook.md": "# Of the night\n\nPress the red button twice.\n",
     })  # fmt: skip
     assert [part["path"] for part in found(notes) if "via" in part] == ["memory/runbook.md"]
+
+
+def test_links_are_followed_from_the_best_eight_passages_alone(tmp_path: Path) -> None:
+    words = ("amber", "birch", "cedar", "dune", "elm", "fern", "gorse", "hazel", "iris", "juniper")
+    notes = {
+        f"memory/{word}.md": f"The kestrel deployment failed at {word}: [it](of-{word}.md).\n"
+        for word in words
+    }
+    notes |= {f"memory/of-{word}.md": f"Bread of {word} is baked at noon.\n" for word in words}
+    parts = found(put(tmp_path / "many", notes), 4000)
+    own = [part["citation"] for part in parts if "via" not in part]
+    assert len(own) == len(words)
+    assert [part["via"] for part in parts if "via" in part] == own[:8]
 
 
 def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> None:
