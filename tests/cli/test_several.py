@@ -213,6 +213,9 @@ def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
     assert "none of the workspaces can answer: notes: there is no index" in told
     name_them(base, gone="/nowhere/at/all")
     assert "there is no folder /nowhere/at/all" in asked("search", "x", "--everywhere", code=3)[1]
+    put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
+    name_them(base, broken=str(base / "broken"))
+    assert "unknown setting nonsense" in asked("search", "x", "--everywhere", code=2)[1]
 
 
 def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) -> None:
@@ -281,6 +284,18 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
     assert [each.get("status", {}).get("state") for each in found["stores"]] == ["fresh", None]
     _, messages = asked("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
+
+
+@pytest.mark.parametrize(("gone_is", "code"), [("aa", 3), ("bb", 2)])
+def test_an_index_run_of_all_exits_like_the_first_that_failed(
+    base: Path, gone_is: str, code: int
+) -> None:
+    put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
+    gone, broken = str(base / "gone"), str(base / "broken")
+    both = {"aa": gone, "bb": broken} if gone_is == "aa" else {"aa": broken, "bb": gone}
+    name_them(base, **both, cc=str(base / "notes"))
+    _, messages = asked("index", "--everywhere", code=code)
+    assert "==> cc <==\nIndexed" in messages
 
 
 @pytest.mark.parametrize("what", ["status", "index", "index-plan"])
