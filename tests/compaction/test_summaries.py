@@ -37,6 +37,14 @@ def _forged(source: SourceLines, parents: tuple[str, ...]) -> str:
     return document(lineage, "# 2025-03-01\n\n- Four. (a.md:3-6)\n")
 
 
+def test_a_summary_that_saves_nothing_is_named() -> None:
+    text = _forged(_lines(3, 6), ())
+    lineage = lineage_of(text)
+    for tokens, said in ((9, ["9 tokens for 9"]), (8, [])):
+        found = judged([("one.md", text, lineage._replace(summary_tokens=tokens))], {"a.md": LOG})
+        assert [each.detail for each in problems(found) if each.kind == "progress"] == said
+
+
 def test_what_rests_on_a_forged_summary_is_forged_too_however_well_it_quotes_it() -> None:
     files: dict[str, tuple[str, ...]] = {"a.md": LOG}
     source, parents = _lines(3, 6), tuple[str, ...]()

@@ -11,6 +11,7 @@ from memcli.context.assemble import Sharing, fix, tokens
 from memcli.context.parts import (
     ALWAYS,
     FOUND,
+    RECENT,
     SOFT,
     ContextPart,
     join,
@@ -19,7 +20,7 @@ from memcli.context.parts import (
     opening_line,
     whole,
 )
-from memcli.context.tail import _is_record
+from memcli.context.tail import _is_record, records
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -51,6 +52,13 @@ def test_what_lies_between_two_chunks_is_a_blank_or_a_line(line: int, byte: int,
 def test_what_two_chunks_share_comes_once() -> None:
     (part,) = joined(FOUND, map(whole, [chunk("Eins Zwölf", 0, 1, 0), chunk("Zwölf Elf", 1, 1, 5)]))
     assert part.text == "Eins Zwölf Elf"
+
+
+def test_lines_that_two_chunks_of_the_tail_share_come_once() -> None:
+    first, last = chunk("Eins.\nZwölf.\nDrei.", 0, 1, 0), chunk("Zwölf.\nDrei.\nVier.", 1, 2, 6)
+    (record,) = records([last, first])
+    (part,) = joined(RECENT, record)
+    assert part.text == "Eins.\nZwölf.\nDrei.\nVier."
 
 
 @pytest.mark.parametrize(
@@ -92,6 +100,14 @@ def test_rules_that_fill_the_budget_to_the_token_fit() -> None:
     with pytest.raises(BudgetError, match="1 more than the budget") as caught:
         fix([[rule]], (), (), Sharing(needed - 1, 0, 0.2, 0.2, 0.2))
     assert caught.value.hint == f"memcli context --budget {needed} --tail 0"
+
+
+def test_soft_rules_that_fill_their_share_to_the_token_fit() -> None:
+    rule = chunk("Greet everybody who feeds the herons.", 0, 1, 0)
+    (part,) = joined(SOFT, [whole(rule)])
+    for budget, is_shown in ((4 * part.cost, True), (4 * part.cost - 4, False)):
+        fixed = fix([], [rule], (), Sharing(budget, 0, 0.2, 0.25, 0.2))
+        assert (fixed.parts == (part,), fixed.soft_left == ()) == (is_shown, is_shown)
 
 
 def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:

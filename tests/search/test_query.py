@@ -275,6 +275,8 @@ def test_too_many_terms_keep_identifiers_and_long_words() -> None:
     kept = [term.text for term in parsed.terms]
     assert kept == [*short[: MAX_TERMS - 3], "extraordinary", "ERR_42", "a phrase"]
     assert parsed.dropped == 203 - MAX_TERMS
+    phrases = " ".join(f'"a phrase {word}"' for word in short)
+    assert "ERR_42" in [term.text for term in parse(f"{phrases} ERR_42").terms]
 
 
 def test_words_of_a_text_that_is_no_query_count_as_dropped() -> None:
