@@ -105,8 +105,8 @@ def test_rules_that_fill_the_budget_to_the_token_fit() -> None:
 def test_soft_rules_that_fill_their_share_to_the_token_fit() -> None:
     rule = chunk("Greet everybody who feeds the herons.", 0, 1, 0)
     (part,) = joined(SOFT, [whole(rule)])
-    for budget, is_shown in ((4 * part.cost, True), (4 * part.cost - 4, False)):
-        fixed = fix([], [rule], (), Sharing(budget, 0, 0.2, 0.25, 0.2))
+    for share, is_shown in ((part.cost / 1024, True), (part.cost / 1025, False)):
+        fixed = fix([], [rule], (), Sharing(1024, 0, 0.2, share, 0.2))
         assert (fixed.parts == (part,), fixed.soft_left == ()) == (is_shown, is_shown)
 
 
