@@ -24,7 +24,7 @@ class Cost(NamedTuple):
 def cost_of(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Cost:
     """Run a program to its end; FileNotFoundError where there is none of that name.
 
-    What starts it is as small as it can be, as Linux counts its memory among the peak of the program.
+    What starts it is small, as Linux counts the memory of that among the peak of the program.
     """
     program = shutil.which(command[0])
     if program is None:
