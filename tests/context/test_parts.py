@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from memcli.context.assemble import Sharing, fix, tokens
+from memcli.context.assemble import Fixed, Sharing, _with_preferences, fix, tokens
 from memcli.context.parts import (
     ALWAYS,
     FOUND,
+    PREFERENCES,
     RECENT,
     SOFT,
     ContextPart,
+    cost,
     join,
     joined,
     make_part,
@@ -108,6 +110,15 @@ def test_soft_rules_that_fill_their_share_to_the_token_fit() -> None:
     for share, is_shown in ((part.cost / 1024, True), (part.cost / 1025, False)):
         fixed = fix([], [rule], (), Sharing(1024, 0, 0.2, share, 0.2))
         assert (fixed.parts == (part,), fixed.soft_left == ()) == (is_shown, is_shown)
+
+
+def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
+    (preference,) = joined(PREFERENCES, [whole(chunk("I prefer trains.", 0, 1, 0))])
+    needed = cost([preference])
+    wanted = Sharing(ceil(needed), 0, 0.2, 0.2, 0.2, preference_share=1.0, is_asked=True)
+    for budget, shown in ((needed, ()), (needed + wanted.reserve, (preference,))):
+        given = wanted._replace(budget=ceil(budget))
+        assert _with_preferences(Fixed((), (), ""), [preference], given).parts == shown
 
 
 def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:

@@ -70,6 +70,8 @@ def test_what_holds_two_words_also_as_one_holds_no_more_than_all(snapshot: Snaps
 
 def test_a_small_index_leaves_out_no_word_of_the_majority(snapshot: Snapshot) -> None:
     found = _recalled(snapshot, parse("road trip"))
+    matched = {c.about.path: found.matched[c.about.chunk_id] for c in found.candidates}
+    assert matched == {"a.md": 1.0, "b.md": 0.5, "c.md": 0.5}
     assert (found.common, [term.tokens for term in found.terms]) == ((), [("road",), ("trip",)])
 
 

@@ -52,6 +52,14 @@ def test_a_damaged_file_that_cannot_be_moved_is_told_with_the_way_out(tmp_path: 
     assert path.read_bytes() == b"garbage"
 
 
+def test_what_sqlite_kept_beside_a_damaged_index_is_not_left_to_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        (tmp_path / name).write_bytes(b"garbage")
+    assert set_aside(str(path)) == str(path) + DAMAGED_SUFFIX
+    assert [each.name for each in tmp_path.iterdir()] == [path.name + DAMAGED_SUFFIX]
+
+
 def test_a_connection_that_has_failed_is_not_kept(store: SqliteStore) -> None:
     fill(store, {"a.md": "the fox\n"})
     readers: list[object] = []
