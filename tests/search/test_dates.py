@@ -105,6 +105,7 @@ CASES = [
     ("last summer", "2025-06-01", "2025-08-31", "last summer"),
     ("this winter", "2025-12-01", "2026-02-28", "this winter"),
     ("next spring", "2026-03-01", "2026-05-31", "next spring"),
+    ("next winter", "2026-12-01", "2027-02-28", "next winter"),
     ("letzten Sommer", "2025-06-01", "2025-08-31", "letzten Sommer"),
     ("early May 2023", "2023-05-01", "2023-05-10", "early May 2023"),
     ("mid-May 2023", "2023-05-11", "2023-05-20", "mid-May 2023"),

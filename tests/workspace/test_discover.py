@@ -331,6 +331,14 @@ def test_accepts_is_what_discover_lists(tmp_path: Path) -> None:
     assert not any(rules.accepts(p) for p in ("../a.md", "/a.md", "d//y.md", "", "d/../a.md"))
 
 
+def test_a_hidden_folder_is_not_left_out_where_a_source_lies_in_it(tmp_path: Path) -> None:
+    make(tmp_path, "a/small.md", "a/.kept/notes/b.md", "a/.left/c.md", "other/d.md")
+    sources = [
+        source(tmp_path / place, name=place[-5:]) for place in ("a", "a/.kept/notes", "other")
+    ]
+    assert [skip.path for skip in discover(sources, max_bytes=99).skips] == [".left"]
+
+
 def test_what_is_left_out_of_each_of_several_sources_is_told(tmp_path: Path) -> None:
     make(tmp_path, "a/small.md", "b/small.md")
     for place in ("a", "b"):

@@ -80,6 +80,8 @@ def test_a_home_folder_is_never_meant_whole(tmp_path: Path) -> None:
     # A home that is a repository of settings does not take the notes in it along.
     assert locate(None, None, str(home / "notes"), home=str(home)).root == str(home / "notes")
     assert locate(None, None, None, home=str(home), anywhere=True) == Site(str(home), "")
+    with pytest.raises(NotFoundError, match="the current folder has been deleted"):
+        locate(None, None, None, home=str(home))
 
 
 def test_the_repository_of_a_work_tree(tmp_path: Path) -> None:
