@@ -130,6 +130,8 @@ def test_settings_that_differ_are_named() -> None:
     after["quality"]["settings"] = {"search.fusion": "rrf", "search.limit": 5}
     assert changed(before, after) == ["search.fusion scaled -> rrf", "search.limit None -> 5"]
     assert changed(before, before) == []
+    there = receipt("2026-01-01T00:00:00+00:00", OLD, machine="m2")
+    assert changed(before, there) == ["another machine"]
 
 
 def test_the_history_is_bounded_from_its_old_end() -> None:

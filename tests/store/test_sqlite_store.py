@@ -62,6 +62,15 @@ def test_a_damaged_file_that_cannot_be_moved_is_told_with_the_way_out(tmp_path: 
     assert path.read_bytes() == b"garbage"
 
 
+def test_a_file_beside_the_index_that_is_empty_holds_no_changes(store: SqliteStore) -> None:
+    beside = Path(f"{store.path}-wal")
+    assert not store.has_unfolded()
+    beside.parent.mkdir()
+    for data in (b"", b"page"):
+        beside.write_bytes(data)
+        assert store.has_unfolded() == bool(data)
+
+
 def test_what_sqlite_kept_beside_a_damaged_index_is_not_left_to_the_next(tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite"
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):

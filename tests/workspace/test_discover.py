@@ -323,7 +323,7 @@ def test_unreadable_folder(tmp_path: Path, open_tmp: Path) -> None:
 
 def test_accepts_is_what_discover_lists(tmp_path: Path) -> None:
     make(tmp_path, "a.md", ".h.md", "d/x.md", "d/keep/y.md", "build/z.md", "t.txt", "e/f/g.MD")
-    (tmp_path / ".memcliignore").write_text("d/*.md\n")
+    (tmp_path / ".memcliignore").write_text("d/*.md\na.md/\n")
     listed = paths(walk(tmp_path, exclude=["f"]))
     rules = load_rules(source(tmp_path, exclude=["f"]))
     every = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()]
