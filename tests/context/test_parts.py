@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.context.assemble import Fixed, Sharing, _with_preferences, fix, tokens
+from memcli.context.assemble import Fixed, Sharing, _fitting, _with_preferences, fix, tokens
 from memcli.context.parts import (
     ALWAYS,
     FOUND,
@@ -47,7 +47,7 @@ def test_what_lies_between_two_chunks_is_a_blank_or_a_line(line: int, byte: int,
     assert (part.excerpt.about.start_line, part.excerpt.about.end_line) == (1, line)
     one = join(make_part(FOUND, above), make_part(FOUND, below))
     assert one is not None
-    assert one.text == part.text
+    assert (one.text, one.spans) == (part.text, (whole(above), whole(below)))
     assert one.body == pytest.approx(part.body)
 
 
@@ -119,6 +119,11 @@ def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
     for budget, shown in ((needed, ()), (needed + wanted.reserve, (preference,))):
         given = wanted._replace(budget=ceil(budget))
         assert _with_preferences(Fixed((), (), ""), [preference], given).parts == shown
+
+
+def test_what_would_fit_to_the_token_counts_as_saved() -> None:
+    (part,) = joined(FOUND, [whole(chunk("Herons nest.", 0, 1, 0))])
+    assert [_fitting([part], room) for room in (part.cost, part.cost - 0.1)] == [part.cost, 0.0]
 
 
 def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:
