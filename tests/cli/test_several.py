@@ -248,6 +248,21 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 
+def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) -> None:
+    """How rare a word is tells nobody whether a document that holds it is private."""
+
+    def scores() -> dict[str, float]:
+        told = record_of("memcli.search", "search", "pool refill", "--everywhere", "--explain")
+        return {each["citation"]: each["trace"][0]["bm25"] for each in told["results"]}
+
+    text = "# Salary\n\nThe pool and the salary.\n"
+    put(base / "work", {"memory/salary.md": f"---\nscope: user\n---\n{text}"})
+    before = scores()
+    assert before.pop("work:memory/salary.md:4-6")
+    put(base / "work", {"memory/salary.md": f"---\nscope: private\n---\n{text}"})
+    assert scores() == before
+
+
 def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> None:
     for scope in ("private", "user"):
         text = f"---\ntrust: untrusted\nscope: {scope}\n---\nA page about the walrus.\n"
