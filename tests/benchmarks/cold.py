@@ -27,7 +27,7 @@ from memcli.bench.speed import told
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
 from tests.benchmarks.figures import add_write, table, write
-from tests.benchmarks.started import Cost, cost_of
+from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 BARE = """
@@ -77,8 +77,7 @@ def main() -> None:
     add_write(parser)
     given = parser.parse_args()
     assert locate(), "the bundled model is not installed"
-    if sys.dont_write_bytecode:
-        print("Python writes no bytecode here (PYTHONDONTWRITEBYTECODE): starts are too slow")
+    warn_of_bytecode()
     with tempfile.TemporaryDirectory() as folder:
         runs = measure(given.workspace, given.question, max(2, given.runs), Path(folder) / "copy")
     write(given.write, "cold", report(runs))

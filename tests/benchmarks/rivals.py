@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from memcli.bench.speed import told
 from tests.benchmarks.figures import add_write, table, write
-from tests.benchmarks.started import Cost, cost_of
+from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 OWN, FLOOR = "words", "pass"
@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=11)
     add_write(parser)
     given = parser.parse_args()
+    warn_of_bytecode()
     memcli = [sys.executable, "-c", ENTRY]
     subprocess.run([*memcli, "index", "-q", "-w", given.folder], check=True)
     search = [*memcli, "search", given.question, "-w", given.folder]

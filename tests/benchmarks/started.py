@@ -35,3 +35,9 @@ def cost_of(command: Sequence[str], environ: Mapping[str, str] | None = None) ->
     )
     ((wall, cpu, peak, code),) = json.loads(done.stdout)
     return Cost(wall, cpu, peak / 1024, code)
+
+
+def warn_of_bytecode() -> None:
+    """Say where Python compiles each module anew at every start."""
+    if sys.dont_write_bytecode:
+        print("Python writes no bytecode here (PYTHONDONTWRITEBYTECODE): starts are too slow")
