@@ -59,6 +59,7 @@ def test_beside_the_means_stands_half_of_their_interval() -> None:
     means = [made["pooled"]["metrics"][name] for name in NAMES]
     halves = [(each["high"] - each["low"]) / 2 for each in means]
     assert min(halves) > 0
+    assert len({len(row) for row in text(made).splitlines() if row.startswith(("+-", "all"))}) == 1
     assert line.split()[1:] == [f"{half:.3f}" for half in halves]
 
 

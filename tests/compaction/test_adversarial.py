@@ -157,5 +157,5 @@ def test_what_may_be_left_out_fills_the_ratio_and_no_more(ratio: float) -> None:
         for day in (1, 2)
     ]
     (draft,) = plan_of(logs, settings(cluster=2, ratio=ratio)).drafts
-    assert draft.mode == "normal"
+    assert (draft.mode, draft.lineage.run) == ("normal", 1)
     assert draft.lineage.summary_tokens <= ratio * draft.lineage.source_tokens

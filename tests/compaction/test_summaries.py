@@ -45,6 +45,13 @@ def test_a_summary_that_saves_nothing_is_named() -> None:
         assert [each.detail for each in problems(found) if each.kind == "progress"] == said
 
 
+def test_summaries_that_rest_on_each_other_are_named() -> None:
+    around = {"x.md": "y.md", "y.md": "z.md", "z.md": "x.md"}
+    texts = {path: _forged(_lines(3, 6, other), (other,)) for path, other in around.items()}
+    found = judged([(path, text, lineage_of(text)) for path, text in texts.items()], {})
+    assert [each.path for each in problems(found) if each.kind == "cycle"] == [*around]
+
+
 def test_what_rests_on_a_forged_summary_is_forged_too_however_well_it_quotes_it() -> None:
     files: dict[str, tuple[str, ...]] = {"a.md": LOG}
     source, parents = _lines(3, 6), tuple[str, ...]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,6 +73,7 @@ def test_a_small_index_leaves_out_no_word_of_the_majority(snapshot: Snapshot) ->
     found = _recalled(snapshot, parse("road trip"))
     matched = {c.about.path: found.matched[c.about.chunk_id] for c in found.candidates}
     assert matched == {"a.md": 1.0, "b.md": 0.5, "c.md": 0.5}
+    assert [term.idf for term in found.terms] == pytest.approx([math.log(1 + 1.5 / 2.5)] * 2)
     assert (found.common, [term.tokens for term in found.terms]) == ((), [("road",), ("trip",)])
 
 

@@ -156,6 +156,7 @@ def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     assert distance_days("2027-01-01", [("2026-01-01", "2026-12-31")]) == 1
     after = [candidate(1, bm25=1.0, date="2026-01-06")]
     assert not is_of(fused(*after)[0], [("2026-01-03", "2026-01-05")])
+    assert is_of(fused(*after)[0], [("2026-01-03", "2026-01-05"), ("2026-01-06", "2026-01-06")])
 
 
 def spanning(first_day: str, last_day: str, chunk_id: int = 1) -> Hit:
