@@ -123,7 +123,7 @@ def test_shares_beyond_the_whole_are_a_mistake(notes: Path) -> None:
     assert code == 2
     assert "1.3" in err
     put(notes, {"memcli.toml": "[context]\nalways_share = 0.7\nsoft_share = 0.1\n"})
-    assert context(notes)[0] == 0  # with the share of the tail it is the whole, but for a bit
+    assert context(notes)[0] == 0  # with the share of the tail it is the whole
 
 
 def test_rules_beyond_their_share_are_kept_and_said(notes: Path) -> None:
