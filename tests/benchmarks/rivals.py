@@ -93,7 +93,8 @@ def main() -> None:
         print(f"{name:<12}{wall:>24}{cpu:>24}{peak:>7.0f}  {ratio(turns, found[OWN])}")
         rows.append([f"`{name}`", wall, cpu, f"{peak:.0f}", ratio(turns, found[OWN])])
     head = [f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}",
-            "wall ms: least / median / most", "CPU ms", "MB, 10 at least", f"CPU / `{OWN}`"]  # fmt: skip
+            "wall ms: least / median / most", "CPU ms", "MB, 10 at least",
+            f"CPU / `{OWN}`"]  # fmt: skip
     write(given.write, "rivals", table(head, rows))
 
 
