@@ -82,9 +82,8 @@ def test_a_phrase_is_demanded_where_that_is_wanted(snapshot: Snapshot) -> None:
     demanded, free = (_recalled(snapshot, query, demands=demands) for demands in (True, False))
     assert sorted(c.about.path for c in demanded.candidates) == ["a.md", "c.md"]
     assert sorted(c.about.path for c in free.candidates) == ["a.md", "b.md", "c.md"]
-    alone, beside = (
-        _recalled(snapshot, parse(text), demands=False) for text in ('"dry trip"', '"dry trip" road')
-    )
+    alone = _recalled(snapshot, parse('"dry trip"'), demands=False)
+    beside = _recalled(snapshot, parse('"dry trip" road'), demands=False)
     assert (alone.absent, alone.candidates) == (("dry trip",), ())  # what is near it is a guess
     assert sorted(c.about.path for c in beside.candidates) == ["a.md", "b.md"]
 
