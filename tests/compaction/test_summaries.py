@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.compaction.compose import document
 from memcli.compaction.draft import merged
-from memcli.compaction.summaries import judged, problems, told
+from memcli.compaction.summaries import judged, leaves_of, problems, told
 from memcli.markdown.lineage import lines_hash
 from memcli.types import Lineage, SourceLines
 from tests.compaction.support import lineage_of
@@ -63,6 +63,7 @@ def test_what_rests_on_a_forged_summary_is_forged_too_however_well_it_quotes_it(
         last = next(at for at, line in enumerate(lines, 1) if line.startswith("- Four."))
         source, parents = SourceLines(path, last, last, lines_hash(lines, last, last)), (path,)
     summaries = judged(found, files)
+    assert leaves_of("three.md", {each.path: each for each in summaries}) == [_lines(3, 6)]
     assert [(each.state, each.rests_on) for each in summaries] == [
         ("forged", ()), ("forged", ("one.md",)), ("forged", ("two.md",)),
     ]  # fmt: skip
