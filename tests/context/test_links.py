@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from memcli.context.hops import Following, Link, strong
+from memcli.context.hops import Following, Hop, Link, strong
+from memcli.context.parts import FOUND, make_part
+from memcli.context.retrieve import with_hops
 from tests.context.makers import put, record
+from tests.records import make_excerpt
 
 RUNBOOK = "# Runbook\n\nOf the night shift.\n\n## Restart\n\nPress the red button twice.\n\n{}\n"
 QUESTION = "kestrel deployment failed"
@@ -93,3 +96,10 @@ def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> 
         )
     ]
     assert [link.citation for link in strong(links, HOW)] == ["d.md:1", "b.md:1", "c.md:1"]
+
+
+def test_a_target_that_was_found_better_itself_keeps_no_other_away() -> None:
+    near, far = (make_excerpt(chunk_id=n, text=f"Note {n}.", path=f"{n}.md") for n in (1, 2))
+    found = [make_part(FOUND, near, score=0.9)]
+    hops = [Hop(near, 0.45, "x.md:1"), Hop(far, 0.4, "x.md:1")]
+    assert [part.excerpt.about.path for part in with_hops(found, hops)] == ["1.md", "2.md"]
