@@ -106,6 +106,7 @@ CASES = [
     ("this winter", "2025-12-01", "2026-02-28", "this winter"),
     ("next spring", "2026-03-01", "2026-05-31", "next spring"),
     ("next winter", "2026-12-01", "2027-02-28", "next winter"),
+    ("what stood there in 1900", "1900-01-01", "1900-12-31", "in 1900"),
     ("letzten Sommer", "2025-06-01", "2025-08-31", "letzten Sommer"),
     ("early May 2023", "2023-05-01", "2023-05-10", "early May 2023"),
     ("mid-May 2023", "2023-05-11", "2023-05-20", "mid-May 2023"),
