@@ -128,3 +128,12 @@ class IncompleteError(StoreError):
     """The index was begun, but not made."""
 
     code = "incomplete"
+
+
+def error_of(reason: Reason) -> MemcliError:
+    """Make an error of what one has told as a reason; a StoreError where none has its code."""
+    kinds = [MemcliError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    made = next((kind for kind in kinds if kind.code == reason.code), StoreError)
+    return made(reason.text, hint=reason.hint)

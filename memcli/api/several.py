@@ -29,10 +29,10 @@ from memcli.errors import (
     AwayError,
     ConfigError,
     MemcliError,
-    NotFoundError,
     Reason,
     StoreError,
     UsageError,
+    error_of,
 )
 from memcli.store.guarded import FailedStoreError
 from memcli.store.union import Union
@@ -257,8 +257,8 @@ def open_several(
     _check_stores([opened for _, _, opened in asked if not isinstance(opened, Reason)])
     failed = [opened for _, _, opened in asked if isinstance(opened, Reason)]
     if len(failed) == len(asked):
-        raise NotFoundError(f"none of the workspaces can be opened: {failed[0].text}",
-                            hint=failed[0].hint)  # fmt: skip
+        told = f"none of the workspaces can be opened: {failed[0].text}"
+        raise error_of(failed[0]._replace(text=told))
     made = Several(asked, environ=environ, clock=clock)
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
     made.asked_by = " ".join(options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import ExitCode, MemcliError, Reason
+from memcli.errors import ExitCode, MemcliError, Reason, error_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,9 +37,9 @@ def each(
         told: dict[str, Any] = {"name": name, "path": folder, "own": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")
-        error, done = None, int(ExitCode.NOT_FOUND)
+        error = None
         if isinstance(opened, Reason):
-            error = opened
+            error, done = opened, int(error_of(opened).exit_code)
         else:
             try:
                 told[what], done = work(skin.of(opened))

@@ -31,7 +31,7 @@ def test_a_record_is_read_with_everything_it_may_hold() -> None:
     ],
 )
 def test_the_short_form_is_a_question_an_arrow_and_a_place(line: str, wanted: Range) -> None:
-    assert _one(line).relevant == (wanted,)
+    assert (_one(line).relevant, _one(line).draft) == ((wanted,), False)
 
 
 @pytest.mark.parametrize(

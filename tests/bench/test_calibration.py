@@ -224,6 +224,8 @@ def test_an_answer_has_to_lead_by_what_wrong_ones_do_not() -> None:
     gone = fit([each._replace(is_whole=each.is_right) for each in led])
     assert gone is not None
     assert (gone.constants.lead, gone.constants.crowd) == (0.0, 0.0)
+    few = [each._replace(is_whole=each.is_right or n < 2) for n, each in enumerate(led)]
+    assert fit(few) == gone  # one wrong answer tells next to nothing
 
 
 def test_constants_of_any_size_give_a_confidence() -> None:

@@ -130,6 +130,8 @@ def test_settings_that_differ_are_named() -> None:
     after["quality"]["settings"] = {"search.fusion": "rrf", "search.limit": 5}
     assert changed(before, after) == ["search.fusion scaled -> rrf", "search.limit None -> 5"]
     assert changed(before, before) == []
+    there = receipt("2026-01-01T00:00:00+00:00", OLD, machine="m2")
+    assert changed(before, there) == ["another machine"]
 
 
 def test_the_history_is_bounded_from_its_old_end() -> None:
@@ -149,6 +151,9 @@ def test_times_of_two_machines_are_never_compared() -> None:
     assert "p95" not in shown
     assert "search p95" in text(before, here)
     assert "Times are not compared: the receipts are of two machines." in shown
+    timed = [{**each, "speed": {"ratios": {"keyword": 3.5}}} for each in (before, there)]
+    (ratio,) = (line for line in text(*timed).split("\n") if line.startswith("x keyword"))
+    assert ratio.split()[2:4] == ["3.50", "3.50"]
 
 
 def test_a_comparison_is_over_common_questions() -> None:

@@ -55,6 +55,24 @@ def test_each_set_and_all_together_are_told_of_with_what_moved() -> None:
     assert told == [["set0", "2", "+.500"], ["set1", "1", "+.000"], ["all", "3", "+.333"]]
 
 
+def test_beside_the_means_stands_half_of_their_interval() -> None:
+    made = record([1.0, 0.0, 1.0], [0.5])
+    (line,) = (line for line in text(made).splitlines() if line.startswith("+-"))
+    means = [made["pooled"]["metrics"][name] for name in NAMES]
+    halves = [(each["high"] - each["low"]) / 2 for each in means]
+    assert min(halves) > 0
+    assert len({len(row) for row in text(made).splitlines() if row.startswith(("+-", "all"))}) == 1
+    assert line.split()[1:] == [f"{half:.3f}" for half in halves]
+
+
+def test_a_set_that_was_not_asked_before_is_left_out_of_what_moved() -> None:
+    now = {"set0": receipt(1.0), "new": receipt(0.5)}
+    made = pooled(now, record([0.0]))
+    assert list(made["against"]["sets"]) == ["set0"]
+    with pytest.raises(UsageError, match="no question was asked in both runs"):
+        pooled({"new": receipt(0.5)}, record([0.0]))
+
+
 def test_hints_count_where_they_mend_what_was_missed() -> None:
     questions = [
         asked("a", 1.0, hints="x"), asked("b", 0.0, hints="x", mended=True),

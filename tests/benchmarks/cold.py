@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import quantiles
@@ -28,6 +27,7 @@ from memcli.bench.speed import told
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
 from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 BARE = """
@@ -42,19 +42,14 @@ given = {"input_ids": row, "attention_mask": numpy.ones_like(row),
 session.run(None, {each.name: given[each.name] for each in session.get_inputs()})
 os._exit(0)
 """
-Run = tuple[float, float, float]  # CPU and wall seconds, MB
 
 
-def timed(command: Sequence[str]) -> Run:
+def timed(command: Sequence[str]) -> Cost:
     """Run a command; it ends the benchmark where it fails."""
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{shlex.join(command)}: exit {process.returncode}")
-    wall = time.perf_counter() - began
-    return used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024
+    took = cost_of(command)
+    if took.code:
+        sys.exit(f"{shlex.join(command)}: exit {took.code}")
+    return took
 
 
 KINDS = {
@@ -82,14 +77,13 @@ def main() -> None:
     add_write(parser)
     given = parser.parse_args()
     assert locate(), "the bundled model is not installed"
-    if sys.dont_write_bytecode:
-        print("Python writes no bytecode here (PYTHONDONTWRITEBYTECODE): starts are too slow")
+    warn_of_bytecode()
     with tempfile.TemporaryDirectory() as folder:
         runs = measure(given.workspace, given.question, max(2, given.runs), Path(folder) / "copy")
     write(given.write, "cold", report(runs))
 
 
-def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, list[Run]]:
+def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, list[Cost]]:
     """Run each kind in turns."""
     python, memcli = [sys.executable], [sys.executable, "-c", ENTRY]
     note = Path(shutil.copytree(workspace, copy)) / "MEMORY.md"
@@ -110,7 +104,7 @@ def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, 
         "get": [*memcli, "get", cited.stdout.split("\n")[0], "-w", workspace],
         "bare": [*python, "-c", BARE, locate()[0].path, VOCABULARY, question],
     }
-    runs: dict[str, list[Run]] = {name: [] for name in kinds}
+    runs: dict[str, list[Cost]] = {name: [] for name in kinds}
     for turn in range(turns):
         with note.open("a", encoding="utf-8") as file:
             file.write(f"\n- Remark {turn} was made at noon.\n")
@@ -119,28 +113,28 @@ def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, 
     return runs
 
 
-def report(runs: dict[str, list[Run]]) -> str:
+def report(runs: dict[str, list[Cost]]) -> str:
     """Print what each kind costs, and give it as a table."""
-    passed, rows = [one[0] for one in runs["pass"]], []
+    passed, rows = [one.cpu for one in runs["pass"]], []
     print(
         f"load {os.getloadavg()[0]:.1f}, {len(passed)} turns; least/median/most\n"
         f"{'':8}{'CPU ms':>22}{'wall ms':>22}  CPU / pass: of the least (of turns); peak"
     )
     for name, found in runs.items():
-        cpu = [one[0] for one in found]
+        cpu = [one.cpu for one in found]
         low, _, high = quantiles([a / b for a, b in zip(cpu, passed, strict=True)], n=4)
         print(
             f"{name:8}{told([1000 * each for each in cpu], 1):>22}"
-            f"{told([1000 * one[1] for one in found], 1):>22}"
+            f"{told([1000 * one.wall for one in found], 1):>22}"
             f"  {min(cpu) / min(passed):5.2f} ({low:.2f} to {high:.2f})"
-            f"; {max(one[2] for one in found):.0f} MB"
+            f"; {max(one.peak for one in found):.0f} MB"
             f"{f', goal <= {GOALS[name]}' if name in GOALS else ''}"
         )
         rows.append(
             [KINDS[name], f"{1000 * min(cpu):.0f}", f"{min(cpu) / min(passed):.1f}",
-             f"{low:.1f} to {high:.1f}", f"{max(one[2] for one in found):.0f}"]
+             f"{low:.1f} to {high:.1f}", f"{max(one.peak for one in found):.0f}"]
         )  # fmt: skip
-    edited, in_step = (min(one[0] for one in runs[name]) for name in ("edited", "hybrid"))
+    edited, in_step = (min(one.cpu for one in runs[name]) for name in ("edited", "hybrid"))
     print(f"edited / hybrid {edited / in_step:.2f}, goal <= 1.2 and 80 MB")
     head = [f"{len(passed)} turns, load {os.getloadavg()[0]:.1f}", "CPU ms, least",
             "times `python -c pass`", "middle half of the turns", "MB, most"]  # fmt: skip

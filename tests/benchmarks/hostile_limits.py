@@ -9,12 +9,12 @@ of its own, keywords alone; its peak memory and time are those the system counte
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from tests.benchmarks.started import cost_of
 
 COMMAND = (sys.executable, "-m", "memcli")
 WORDS = ("the", "pool", "ran", "dry", "after", "a", "deploy", "of", "the", "billing", "service")
@@ -62,18 +62,6 @@ def many_sources(root: Path) -> None:
     (root / "memcli.toml").write_text("\n".join(blocks))
 
 
-def measured(arguments: list[str], environ: dict[str, str]) -> tuple[float, float, float, int]:
-    """Run a process: seconds on the clock and of the processor, peak MB, exit code."""
-    began = time.monotonic()
-    process = subprocess.Popen(
-        arguments, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - began
-    code = os.waitstatus_to_exitcode(status)
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, code
-
-
 def main() -> None:
     """Print a table."""
     sizes = [int(size.replace(",", "")) for size in sys.argv[1:]] or [1000, 10_000, 100_000]
@@ -95,9 +83,8 @@ def main() -> None:
                 "XDG_CONFIG_HOME": folder,
             }
             for command in (["index"], ["index"], ["search", "pool deploy"], ["status"]):
-                seconds, cpu, memory, code = measured(
-                    [*COMMAND, *command, "-w", str(root)], environ
-                )
+                line = [*COMMAND, *command, "-w", str(root)]
+                seconds, cpu, memory, code = cost_of(line, environ)
                 size = store.stat().st_size / 1e6
                 print(
                     f"{name:<26}{' '.join(command):<18}{seconds:8.2f}{cpu:8.2f}{memory:7.0f}"

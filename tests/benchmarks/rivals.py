@@ -8,8 +8,8 @@ A COMMAND is a template in which {folder} and {question} stand for what is asked
 part always, on an index that is in step, and `pass`, a bare Python. Commands run in turns,
 A B C A B C, so that what else the machine does falls on all alike. Prints wall and CPU time (least,
 median, most; `*n` for n outliers, as `bench speed` has them) and the greatest memory of each, the
-ratio to `words` turn by turn (median, and the middle half of them), and the load. One that fails is
-told and left out.
+ratio of CPU time to `words` turn by turn (median, and the middle half of them), and the load. One
+that fails is told and left out.
 """
 
 from __future__ import annotations
@@ -20,37 +20,14 @@ import shlex
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from memcli.bench.speed import told
 from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 OWN, FLOOR = "words", "pass"
-
-
-class Turn(NamedTuple):
-    """What one run of a command took."""
-
-    wall: float  # seconds
-    cpu: float  # of it and its children
-    peak: float  # MB
-
-
-def timed(command: Sequence[str]) -> Turn:
-    """Run a command to its end; CalledProcessError where it fails."""
-    began = time.perf_counter()
-    child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = time.perf_counter() - began
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise subprocess.CalledProcessError(child.returncode, command)
-    return Turn(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def filled(template: str, folder: str, question: str) -> list[str]:
@@ -59,13 +36,15 @@ def filled(template: str, folder: str, question: str) -> list[str]:
     return [word.replace("{folder}", folder).replace("{question}", question) for word in words]
 
 
-def in_turns(commands: dict[str, list[str]], runs: int) -> dict[str, list[Turn]]:
+def in_turns(commands: dict[str, list[str]], runs: int) -> dict[str, list[Cost]]:
     """Run all commands in turns; the first turn warms caches and does not count."""
-    found: dict[str, list[Turn]] = {name: [] for name in commands}
+    found: dict[str, list[Cost]] = {name: [] for name in commands}
     for turn in range(runs + 1):
         for name in list(found):
             try:
-                took = timed(commands[name])
+                took = cost_of(commands[name])
+                if took.code:
+                    raise subprocess.CalledProcessError(took.code, commands[name])
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"{name} is left out: {error}", file=sys.stderr)
                 del found[name]
@@ -75,10 +54,10 @@ def in_turns(commands: dict[str, list[str]], runs: int) -> dict[str, list[Turn]]
     return found
 
 
-def ratio(turns: Sequence[Turn], others: Sequence[Turn]) -> str:
-    """Write the median of the ratios turn by turn, and the middle half of them."""
+def ratio(turns: Sequence[Cost], others: Sequence[Cost]) -> str:
+    """Write the median of the ratios of CPU time turn by turn, and the middle half of them."""
     low, middle, high = statistics.quantiles(
-        [a.wall / b.wall for a, b in zip(turns, others, strict=True)], n=4
+        [a.cpu / b.cpu for a, b in zip(turns, others, strict=True)], n=4
     )
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
@@ -91,6 +70,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=11)
     add_write(parser)
     given = parser.parse_args()
+    warn_of_bytecode()
     memcli = [sys.executable, "-c", ENTRY]
     subprocess.run([*memcli, "index", "-q", "-w", given.folder], check=True)
     search = [*memcli, "search", given.question, "-w", given.folder]
@@ -104,7 +84,7 @@ def main() -> None:
         commands[name] = filled(template, given.folder, given.question)
     found = in_turns(commands, max(2, given.runs))
     print(f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}; least / median / most")
-    print(f"{'':<12}{'wall ms':>24}{'CPU ms':>24}{'MB':>7}  wall / {OWN}")
+    print(f"{'':<12}{'wall ms':>24}{'CPU ms':>24}{'MB':>7}  CPU / {OWN}")
     rows = []
     for name, turns in found.items():
         wall = told([1000 * turn.wall for turn in turns], 0)
@@ -113,7 +93,8 @@ def main() -> None:
         print(f"{name:<12}{wall:>24}{cpu:>24}{peak:>7.0f}  {ratio(turns, found[OWN])}")
         rows.append([f"`{name}`", wall, cpu, f"{peak:.0f}", ratio(turns, found[OWN])])
     head = [f"{max(2, given.runs)} turns, load {os.getloadavg()[0]:.1f}",
-            "wall ms: least / median / most", "CPU ms", "MB", f"wall / `{OWN}`"]  # fmt: skip
+            "wall ms: least / median / most", "CPU ms", "MB, 10 at least",
+            f"CPU / `{OWN}`"]  # fmt: skip
     write(given.write, "rivals", table(head, rows))
 
 

@@ -118,6 +118,19 @@ def test_another_script_goes_by_vectors_where_the_model_may_read_it(
     assert "reads English" in desk.dense("東京都の検索")["reason"]
 
 
+def test_what_is_related_is_found_without_a_text_that_is_embedded(
+    desk: Desk,
+) -> None:
+    with loopback() as server:
+        desk.use(server)
+        desk.index()
+        before = len(server.batches)
+        found = json.loads(desk.run("related", "memory/pool.md:3", "--json")[0])
+        assert found["legs"]["dense"]["ran"]
+        assert [each["path"] for each in found["results"]] == ["memory/train.md"]
+        assert len(server.batches) == before
+
+
 def test_a_dead_endpoint_leaves_a_search_by_words(desk: Desk, server: Loopback) -> None:
     desk.use(server)
     desk.index()

@@ -1,4 +1,4 @@
-"""The whole surface works where every connection is refused, as no command needs one."""
+"""The whole surface works where every connection is refused, and writes what the help says."""
 
 from __future__ import annotations
 
@@ -49,11 +49,12 @@ def test_a_connection_would_be_noticed(notes: str) -> None:
     assert (done.returncode, "reached out: " in done.stderr) == (99, True)
 
 
+APPLY = "compact --apply --tail 4 --tail-tokens 0"
 COMMANDS = (
     "init", "index", "index --full", "index --dry-run",
     "search pool --receipt receipt.json --mode dense --expand", "search pool --why-not MEMORY.md",
     "search pool --rerank tokens", "related MEMORY.md:1", "context pool", "get MEMORY.md", "ls",
-    "status --deep", "compact --apply", "compact --verify", "compact --undo", "config --init",
+    "status --deep", APPLY, "compact --verify", "compact --undo", "config --init",
     "remember nobody", "remember --undo", "worth notes/MEMORY.md", "changes", "agents list", "lint",
     "hook session-start", "agents install --for codex --with mcp,skill --apply",
     "agents uninstall --for codex --apply",
@@ -61,10 +62,20 @@ COMMANDS = (
     "bench quality questions.jsonl --json", "bench report --html report.html",
     "bench speed --documents 20 --runs 2 --mode lexical", "bench replay receipt.json",
     "bench calibrate many.jsonl",
-    "bench compare quality.json quality.json", "help ranking", "--version", "--help",
+    "bench compare quality.json quality.json", "bench init", "help ranking", "--version", "--help",
 )  # fmt: skip
 # What goes on until it is stopped, needs a person, or is about a server: by tests of their own.
 ELSEWHERE = {"mcp", "pick", *(f"store {name}" for name in store_command.NAMES)}
+# What comes into the folder of the notes, by `memcli help files`, and what takes it out again.
+WRITTEN = {
+    "config --init": "memcli.toml",
+    APPLY: "memory/summaries/",
+    "compact --undo": "memory/summaries/",
+    "remember nobody": "memory/20",
+    "remember --undo": "memory/20",
+    "bench init": ".memcli/questions.jsonl",
+}
+HOME = {".codex", ".agents", "cache", "config"}  # below it
 
 
 def _arguments(line: str, notes: str) -> list[str]:
@@ -79,10 +90,19 @@ def test_every_command_is_tried() -> None:
     assert {name for name in names if not any(t.startswith(name) for t in tried)} == set()
 
 
-def test_no_command_connects_to_anything(notes: str) -> None:
+def _files(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def test_no_command_connects_to_anything_and_none_changes_a_note(notes: str) -> None:
     """Python's own attempts end a command, and the kernel counts those of native code."""
     receipt = run("bench", "quality", "questions.jsonl", "--json", "-w", notes)
     Path("quality.json").write_text(receipt.stdout)
+    after = _files(Path(notes))
     for line in COMMANDS:
         arguments = _arguments(line, notes)
         if has_namespaces():
@@ -92,6 +112,12 @@ def test_no_command_connects_to_anything(notes: str) -> None:
             code, attempts, output = done.returncode, 0, done.stderr
         assert (attempts, "reached out" in output) == (0, False), (line, output)
         assert code in (0, 1), (line, code, output)
+        before, after = after, _files(Path(notes))
+        moved = {path for path, _ in before.items() ^ after.items()}
+        assert bool(moved) == (line in WRITTEN), (line, moved)
+        assert all(path.startswith(WRITTEN[line]) for path in moved), (line, moved)
+        assert moved.isdisjoint(before.keys() & after.keys()), "no file is changed"
+    assert {path.name for path in Path(os.environ["HOME"]).iterdir()} <= HOME
 
 
 NATIVE = """

@@ -189,6 +189,7 @@ def test_python_is_told_the_same(notes: Path) -> None:
             (each["citation"], each["score"]) for each in told_then
         ]
         assert memory.related("memory/2025-06-12.md:3", limit=1).results == found.results[:1]
+        assert (found.legs.lexical.ran, found.legs.dense.ran) == (True, True)
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5))

@@ -213,6 +213,9 @@ def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
     assert "none of the workspaces can answer: notes: there is no index" in told
     name_them(base, gone="/nowhere/at/all")
     assert "there is no folder /nowhere/at/all" in asked("search", "x", "--everywhere", code=3)[1]
+    put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
+    name_them(base, broken=str(base / "broken"))
+    assert "unknown setting nonsense" in asked("search", "x", "--everywhere", code=2)[1]
 
 
 def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) -> None:
@@ -252,6 +255,21 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 
+def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) -> None:
+    """How rare a word is tells nobody whether a document that holds it is private."""
+
+    def scores() -> dict[str, float]:
+        told = record_of("memcli.search", "search", "pool refill", "--everywhere", "--explain")
+        return {each["citation"]: each["trace"][0]["bm25"] for each in told["results"]}
+
+    text = "# Salary\n\nThe pool and the salary.\n"
+    put(base / "work", {"memory/salary.md": f"---\nscope: user\n---\n{text}"})
+    before = scores()
+    assert before.pop("work:memory/salary.md:4-6")
+    put(base / "work", {"memory/salary.md": f"---\nscope: private\n---\n{text}"})
+    assert scores() == before
+
+
 def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> None:
     for scope in ("private", "user"):
         text = f"---\ntrust: untrusted\nscope: {scope}\n---\nA page about the walrus.\n"
@@ -288,6 +306,18 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
     assert [each.get("status", {}).get("state") for each in found["stores"]] == ["fresh", None]
     _, messages = asked("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
+
+
+@pytest.mark.parametrize(("gone_is", "code"), [("aa", 3), ("bb", 2)])
+def test_an_index_run_of_all_exits_like_the_first_that_failed(
+    base: Path, gone_is: str, code: int
+) -> None:
+    put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
+    gone, broken = str(base / "gone"), str(base / "broken")
+    both = {"aa": gone, "bb": broken} if gone_is == "aa" else {"aa": broken, "bb": gone}
+    name_them(base, **both, cc=str(base / "notes"))
+    _, messages = asked("index", "--everywhere", code=code)
+    assert "==> cc <==\nIndexed" in messages
 
 
 @pytest.mark.parametrize("what", ["status", "index", "index-plan"])

@@ -140,3 +140,22 @@ def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
     assert chosen(Said(text=lines[2])) != (2,)
     assert chosen(Said(last=(lines[2],))) != (2,)  # in other words
     assert chosen(Said("\n".join(lines[:2]), tuple(lines[:2]))) == (2,)
+
+
+@pytest.mark.parametrize("ratio", [0.3, 0.45, 0.6])
+def test_what_may_be_left_out_fills_the_ratio_and_no_more(ratio: float) -> None:
+    names, things = ("Ann", "Bo", "Cid", "Dora", "Egon"), ("pump", "valve", "boiler", "filter")
+    logs = [
+        make_log(
+            f"2025-03-0{day}",
+            "\n\n".join(
+                f"{names[(3 * day + n) % 5]} drove to town and looked at another"
+                f" {things[(day + n) % 4]} which was {things[n % 3]}-like and rather old."
+                for n in range(12)
+            ),
+        )
+        for day in (1, 2)
+    ]
+    (draft,) = plan_of(logs, settings(cluster=2, ratio=ratio)).drafts
+    assert (draft.mode, draft.lineage.run) == ("normal", 1)
+    assert draft.lineage.summary_tokens <= ratio * draft.lineage.source_tokens

@@ -122,6 +122,8 @@ def test_shares_beyond_the_whole_are_a_mistake(notes: Path) -> None:
     code, _, err = context(notes)
     assert code == 2
     assert "1.3" in err
+    put(notes, {"memcli.toml": "[context]\nalways_share = 0.7\nsoft_share = 0.1\n"})
+    assert context(notes)[0] == 0  # with the share of the tail it is the whole
 
 
 def test_rules_beyond_their_share_are_kept_and_said(notes: Path) -> None:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from memcli.context.hops import Following, Link, strong
+from memcli.context.hops import Following, Hop, Link, strong
+from memcli.context.parts import FOUND, make_part
+from memcli.context.retrieve import with_hops
 from tests.context.makers import put, record
+from tests.records import make_excerpt
 
 RUNBOOK = "# Runbook\n\nOf the night shift.\n\n## Restart\n\nPress the red button twice.\n\n{}\n"
 QUESTION = "kestrel deployment failed"
@@ -16,9 +19,13 @@ QUESTION = "kestrel deployment failed"
 HOW = Following({})
 
 
-@pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
     return put(tmp_path / "notes", {
         "memory/note.md": "# Note\n\nThe kestrel deployment failed: [it](runbook.md#restart).\n",
         **{f"memory/n{n}.md": f"Bread number {n} is baked at noon.\n" for n in range(8)},
@@ -65,6 +72,19 @@ def test_a_link_by_name_finds_a_file_whatever_its_title(notes: Path) -> None:
     assert [part["path"] for part in found(notes) if "via" in part] == ["memory/runbook.md"]
 
 
+def test_links_are_followed_from_the_best_eight_passages_alone(tmp_path: Path) -> None:
+    words = ("amber", "birch", "cedar", "dune", "elm", "fern", "gorse", "hazel", "iris", "juniper")
+    notes = {
+        f"memory/{word}.md": f"The kestrel deployment failed at {word}: [it](of-{word}.md).\n"
+        for word in words
+    }
+    notes |= {f"memory/of-{word}.md": f"Bread of {word} is baked at noon.\n" for word in words}
+    parts = found(put(tmp_path / "many", notes), 4000)
+    own = [part["citation"] for part in parts if "via" not in part]
+    assert len(own) == len(words)
+    assert [part["via"] for part in parts if "via" in part] == own[:8]
+
+
 def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> None:
     links = [
         Link("memory", "note.md", "far.md", score, citation)
@@ -76,3 +96,10 @@ def test_links_are_followed_above_the_least_score_from_the_best_passage_on() -> 
         )
     ]
     assert [link.citation for link in strong(links, HOW)] == ["d.md:1", "b.md:1", "c.md:1"]
+
+
+def test_a_target_that_was_found_better_itself_keeps_no_other_away() -> None:
+    near, far = (make_excerpt(chunk_id=n, text=f"Note {n}.", path=f"{n}.md") for n in (1, 2))
+    found = [make_part(FOUND, near, score=0.9)]
+    hops = [Hop(near, 0.45, "x.md:1"), Hop(far, 0.4, "x.md:1")]
+    assert [part.excerpt.about.path for part in with_hops(found, hops)] == ["1.md", "2.md"]

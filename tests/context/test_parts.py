@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 
-from memcli.context.assemble import Sharing, fix, tokens
+from memcli.context.assemble import Fixed, Sharing, _fitting, _with_preferences, fix, tokens
 from memcli.context.parts import (
     ALWAYS,
     FOUND,
+    PREFERENCES,
+    RECENT,
     SOFT,
     ContextPart,
+    cost,
     join,
     joined,
     make_part,
     opening_line,
     whole,
 )
-from memcli.context.tail import _is_record
+from memcli.context.tail import _is_record, records
 from memcli.errors import BudgetError
 from memcli.types import Excerpt
 from tests.records import make_excerpt
@@ -44,13 +47,20 @@ def test_what_lies_between_two_chunks_is_a_blank_or_a_line(line: int, byte: int,
     assert (part.excerpt.about.start_line, part.excerpt.about.end_line) == (1, line)
     one = join(make_part(FOUND, above), make_part(FOUND, below))
     assert one is not None
-    assert one.text == part.text
+    assert (one.text, one.spans) == (part.text, (whole(above), whole(below)))
     assert one.body == pytest.approx(part.body)
 
 
 def test_what_two_chunks_share_comes_once() -> None:
     (part,) = joined(FOUND, map(whole, [chunk("Eins Zwölf", 0, 1, 0), chunk("Zwölf Elf", 1, 1, 5)]))
     assert part.text == "Eins Zwölf Elf"
+
+
+def test_lines_that_two_chunks_of_the_tail_share_come_once() -> None:
+    first, last = chunk("Eins.\nZwölf.\nDrei.", 0, 1, 0), chunk("Zwölf.\nDrei.\nVier.", 1, 2, 6)
+    (record,) = records([last, first])
+    (part,) = joined(RECENT, record)
+    assert part.text == "Eins.\nZwölf.\nDrei.\nVier."
 
 
 @pytest.mark.parametrize(
@@ -92,6 +102,28 @@ def test_rules_that_fill_the_budget_to_the_token_fit() -> None:
     with pytest.raises(BudgetError, match="1 more than the budget") as caught:
         fix([[rule]], (), (), Sharing(needed - 1, 0, 0.2, 0.2, 0.2))
     assert caught.value.hint == f"memcli context --budget {needed} --tail 0"
+
+
+def test_soft_rules_that_fill_their_share_to_the_token_fit() -> None:
+    rule = chunk("Greet everybody who feeds the herons.", 0, 1, 0)
+    (part,) = joined(SOFT, [whole(rule)])
+    for share, is_shown in ((part.cost / 1024, True), (part.cost / 1025, False)):
+        fixed = fix([], [rule], (), Sharing(1024, 0, 0.2, share, 0.2))
+        assert (fixed.parts == (part,), fixed.soft_left == ()) == (is_shown, is_shown)
+
+
+def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
+    (preference,) = joined(PREFERENCES, [whole(chunk("I prefer trains.", 0, 1, 0))])
+    needed = cost([preference])
+    wanted = Sharing(ceil(needed), 0, 0.2, 0.2, 0.2, preference_share=1.0, is_asked=True)
+    for budget, shown in ((needed, ()), (needed + wanted.reserve, (preference,))):
+        given = wanted._replace(budget=ceil(budget))
+        assert _with_preferences(Fixed((), (), ""), [preference], given).parts == shown
+
+
+def test_what_would_fit_to_the_token_counts_as_saved() -> None:
+    (part,) = joined(FOUND, [whole(chunk("Herons nest.", 0, 1, 0))])
+    assert [_fitting([part], room) for room in (part.cost, part.cost - 0.1)] == [part.cost, 0.0]
 
 
 def test_soft_rules_are_left_as_far_as_they_are_not_shown() -> None:

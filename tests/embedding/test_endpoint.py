@@ -260,6 +260,14 @@ def test_a_redirect_is_not_followed() -> None:
         assert other.batches == []
 
 
+def test_no_variable_of_a_proxy_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with loopback() as other, loopback() as server:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, other.url)
+        assert EndpointEncoder(server.endpoint()).encode(TEXTS) == [vector(each) for each in TEXTS]
+        assert other.batches == []
+
+
 @pytest.mark.parametrize("to", ["http://[oops/x", "http://[::1", "//[", "", "/x", "\u00e9"])
 def test_a_broken_redirect_is_a_refusal(to: str) -> None:
     with loopback(lambda *_: Reply(308, b"", (("Location", to),))) as server:

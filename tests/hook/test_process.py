@@ -230,6 +230,27 @@ def test_what_a_session_began_with_is_not_told_again(notes: str) -> None:
     assert "## Recent" in context(again)
 
 
+def test_a_hook_brings_in_twenty_files_and_no_more(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Memory\n\nThe pool is full.\n")
+    processes.run("index", "-q", "-w", str(folder))
+    for number in range(25):
+        (folder / "memory" / f"{number}.md").write_text(f"# Note {number}\n\nBread.\n")
+    run(told(session_id="many", cwd=str(folder), prompt=POOL), "prompt")
+    status = processes.run("status", "--json", "-w", str(folder))
+    assert len(json.loads(status.stdout)["changes"]["added"]) == 5
+
+
+def test_what_was_given_is_noted_without_a_word_of_it(notes: str) -> None:
+    assert run(told(session_id="quiet", cwd=notes, prompt=POOL), "prompt")[0]
+    kept = [path for path in Path(os.environ["XDG_CACHE_HOME"]).rglob("*") if path.is_file()]
+    noted = [path for path in kept if "index.sqlite" not in path.name]
+    assert noted
+    for path in noted:
+        assert set(path.read_text()) <= {*"0123456789abcdef \n"}, path
+
+
 def test_two_hooks_at_once_give_a_passage_once(notes: str) -> None:
     data = told(session_id="both", cwd=notes, prompt=POOL)
     both = [start("prompt") for _ in range(2)]

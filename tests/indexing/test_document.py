@@ -154,6 +154,14 @@ def test_front_matter_lowers_trust_and_never_raises_it(
     assert document.always == (trust == "trusted")
 
 
+@pytest.mark.parametrize("trust", ["trusted", "untrusted"])
+@pytest.mark.parametrize("scope", ["private", "user"])
+def test_only_to_be_told_of_less_may_front_matter_choose_its_scope(trust: str, scope: str) -> None:
+    document = made(f"---\ntrust: {trust}\nscope: {scope}\n---\nRule.\n")
+    is_obeyed = trust == "trusted" or scope == "private"
+    assert (document.scope == scope) == is_obeyed
+
+
 def test_what_front_matter_calls_a_tools_is_a_tools_turn() -> None:
     document = made("---\nsource_kind: tool\nspeaker: Kate\n---\nDry.\n")
     assert document.chunks[0].turns == (Turn(5, 5, "tool"),)

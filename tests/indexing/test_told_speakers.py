@@ -23,6 +23,7 @@ def turns(text: str, source: Source = OWN) -> list[Turn]:
         ("role: user", "user"),
         ("role: Assistant", "Assistant"),
         ("speaker: Kate", "Kate"),
+        ("speaker: K", "K"),
         (f"speaker: {'x' * 40}", "x" * 40),
         ("role: Head of Sales\nspeaker: Kate", "Kate"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,13 @@ def test_yesterday_is_another_day_after_midnight(clocked: Clocked) -> None:
 
 
 @pytest.mark.parametrize("stages", [0, 1, 3])
-def test_a_search_that_nobody_waits_for_stops_behind_its_stage(
-    clocked: Clocked, stages: int
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [(call_search, _given(query="pool")), (call_context, {"query": "pool", "budget": None})],
+    ids=["search", "context"],
+)
+def test_what_nobody_waits_for_stops_behind_its_stage(
+    clocked: Clocked, call: Callable[..., Any], given: dict[str, Any], stages: int
 ) -> None:
     asked = []
 
@@ -77,22 +82,7 @@ def test_a_search_that_nobody_waits_for_stops_behind_its_stage(
         return len(asked) > stages
 
     with pytest.raises(StoppedError):
-        call_search(clocked.held, _given(query="pool"), is_stopped)
-    assert len(asked) == stages + 1
-
-
-@pytest.mark.parametrize("stages", [0, 1, 3])
-def test_a_context_that_nobody_waits_for_stops_behind_its_stage(
-    clocked: Clocked, stages: int
-) -> None:
-    asked = []
-
-    def is_stopped() -> bool:
-        asked.append(True)
-        return len(asked) > stages
-
-    with pytest.raises(StoppedError):
-        call_context(clocked.held, {"query": "pool", "budget": None}, is_stopped)
+        call(clocked.held, given, is_stopped)
     assert len(asked) == stages + 1
 
 

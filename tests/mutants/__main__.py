@@ -23,8 +23,8 @@ from tests.mutants.places import Mutant, changed, equivalents, find
 from tests.mutants.touched import FewExamples, Touched, choose, record, touching
 
 PACKAGES = ("search", "store", "workspace", "indexing", "context", "compaction", "bench")
-OTHER_ROOMS = ("api", "cli", "embedding")  # whose tests go through all of them
-LEFT_OUT = "memcli/store/postgres/"  # its tests need a server
+OTHER_ROOMS = ("api", "cli", "embedding", "remember")  # whose tests go through all of them
+LEFT_OUT = ("memcli/store/postgres/", "memcli/store/shared.py")  # their tests need a server
 PARTS = ("memcli", "tests", "fixtures", "completions", "README.md", "pyproject.toml")
 # Loaded once, before the processes that run the tests part from this one.
 LOADED = ("apsw", "hypothesis", "jsonschema", "markdown_it", "numpy", "onnxruntime", "pathspec",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ast
 import gc
 import importlib
@@ -9,9 +10,10 @@ import json
 import os
 import re
 import sys
+import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +32,7 @@ SLOWEST_SECONDS = 10  # of a test; one that takes longer would be run for too ma
 
 
 _CACHE = type(cache(lambda: None))
+_START = _thread.start_new_thread
 
 
 class Touched(NamedTuple):
@@ -100,6 +103,16 @@ class _Recorder:
             self.failed.add(report.nodeid)
 
 
+def _start_traced(function: Callable[..., object], *given: Any) -> int:
+    """Start a thread as `_thread` does, and trace it as those of `threading` are."""
+
+    def run(*arguments: Any, **named: Any) -> object:
+        sys.settrace(threading.gettrace())
+        return function(*arguments, **named)
+
+    return _START(run, *given)
+
+
 def record(rooms: Sequence[str], to: Path) -> int:
     """Run the rooms once, write what they touch, and give the code of pytest."""
     cover = importlib.import_module("coverage").Coverage(  # no dependency of memcli
@@ -107,6 +120,7 @@ def record(rooms: Sequence[str], to: Path) -> int:
     )
     recorder = _Recorder(cover)
     cover.start()
+    _thread.start_new_thread = _start_traced  # before a module of memcli takes it from there
     limits = (f"--timeout={SLOWEST_SECONDS}", "-otimeout_func_only=true")
     code = pytest.main([*OPTIONS, *limits, *rooms], plugins=[recorder, FewExamples()])
     cover.stop()

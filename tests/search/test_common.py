@@ -138,6 +138,23 @@ def test_a_search_names_the_words_it_left_out(
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
 
 
+def test_the_words_of_a_search_by_meaning_find_nothing_in_a_large_index_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    (tmp_path / "MEMORY.md").write_text(
+        "".join(f"## {n}\n\nnote log\n\n" for n in range(8)) + "## pool\n\npool log\n"
+    )
+    monkeypatch.setattr(recall, "SMALL", 3)
+    monkeypatch.setattr(common, "MOST_ROWS", 3)
+    asked = 'pool "note log"'  # the phrase says which chunks may be shown
+    assert run(["search", asked, "-w", str(tmp_path), "--mode", "dense", "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert {each["citation"] for each in results} == {
+        f"MEMORY.md:{4 * n + 1}-{4 * n + 3}" for n in range(8)
+    }
+
+
 def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

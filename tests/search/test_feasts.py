@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.search.dates import find_dates
@@ -25,6 +25,8 @@ def test_easter_is_where_calendars_have_it(day: str) -> None:
 
 
 @given(st.integers(1583, 9999))
+@example(1734)  # a sum of the rule is just below its bound, and in the other just at it
+@example(3165)
 def test_easter_is_the_sunday_after_the_full_moon_of_spring(year: int) -> None:
     """The moon is the one of the church, reckoned as Calendrical Calculations does."""
     century = year // 100 + 1
@@ -32,6 +34,12 @@ def test_easter_is_the_sunday_after_the_full_moon_of_spring(year: int) -> None:
     epact += epact == 0 or (epact == 1 and year % 19 > 10)
     moon = date(year, 4, 19) - timedelta(epact)
     assert easter(year) == moon + timedelta(7 - (moon.weekday() + 1) % 7)
+
+
+def test_the_next_feast_is_none_that_has_begun() -> None:
+    for today, first in ((date(2026, 4, 4), "2026-04-05"), (date(2026, 4, 5), "2027-03-28")):
+        (span,) = find_dates("next Easter", today)
+        assert span.start == first
 
 
 @pytest.mark.parametrize(

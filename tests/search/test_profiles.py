@@ -169,6 +169,10 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
         assert Authority().omega(30, hit.candidate.authority) <= 1.0
 
 
+def test_a_least_score_is_held_against_the_confidence_but_in_classic() -> None:
+    assert [name for name, each in PROFILES.items() if each.floor_on_score] == ["classic"]
+
+
 def test_the_default_takes_part_in_every_stage_but_three() -> None:
     """Two are for other profiles, of whole chunks and with formulas, one for `--expand`."""
     assert PROFILES["default"].stages == set(SWITCHES) - {"score", "spread", "cut"}

@@ -269,12 +269,19 @@ def test_the_share_of_unspaced_scripts_is_told(query: str, share: float) -> None
     assert parse(query).cjk is (share >= 0.5)
 
 
+@pytest.mark.parametrize("word", ["e-mail", "c++", "ERR_42"])
+def test_what_stands_behind_a_dash_is_excluded_whatever_its_second_letter(word: str) -> None:
+    assert [term.text for term in parse(f"pool -{word}").excluded] == [word]
+
+
 def test_too_many_terms_keep_identifiers_and_long_words() -> None:
     short = [f"q{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(200)]
     parsed = parse(" ".join([*short, "extraordinary", "ERR_42", '"a phrase"']))
     kept = [term.text for term in parsed.terms]
     assert kept == [*short[: MAX_TERMS - 3], "extraordinary", "ERR_42", "a phrase"]
     assert parsed.dropped == 203 - MAX_TERMS
+    phrases = " ".join(f'"a phrase {word}"' for word in short)
+    assert "ERR_42" in [term.text for term in parse(f"{phrases} ERR_42").terms]
 
 
 def test_words_of_a_text_that_is_no_query_count_as_dropped() -> None:

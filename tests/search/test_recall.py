@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,6 +71,9 @@ def test_what_holds_two_words_also_as_one_holds_no_more_than_all(snapshot: Snaps
 
 def test_a_small_index_leaves_out_no_word_of_the_majority(snapshot: Snapshot) -> None:
     found = _recalled(snapshot, parse("road trip"))
+    matched = {c.about.path: found.matched[c.about.chunk_id] for c in found.candidates}
+    assert matched == {"a.md": 1.0, "b.md": 0.5, "c.md": 0.5}
+    assert [term.idf for term in found.terms] == pytest.approx([math.log(1 + 1.5 / 2.5)] * 2)
     assert (found.common, [term.tokens for term in found.terms]) == ((), [("road",), ("trip",)])
 
 
@@ -78,6 +82,10 @@ def test_a_phrase_is_demanded_where_that_is_wanted(snapshot: Snapshot) -> None:
     demanded, free = (_recalled(snapshot, query, demands=demands) for demands in (True, False))
     assert sorted(c.about.path for c in demanded.candidates) == ["a.md", "c.md"]
     assert sorted(c.about.path for c in free.candidates) == ["a.md", "b.md", "c.md"]
+    alone = _recalled(snapshot, parse('"dry trip"'), demands=False)
+    beside = _recalled(snapshot, parse('"dry trip" road'), demands=False)
+    assert (alone.absent, alone.candidates) == (("dry trip",), ())  # what is near it is a guess
+    assert sorted(c.about.path for c in beside.candidates) == ["a.md", "b.md"]
 
 
 def test_where_a_leg_counts_chunks_more_texts_are_asked_for_until_there_are_enough(

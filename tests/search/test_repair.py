@@ -21,6 +21,7 @@ NOTES = {
     "memory/2025-06-17.md": "# Log\n\nThe invoice of 1,290 euros, 20417 cards; a wolf, selfcare.\n",
     "memory/2025-06-19.md": "# Log\n\nAt the check-in desk one has to check in early.\n",
     "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
+    "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on.\n",
 }
 Ask = Callable[..., dict[str, Any]]
 
@@ -86,6 +87,7 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
         ("the book shelf", "book shelf", "bookshelf", "joined", 15),
         ("self-care", "self-care", "selfcare", "joined", 17),
         ("the chekc-in desk", "chekc-in", "check-in", "spelling", 19),
+        ("grey skiies", "skiies", "skies", "spelling", 20),  # short without its ending, but English
         ("about the envir", "envir", "envir*", "beginning", 14),
         ("1290 euros", "1290", "1,290", "number", 17),
         ("20,417 cards", "20,417", "20417", "number", 17),

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memcli
+from memcli.config.settings import load
 from memcli.errors import LegMissingError, Reason
 from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.hits import Hit
+from memcli.search.joined import Lot, search_each
+from memcli.search.legs import Vector
+from memcli.search.options import options_of
+from memcli.search.query import parse
 from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, Reranked, rerank
+from memcli.store.open import open_store
+from memcli.types import Filters
 from tests.search.makers import HALVES, candidate, fused
+from tests.support import FAR_FUTURE_NS, write
 
 
 class Reader:
@@ -68,7 +79,7 @@ def test_passages_take_the_order_of_their_scores_and_keep_the_scores_of_before()
 def test_only_the_best_are_read_and_the_others_stay_behind_them() -> None:
     hits = fused(*(candidate(n, cosines=(1 - n / 100,)) for n in range(1, TOP + 6)))
     again, told = rerank(hits, "why", Reader(range(TOP)), focused, has_vectors=True)
-    assert told.read == TOP
+    assert told.read == TOP == 20  # as the help on ranking says
     assert places(again) == [*places(hits[:TOP])[::-1], *places(hits[TOP:])]
     assert again[TOP:] == hits[TOP:]
 
@@ -147,3 +158,22 @@ def test_nothing_found_is_nothing_to_read() -> None:
     reader = Reader([])
     assert rerank([], "why", reader, focused, has_vectors=True) == ([], Reranked("onnx", 0))
     assert reader.asked == []
+
+
+def test_each_lot_is_read_by_its_own_reranker_and_by_none_where_none_is_wanted(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "MEMORY.md", "The pool ran dry.\n")
+    settings = {"embedding.encoder": "none"}
+    with memcli.Memory.open(tmp_path, settings=settings) as memory:
+        memory.index()
+    config = load(str(tmp_path), {}, settings)
+    options = options_of(config, filters=Filters())._replace(mode="lexical")
+    wanted, own = Reader([1.0]), Reader([2.0])
+    store = open_store(config, os.environ, lambda: FAR_FUTURE_NS)
+    with store.snapshot() as snapshot:
+        lot = Lot((), snapshot, "none", own, lambda _: Vector(None, "", None, 1.0))
+        for asked, reranker in ((0, None), (1, wanted)):
+            search_each([lot], parse("pool"), (), options._replace(reranker=reranker), age_days=len)
+            assert (len(wanted.asked), len(own.asked)) == (0, asked)
+    store.close()

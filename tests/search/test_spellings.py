@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.search.spellings import (
     ENGLISH_NUMBERS,
-    FAR,
-    NEAR,
     OTHER_NUMBERS,
-    TWICE,
     compounds,
     grouped,
     numbers,
@@ -31,12 +28,12 @@ def test_one_edit_keeps_the_first_letter_unless_it_was_swapped() -> None:
     [
         ("wrod", "word", 1.0),  # two letters swapped
         ("wrd", "word", 1.0),  # one left out
-        ("worrd", "word", TWICE),
-        ("wortd", "word", NEAR),  # t is beside r
-        ("wotd", "word", NEAR),
-        ("werd", "word", NEAR),  # a vowel for another
-        ("wozd", "word", FAR),
-        ("wozrd", "word", FAR),
+        ("worrd", "word", 1 / 2),
+        ("wortd", "word", 1 / 6),  # t is beside r
+        ("wotd", "word", 1 / 6),
+        ("werd", "word", 1 / 6),  # a vowel for another
+        ("wozd", "word", 1 / 26),
+        ("wozrd", "word", 1 / 26),
         ("слво", "слово", 1.0),
         ("λγος", "λογος", 1.0),
     ],
@@ -97,5 +94,5 @@ def test_keys_touch_in_their_row_and_across_rows() -> None:
     near = {"s": "adqwezxc", "p": "ol", "q": "was", "m": "nhjk"}
     for typed, others in near.items():
         found = spellings(f"t{typed}")
-        beside = {word[1] for word, likely in found.items() if len(word) == 2 and likely == NEAR}
+        beside = {word[1] for word, likely in found.items() if len(word) == 2 and likely == 1 / 6}
         assert beside == {*others}, typed

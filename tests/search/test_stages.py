@@ -134,6 +134,10 @@ def test_a_date_in_the_query_lifts_records_near_it() -> None:
     moved = apply_proximity(hits, spans=[("2026-01-10", "2026-01-10")])
     assert scores(moved) == pytest.approx({1: 0.75, 2: 0.625, 3: 0.5, 4: 0.5})
     assert apply_proximity(hits, spans=[]) == hits
+    far = fused(*(candidate(n, bm25=1.0, date=f"2026-02-{n:02}") for n in (9, 10)))
+    (thirty, more) = apply_proximity(far, spans=[("2026-01-10", "2026-01-10")])
+    assert thirty.score == pytest.approx(0.5 + 0.25 / 2**10)
+    assert more.score == 0.5
     assert distance_days("2026-01-01", [("2026-01-03", "2026-01-05")]) == 2
 
 
@@ -152,6 +156,7 @@ def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     assert distance_days("2027-01-01", [("2026-01-01", "2026-12-31")]) == 1
     after = [candidate(1, bm25=1.0, date="2026-01-06")]
     assert not is_of(fused(*after)[0], [("2026-01-03", "2026-01-05")])
+    assert is_of(fused(*after)[0], [("2026-01-03", "2026-01-05"), ("2026-01-06", "2026-01-06")])
 
 
 def spanning(first_day: str, last_day: str, chunk_id: int = 1) -> Hit:
@@ -322,6 +327,16 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
     assert found[0].text == "bb\ncc"
     assert found[0].score == pytest.approx((0.9 + 0.9 + 0.3 * 0.5) / 2.3)
     assert found[0].citation == "1.md:2-3"
+
+
+def test_a_window_takes_the_line_above_it_far_down_in_a_document_too() -> None:
+    lines = tuple(f"So {n}" for n in range(12))
+    cosines = (0.0,) * 8 + (0.5, 0.9, 0.0, 0.0)
+    hits = fused(candidate(1, lines=lines, cosines=cosines), weights=Weights(1.0, 0.0))
+    found = focus(
+        hits, {1: [("x",)] * 12}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
+    )
+    assert (found[0].start_line, found[0].end_line) == (9, 10)
 
 
 def test_focus_scores_words_by_bm25_of_the_part() -> None:

@@ -172,6 +172,7 @@ def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
         last = listed[min(wanted, len(listed)) - 1][1]
         assert near[0] == 1
         assert sorted(near) == sorted(slot for slot, distance in listed if distance <= last)
+    assert state.bytes == kept.CODE_BYTES * (300 - 300 // 7)
     connection.close()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from memcli.errors import IndexMissingError, StoreError
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, set_aside, shrink
+from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.store import SqliteStore
 from tests.store.contract.makers import any_of, changing, fill, found, put
 from tests.support import FAR_FUTURE_NS
@@ -22,6 +23,14 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     made.close()
 
 
+def is_closed(reader: Reader) -> bool:
+    try:
+        found(reader, any_of("fox"))
+    except apsw.ConnectionClosedError:
+        return True
+    return False
+
+
 def test_a_connection_that_has_answered_is_kept_for_the_next_question(store: SqliteStore) -> None:
     fill(store, {"a.md": "the fox\n"})
     with store.snapshot() as first, store.snapshot() as second:
@@ -29,6 +38,7 @@ def test_a_connection_that_has_answered_is_kept_for_the_next_question(store: Sql
     with store.snapshot() as again:
         assert again in (first, second)
     store.close()
+    assert all(map(is_closed, (first, second)))
     with store.snapshot() as new:
         assert new not in (first, second)
 
@@ -52,9 +62,26 @@ def test_a_damaged_file_that_cannot_be_moved_is_told_with_the_way_out(tmp_path: 
     assert path.read_bytes() == b"garbage"
 
 
+def test_a_file_beside_the_index_that_is_empty_holds_no_changes(store: SqliteStore) -> None:
+    beside = Path(f"{store.path}-wal")
+    assert not store.has_unfolded()
+    beside.parent.mkdir()
+    for data in (b"", b"page"):
+        beside.write_bytes(data)
+        assert store.has_unfolded() == bool(data)
+
+
+def test_what_sqlite_kept_beside_a_damaged_index_is_not_left_to_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        (tmp_path / name).write_bytes(b"garbage")
+    assert set_aside(str(path)) == str(path) + DAMAGED_SUFFIX
+    assert [each.name for each in tmp_path.iterdir()] == [path.name + DAMAGED_SUFFIX]
+
+
 def test_a_connection_that_has_failed_is_not_kept(store: SqliteStore) -> None:
     fill(store, {"a.md": "the fox\n"})
-    readers: list[object] = []
+    readers: list[Reader] = []
 
     def fail() -> None:
         with store.snapshot() as snapshot:
@@ -63,6 +90,7 @@ def test_a_connection_that_has_failed_is_not_kept(store: SqliteStore) -> None:
 
     with pytest.raises(ZeroDivisionError):
         fail()
+    assert all(map(is_closed, readers))
     with store.snapshot() as snapshot:
         assert snapshot not in readers
         assert found(snapshot, any_of("fox")) == ["a.md"]
@@ -76,6 +104,7 @@ def test_a_connection_to_a_file_that_is_gone_is_not_asked_again(store: SqliteSto
     with pytest.raises(IndexMissingError), store.snapshot():
         pass
     fill(store, {"b.md": "the fox\n"})
+    assert is_closed(old)
     with store.snapshot() as snapshot:
         assert snapshot is not old
         assert found(snapshot, any_of("fox")) == ["b.md"]

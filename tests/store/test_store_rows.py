@@ -398,6 +398,15 @@ def test_a_reader_changes_no_byte(path: str) -> None:
     assert Path(path).read_bytes() == before
 
 
+def test_a_text_of_no_chunk_is_damage(path: str) -> None:
+    fill(path, 3)
+    connection = connect(path, write=True).connection
+    connection.execute("PRAGMA foreign_keys = OFF; UPDATE parts SET chunk_id = chunk_id + 1000")
+    connection.close()
+    with pytest.raises(DamagedError):
+        recall(path, vector="fox")
+
+
 @pytest.mark.parametrize("damage", ["truncated", "header"])
 def test_a_damaged_file_is_set_aside_and_one_is_kept(path: str, damage: str) -> None:
     for _ in range(2):

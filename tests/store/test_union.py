@@ -248,6 +248,30 @@ def test_of_many_stores_one_may_hold_all_of_the_nearest(
         assert surely <= {near.hash for near in found}
 
 
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("limit", [1, 4])
+def test_a_text_that_ties_is_told_with_its_chunks_in_all_stores(
+    kind: str, limit: int, tmp_path: Path
+) -> None:
+    """Each store breaks ties by an order of its own, so it is asked until it has told them all."""
+    with ExitStack() as held:
+        members = []
+        for at in range(2):
+            root = tmp_path / f"{at}"
+            (root / "book").mkdir(parents=True)
+            places = range(40) if at else range(39, -1, -1)
+            notes = {f"memory/{n}.md": f"# Note\n\nText {m}.\n" for n, m in enumerate(places, 10)}
+            write_files(root, notes, {})
+            store = STORES[kind](tmp_path / f"{at}.index", Clock())
+            held.callback(store.close)
+            with changing(store) as change:
+                index(change, settings_of(root))
+                embed(change, Tree())
+            members.append(Member(f"w{at}", held.enter_context(store.snapshot())))
+        found = Union(members).dense(Tree().encode_query("near"), limit, EVERYTHING)()
+        assert [len(near.chunk_ids) for near in found] == [2] * limit
+
+
 def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
     """Ask for everything beside the legs, chunks by their citations."""
     excerpts = snapshot.excerpts_of(list(snapshot.known()), EVERYTHING)

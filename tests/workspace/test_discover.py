@@ -323,12 +323,20 @@ def test_unreadable_folder(tmp_path: Path, open_tmp: Path) -> None:
 
 def test_accepts_is_what_discover_lists(tmp_path: Path) -> None:
     make(tmp_path, "a.md", ".h.md", "d/x.md", "d/keep/y.md", "build/z.md", "t.txt", "e/f/g.MD")
-    (tmp_path / ".memcliignore").write_text("d/*.md\n")
+    (tmp_path / ".memcliignore").write_text("d/*.md\na.md/\n")
     listed = paths(walk(tmp_path, exclude=["f"]))
     rules = load_rules(source(tmp_path, exclude=["f"]))
     every = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()]
     assert sorted(p for p in every if rules.accepts(p)) == listed == ["a.md", "d/keep/y.md"]
     assert not any(rules.accepts(p) for p in ("../a.md", "/a.md", "d//y.md", "", "d/../a.md"))
+
+
+def test_a_hidden_folder_is_not_left_out_where_a_source_lies_in_it(tmp_path: Path) -> None:
+    make(tmp_path, "a/small.md", "a/.kept/notes/b.md", "a/.left/c.md", "other/d.md")
+    sources = [
+        source(tmp_path / place, name=place[-5:]) for place in ("a", "a/.kept/notes", "other")
+    ]
+    assert [skip.path for skip in discover(sources, max_bytes=99).skips] == [".left"]
 
 
 def test_what_is_left_out_of_each_of_several_sources_is_told(tmp_path: Path) -> None:

@@ -80,6 +80,8 @@ def test_a_home_folder_is_never_meant_whole(tmp_path: Path) -> None:
     # A home that is a repository of settings does not take the notes in it along.
     assert locate(None, None, str(home / "notes"), home=str(home)).root == str(home / "notes")
     assert locate(None, None, None, home=str(home), anywhere=True) == Site(str(home), "")
+    with pytest.raises(NotFoundError, match="the current folder has been deleted"):
+        locate(None, None, None, home=str(home))
 
 
 def test_the_repository_of_a_work_tree(tmp_path: Path) -> None:
@@ -102,6 +104,14 @@ def test_named_folder_is_missing(tmp_path: Path, name: str) -> None:
     with pytest.raises(NotFoundError, match="there is no folder") as caught:
         locate(name, None, str(tmp_path))
     assert caught.value.hint
+
+
+def test_of_a_folder_that_is_missing_the_nearest_is_named(tmp_path: Path) -> None:
+    make(tmp_path, "notes/MEMORY.md")
+    for name, hint in (("nots", f"-w {tmp_path}/notes"), ("x", f"mkdir -p {tmp_path}/x")):
+        with pytest.raises(NotFoundError, match="there is no folder") as caught:
+            locate(name, None, str(tmp_path))
+        assert caught.value.hint == hint
 
 
 def test_named_file(tmp_path: Path) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
+import pytest
+
+from memcli.workspace import openat
 from memcli.workspace.whole import write_whole
 
 
@@ -14,3 +19,31 @@ def test_what_is_kept_for_its_owner_is_readable_by_nobody_else(tmp_path: Path) -
     assert made.read_text() == "two"
     assert [path.stat().st_mode & 0o777 for path in (made.parent, made)] == [0o700, 0o600]
     assert list(made.parent.iterdir()) == [made]
+
+
+@pytest.mark.parametrize("by_descriptor", [True, False])
+def test_a_name_that_is_taken_is_never_written_over(tmp_path: Path, by_descriptor: bool) -> None:
+    for name in ("old", "taken"):
+        (tmp_path / name).write_text(name)
+    folder = openat.open_root(str(tmp_path)) if by_descriptor else str(tmp_path)
+    try:
+        with pytest.raises(FileExistsError):
+            openat.rename_new(folder, "old", "taken")
+        openat.rename_new(folder, "old", "new")
+    finally:
+        if by_descriptor:
+            openat.close(folder)
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {
+        "new": "old",
+        "taken": "taken",
+    }
+
+
+def test_what_cannot_be_read_or_locked_is_not_said_to_be_missing_or_held(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=os.strerror(errno.ENAMETOOLONG)):
+        openat.read_small(str(tmp_path), "a" * 300, limit=9)
+    assert openat.read_small(str(tmp_path), "a", limit=9) is None
+    closed = os.open(tmp_path, os.O_RDONLY)
+    os.close(closed)
+    with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
+        openat.try_lock(closed)

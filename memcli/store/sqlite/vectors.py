@@ -218,7 +218,7 @@ def is_outgrown(connection: apsw.Connection, table: str | None, dimension: int) 
     if not coarse.is_coarse(table) or is_scanned(2 * slots, dimension):
         return True
     chunks = int(rows(connection, f"SELECT count(*) FROM {table}_chunks")[0][0])
-    return chunks > 1 and chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS
+    return chunks * VEC_CHUNK_ROWS > CHURN_LIMIT * slots + VEC_CHUNK_ROWS
 
 
 def _count(connection: apsw.Connection) -> int:

@@ -65,11 +65,17 @@ def test_scores_know_nothing_of_what_was_removed(store: Store) -> None:
 def test_the_best_come_first_and_ties_by_place(store: Store) -> None:
     fill(
         store,
-        {"d.md": "the fox\n", "c.md": "fox fox\n", "b.md": "the fox\n", "a.md": "train\n"}
+        {
+            "d.md": "the fox\n",
+            "c.md": "fox fox\n",
+            "b.md": "the fox\n",
+            "a.md": "train\n",
+            "e.md": "one fox in a long line of other words\n",
+        }
         | {f"{number}.md": "more text\n" for number in range(9)},
     )
     with store.snapshot() as snapshot:
-        assert found(snapshot, any_of("fox")) == ["c.md", "b.md", "d.md"]
+        assert found(snapshot, any_of("fox")) == ["c.md", "b.md", "d.md", "e.md"]
         assert found(snapshot, any_of("fox"), limit=2) == ["c.md", "b.md"]
         hits = snapshot.lexical(any_of("fox"), 9, EVERYTHING)
         assert [hit.bm25 for hit in hits] == sorted((hit.bm25 for hit in hits), reverse=True)
