@@ -128,3 +128,7 @@ class IncompleteError(StoreError):
     """The index was begun, but not made."""
 
     code = "incomplete"
+
+
+class AskedToWaitError(Exception):
+    """A server asks for patience; whoever can grant it catches this."""
