@@ -11,8 +11,9 @@ import pytest
 from memcli.errors import IncompleteError, StoreError
 from memcli.store.sqlite.driver import translated
 from memcli.store.sqlite.reader import Reader
-from tests.faults.disk import Disk, Position, faulty_disk
+from tests.faults.disk import ANY, Disk, Position, faulty_disk
 from tests.faults.power import RUNS, Blackout, Loss, Platter
+from tests.faults.slow import READING, WRITING, problems
 from tests.faults.trial import Trial
 from tests.faults.verbs import VERBS, indexed, place, run
 from tests.store_check import open_writer
@@ -31,6 +32,20 @@ def test_one_fault_of_the_disk_costs_one_run_at_most(tmp_path: Path, disk: Disk,
     trial = Trial(VERBS[verb], tmp_path, disk)
     found = [each for at in trial.positions(6) for each in trial.findings(at)]
     assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("verb", "line"),
+    [("edit", READING[0]), ("full", WRITING[1]), ("remote edit", READING[0]),
+     ("search", WRITING[0])],
+)  # fmt: skip
+def test_others_that_come_in_where_the_disk_is_slow_get_their_answer_or_are_told(
+    tmp_path: Path, disk: Disk, verb: str, line: str
+) -> None:
+    trial = Trial(VERBS[verb], tmp_path, disk)
+    steps = trial.counts[ANY]
+    found = [each for at in range(7) for each in problems(trial, line, 1 + at * steps // 7)]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize(
