@@ -353,16 +353,21 @@ class Writer(Transactions):
                 self.put_meta(WORDS_LEFT, "0")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many."""
-        since = self.now - unused_days * DAY_SECONDS
-        if not self._rows("SELECT 1 FROM vectors WHERE unused_since <= ? LIMIT 1", (since,)):
+        """Drop cached vectors that no part has used for some days; give how many.
+
+        Those of so many days ahead too: the clock has been put back since.
+        """
+        days = unused_days * DAY_SECONDS
+        bounds = (self.now - days, self.now + days)
+        unused = "(unused_since <= ? OR unused_since >= ?)"
+        if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", bounds):
             return 0
         with self.transaction(revise=False):
             self.connection.execute(
-                "DELETE FROM vectors WHERE unused_since <= ?"
+                f"DELETE FROM vectors WHERE {unused}"
                 f" AND (encoder IS NOT {vector_rows.ENCODER}"
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
-                (since, self.facts.fingerprint),
+                (*bounds, self.facts.fingerprint),
             )
             pruned = self.connection.changes()
             self.connection.execute(

@@ -574,11 +574,11 @@ class MemoryChange:
         """Do nothing: nothing is left of what was deleted."""
 
     def prune(self, *, unused_days: int) -> int:
-        since = self._now_ns() - unused_days * DAY_NS
+        now, days = self._now_ns(), unused_days * DAY_NS
         kept = {
             key: vector
             for key, vector in self._state.vectors.items()
-            if vector.unused_ns is None or vector.unused_ns > since
+            if vector.unused_ns is None or abs(now - vector.unused_ns) < days
         }
         dropped = len(self._state.vectors) - len(kept)
         self._become(self._state._replace(vectors=kept), revise=False)
