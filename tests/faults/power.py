@@ -124,6 +124,11 @@ def _step(writer: Change, memory: OpenedWorkspace) -> None:
     embed(writer, ENCODER)
 
 
+def _go_on(writer: Change, memory: OpenedWorkspace) -> None:
+    writer.drop_dead_rebuild()
+    _step(writer, memory)
+
+
 def _anew(writer: Change, memory: OpenedWorkspace) -> None:
     def embed_into(side: Change) -> None:
         embed(side, ENCODER)
@@ -135,6 +140,7 @@ RUNS = {
     "index": Run("index", _step),
     "edit": Run("edit", _step),
     "full": Run("full", _anew),
+    "begun": Run("begun", _go_on),
     "migrate": Run("migrate", _step),
     "prune": Run("prune", lambda writer, memory: writer.prune(unused_days=0)),
 }

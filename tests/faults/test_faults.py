@@ -50,7 +50,7 @@ def test_others_that_come_in_where_the_disk_is_slow_get_their_answer_or_are_told
 
 @pytest.mark.parametrize(
     ("run", "network"),
-    [("edit", False), ("edit", True), ("full", False), ("migrate", True)],
+    [("edit", False), ("edit", True), ("full", False), ("begun", False), ("migrate", True)],
 )
 def test_a_loss_of_power_leaves_what_the_next_run_brings_in_step(
     tmp_path: Path, disk: Disk, run: str, network: bool
