@@ -73,6 +73,7 @@ class Event(NamedTuple):
     path: str
     offset: int = 0
     data: bytes = b""
+    syncs: bool = False  # of what is deleted: the folder too
 
 
 class _Methods(Structure):
@@ -166,9 +167,11 @@ class Disk:
         self.struck = True
         return FAULTS[operation].get("error") if at.operation == ANY else fault
 
-    def _note(self, operation: str, path: str, offset: int = 0, data: bytes = b"") -> None:
+    def _note(
+        self, operation: str, path: str, offset: int = 0, data: bytes = b"", *, syncs: bool = False
+    ) -> None:
         if self.events is not None:
-            self.events.append(Event(operation, path, offset, data))
+            self.events.append(Event(operation, path, offset, data, syncs))
 
     def open(self, vfs: int, name: int, file: int, flags: int, out: int) -> int:
         """Open a file, and stand between it and SQLite."""
@@ -195,7 +198,7 @@ class Disk:
             return fault.code
         code = int(self._real["xDelete"](vfs, name, sync))
         if code == apsw.SQLITE_OK:
-            self._note("delete", path, sync)
+            self._note("delete", path, syncs=bool(sync))
         return code
 
     def sleep(self, vfs: int, microseconds: int) -> int:
