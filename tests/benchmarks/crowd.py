@@ -13,8 +13,8 @@ sections. An answer counts as wrong when
 
 An exit code other than 0, a traceback or "database is locked" counts as an error. Notes are
 remembered, logs condensed and that taken back meanwhile, and runs are killed at any moment: a note
-that `remember` has told of has to stand there once at the end, and none in part; no half-built index
-outlasts the run after that.
+that `remember` has told of has to stand there once at the end, and none in part; no half-built
+index outlasts the run after that.
 """
 
 from __future__ import annotations
