@@ -240,7 +240,10 @@ def main(seconds: float) -> int:
             crowd.wrong.append(f"only {crowd.counts[FRESH]} answers were called fresh")
         watcher.send_signal(signal.SIGTERM)
         out, err = watcher.communicate()
-        events = Counter(json.loads(line)["event"] for line in out.splitlines())
+        lines = [json.loads(line) for line in out.splitlines()]
+        events = Counter(line["event"] for line in lines)
+        failed = [line for line in lines if line["event"] == "failed" and line["code"] != "busy"]
+        crowd.wrong += [f"the watcher failed: {line['message']}" for line in failed]
         if watcher.returncode or err:
             crowd.wrong.append(f"watcher exit {watcher.returncode}: {err}")
         print(f"{took:.0f} s, {sum(crowd.saved)} saves, {dict(crowd.counts)}")
