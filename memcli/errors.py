@@ -137,3 +137,7 @@ def error_of(reason: Reason) -> MemcliError:
         kinds += kind.__subclasses__()
     made = next((kind for kind in kinds if kind.code == reason.code), StoreError)
     return made(reason.text, hint=reason.hint)
+
+
+class AskedToWaitError(Exception):
+    """A server asks for patience; whoever can grant it catches this."""

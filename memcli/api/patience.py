@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import LegMissingError
+from memcli.errors import AskedToWaitError, LegMissingError
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
 MOST_WAITS = 4  # without an answer in between
-
-
-class AskedToWaitError(Exception):
-    """A server asks for patience; whoever can grant it catches this."""
 
 
 class Patience:

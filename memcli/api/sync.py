@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memcli import room
-from memcli.api.patience import AskedToWaitError, Patience
+from memcli.api.patience import Patience
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AwayError, LegMissingError, Reason
+from memcli.errors import AskedToWaitError, AwayError, LegMissingError, Reason
 from memcli.indexing.notices import unmatched
 from memcli.record import Record
 
@@ -202,10 +202,10 @@ def _bring_in(
 ) -> Report:
     """Read what differs, or everything anew; a full run has its vectors before it is seen."""
     from memcli.indexing.indexer import index
-    from memcli.indexing.rebuild import STALE_SECONDS, rebuild
+    from memcli.indexing.rebuild import rebuild
 
     if not job.full:
-        change.drop_rebuild(older_than_seconds=STALE_SECONDS)
+        change.drop_dead_rebuild()
         return index(change, settings, on_progress=on_progress)
 
     def embed_into(target: Change) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
+LONGEST_LOG_DAYS = 31  # a log of this month is dated by the last day of it
 
 
 def write(record: dict[str, Any], skin: Skin) -> None:
@@ -71,6 +72,13 @@ def _state(record: dict[str, Any]) -> str:
     return f"{state} as far as files can be read" if is_partial else state
 
 
+def _dates(first: str | None, last: str | None, skin: Skin) -> str:
+    if first is None or last is None:
+        return ""
+    is_ahead = skin.age_days(last) < -LONGEST_LOG_DAYS
+    return f", {' to '.join(dict.fromkeys((first, last)))}{' (to come)' if is_ahead else ''}"
+
+
 def _away(record: dict[str, Any]) -> set[str]:
     """Name the sources of which something cannot be listed."""
     skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
@@ -95,8 +103,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(f"integrity  {store['integrity']}")
     away = _away(record)
     for source in record["sources"]:
-        days = dict.fromkeys((source["first_date"], source["last_date"]))
-        dates = f", {' to '.join(days)}" if source["first_date"] else ""
+        dates = _dates(source["first_date"], source["last_date"], skin)
         there = f"{source['documents']} of {source['files']} files"
         if source["name"] in away:  # what is indexed of them stays
             there = f"{source['documents']} files, of which {source['files']} are there now"

@@ -104,8 +104,11 @@ class SessionFile:
 
     def _append(self, descriptor: int, keys: Sequence[str]) -> None:
         text = "".join(f"{self._claimant} {key}\n" for key in keys)
-        # The newline in front ends what a full disk may have left of an earlier line.
-        os.write(descriptor, f"\n{text}".encode())
+        # The newline in front ends what a full disk may have left of an earlier line. Where only a
+        # part is written, a second try writes all, or says that the disk is full.
+        data = f"\n{text}".encode()
+        while os.write(descriptor, data) < len(data):
+            pass
 
     def _read(self, descriptor: int) -> dict[str, str] | None:
         if os.fstat(descriptor).st_size > MOST_BYTES:

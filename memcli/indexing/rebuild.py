@@ -1,7 +1,7 @@
 """Build the whole index anew beside the one that answers, and put it in its place at once.
 
 Killed, it goes on where it was: the half-built store is an index like any other, which the next
-full run brings in step.
+full run brings in step. Any other run that comes first takes it away, but for its vectors.
 """
 
 from __future__ import annotations

@@ -331,7 +331,14 @@ class Change(Protocol):
         ...
 
     def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
-        """Remove a half-built store that nobody has gone on with for so long."""
+        """Remove a half-built store that nobody has gone on with for so long; keep its vectors."""
+        ...
+
+    def drop_dead_rebuild(self) -> None:
+        """Remove a half-built store, unless its run waits for a server and comes back to it.
+
+        Of such a run AskedToWaitError went through `rebuild`, AWAITED_SECONDS ago at most.
+        """
         ...
 
 

@@ -10,6 +10,10 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from memcli.types import FileStat
 
+# A run that waits for a server comes back to what it has half built within so long: 60 s that it
+# may be asked to wait, and for other writers.
+AWAITED_SECONDS = 600.0
+
 
 class Stamp(Record):
     """What identifies the file state a document was read from."""

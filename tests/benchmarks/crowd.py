@@ -13,7 +13,8 @@ sections. An answer counts as wrong when
 
 An exit code other than 0, a traceback or "database is locked" counts as an error. Notes are
 remembered, logs condensed and that taken back meanwhile, and runs are killed at any moment: a note
-that `remember` has told of has to stand there once at the end, and none in part.
+that `remember` has told of has to stand there once at the end, and none in part; no half-built
+index outlasts the run after that.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from memcli.store.sqlite.driver import NEXT_SUFFIX
 from tests.benchmarks.watch_speed import save_atomically
 from tests.cli.processes import COMMAND
 
@@ -194,6 +196,12 @@ class Crowd:
         if text.count(first) != text.count(last):
             self.wrong.append("a note was written in part")
 
+    def judge_files(self) -> None:
+        """Look for what a killed full run has begun, once another run is done."""
+        self.run("index", "-q")
+        folder = Path(self.environ["MEMCLI_STORE"]).parent
+        self.wrong += [f"{file} is left" for file in folder.glob(f"*{NEXT_SUFFIX}*")]
+
 
 def main(seconds: float) -> int:
     with tempfile.TemporaryDirectory() as folder:
@@ -221,6 +229,7 @@ def main(seconds: float) -> int:
         took = time.monotonic() - began
         pause(4.0)
         crowd.judge_notes()
+        crowd.judge_files()
         crowd.run("compact", "--verify")
         status = json.loads(crowd.run("status", "--json", "--deep"))
         if watcher.poll() is not None or status["watcher"]["pid"] != watcher.pid:
@@ -231,7 +240,10 @@ def main(seconds: float) -> int:
             crowd.wrong.append(f"only {crowd.counts[FRESH]} answers were called fresh")
         watcher.send_signal(signal.SIGTERM)
         out, err = watcher.communicate()
-        events = Counter(json.loads(line)["event"] for line in out.splitlines())
+        lines = [json.loads(line) for line in out.splitlines()]
+        events = Counter(line["event"] for line in lines)
+        failed = [line for line in lines if line["event"] == "failed" and line["code"] != "busy"]
+        crowd.wrong += [f"the watcher failed: {line['message']}" for line in failed]
         if watcher.returncode or err:
             crowd.wrong.append(f"watcher exit {watcher.returncode}: {err}")
         print(f"{took:.0f} s, {sum(crowd.saved)} saves, {dict(crowd.counts)}")

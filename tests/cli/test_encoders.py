@@ -376,6 +376,26 @@ def test_a_full_run_goes_on_after_a_wait(
     assert server.asked[-1]["input"] != server.asked[1]["input"], "what was made is kept"
 
 
+def test_a_run_between_leaves_a_full_one_that_waits_what_it_has_half_built(
+    desk: Desk, server: Loopback
+) -> None:
+    desk.configure('[embedding]\nencoder = "hashing"\n')
+    desk.index()
+    desk.use(server)
+    server.behave = busy_at(1)
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        other = OpenedWorkspace.open(desk.root)
+        sync(other, Job(texts=0, wait_seconds=0), Vectors(other))
+
+    memory = OpenedWorkspace.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=sleep))
+    done = sync(memory, Job(full=True, wait_seconds=0), Vectors(memory))
+    assert slept == [30.0]
+    assert done.notices == ("went on with a full run that had read 2 files",)
+
+
 def test_a_server_that_stays_busy_is_waited_for_four_times(desk: Desk, server: Loopback) -> None:
     desk.use(server)
     server.behave = busy_at(*range(99), seconds="0")

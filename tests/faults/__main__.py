@@ -1,6 +1,7 @@
-"""Fail SQLite at every place of every command, and cut the power at every step of every run.
+"""Fail SQLite at every place of every command, cut the power at every step of every run, and let
+others work at every step of a command.
 
-    python -m tests.faults [VERB ... | power] [--most N]
+    python -m tests.faults [VERB ... | power | slow] [--most N]
 
 Prints what should not have been, and a row for each: the positions tried, how many broke, and the
 positions by what failed there.
@@ -16,13 +17,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.disk import Disk, faulty_disk
+from tests.faults.disk import ANY, Disk, faulty_disk
 from tests.faults.power import RUNS, Blackout
+from tests.faults.slow import SLOW, problems
 from tests.faults.trial import Trial
 from tests.faults.verbs import VERBS, place
 from tests.hashing import register
 
-POWER = "power"
+POWER, SLOWLY = "power", "slow"
 SHOWN = 12  # findings of a row
 
 
@@ -67,6 +69,24 @@ def darkened(name: str, most: int | None, *, network: bool) -> int:
     return broke
 
 
+def interrupted(name: str, most: int | None) -> int:
+    """Let each other command come in at every step of a verb, or at so many of them."""
+    broke, kinds = 0, Counter[str]()
+    for line in SLOW[name]:
+        with prepared() as (folder, disk):
+            trial = Trial(VERBS[name], folder, disk)
+            steps = trial.counts[ANY]
+            for at in range(min(most or steps, steps)):
+                number = 1 + at * steps // min(most or steps, steps)
+                found = [*problems(trial, line, number)]
+                kinds[line] += 1
+                broke += bool(found)
+                if found and broke <= SHOWN:
+                    print(*(f"  step {number}: {each}" for each in found), sep="\n", flush=True)
+    row(f"{name}, slow", kinds.total(), broke, kinds)
+    return broke
+
+
 def row(name: str, total: int, broke: int, kinds: Counter[str]) -> None:
     """Print what was tried."""
     told = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
@@ -76,15 +96,17 @@ def row(name: str, total: int, broke: int, kinds: Counter[str]) -> None:
 def main() -> int:
     """Try what is named, else all."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
-    names = [*VERBS, POWER]
+    names = [*VERBS, POWER, SLOWLY]
     parser.add_argument("verb", nargs="*", default=names, help=", ".join(names))
     parser.add_argument("--most", type=int, help="so many of each, spread evenly")
     wanted = parser.parse_args()
     register()
-    broke = sum(tried(name, wanted.most) for name in wanted.verb if name != POWER)
+    broke = sum(tried(name, wanted.most) for name in wanted.verb if name in VERBS)
     if POWER in wanted.verb:
         for name in RUNS:
             broke += sum(darkened(name, wanted.most, network=on) for on in (False, True))
+    if SLOWLY in wanted.verb:
+        broke += sum(interrupted(name, wanted.most) for name in SLOW)
     return 1 if broke else 0
 
 

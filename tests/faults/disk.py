@@ -1,4 +1,5 @@
-"""A disk that fails SQLite once at a place of your choice, or writes down all that is done to it.
+"""A disk that fails SQLite once at a place of your choice, lets others work there, as they do where
+it is slow, or writes down all that is done to it. Where SQLite sleeps, time is counted, not spent.
 
 The system's own VFS is wrapped where SQLite calls it, in C: a VFS in Python has no say over the
 shared memory of a write-ahead log, and its exceptions come out where SQLite itself passes over an
@@ -72,6 +73,7 @@ class Event(NamedTuple):
     path: str
     offset: int = 0
     data: bytes = b""
+    syncs: bool = False  # of what is deleted: the folder too
 
 
 class _Methods(Structure):
@@ -95,13 +97,20 @@ class _File(Structure):
 class _Vfs(Structure):
     _fields_ = (
         ("iVersion", c_int), ("szOsFile", c_int), ("mxPathname", c_int),
-        *((name, c_void_p) for name in ("pNext", "zName", "pAppData", "xOpen", "xDelete")),
+        *(
+            (name, c_void_p)
+            for name in (
+                "pNext", "zName", "pAppData", "xOpen", "xDelete", "xAccess", "xFullPathname",
+                "xDlOpen", "xDlError", "xDlSym", "xDlClose", "xRandomness", "xSleep",
+            )
+        ),
     )  # fmt: skip
 
 
 _TYPES = {
     "xOpen": CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p),
     "xDelete": CFUNCTYPE(c_int, c_void_p, c_void_p, c_int),
+    "xSleep": CFUNCTYPE(c_int, c_void_p, c_int),
     "xClose": CFUNCTYPE(c_int, c_void_p),
     "xRead": CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64),
     "xWrite": CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64),
@@ -112,6 +121,7 @@ _TYPES = {
     "xShmMap": CFUNCTYPE(c_int, c_void_p, c_int, c_int, c_int, c_void_p),
     "xShmLock": CFUNCTYPE(c_int, c_void_p, c_int, c_int, c_int),
 }
+_OF_VFS = ("xOpen", "xDelete", "xSleep")
 _kept: list[object] = []  # what C code may still call: a file may outlive its disk
 
 
@@ -124,7 +134,9 @@ class Disk:
         self.counts: Counter[str] = Counter()
         self.events: list[Event] | None = None  # written down where it is a list
         self.struck = False
+        self.slept_seconds = 0.0
         self._position: Position | None = None
+        self._meanwhile: tuple[int, Callable[[], None]] | None = None
         self._paths: dict[int, str] = {}
         self._real: dict[str, Any] = {}
         self._wrapped: dict[int, int] = {}
@@ -132,12 +144,20 @@ class Disk:
     def arm(self, position: Position | None) -> None:
         """Count anew, and fail at this position; None: nowhere."""
         self.counts.clear()
-        self.struck, self._position = False, position
+        self.struck, self._position, self._meanwhile = False, position, None
+        self.slept_seconds = 0.0
+
+    def meanwhile(self, number: int, do: Callable[[], None]) -> None:
+        """Let somebody else work before the n-th operation from now on, whichever it is."""
+        self._meanwhile = (self.counts[ANY] + number, do)
 
     def _strike(self, operation: str) -> Fault | None:
         """Count an operation; give what goes wrong with it."""
         self.counts[operation] += 1
         self.counts[ANY] += 1
+        if self._meanwhile is not None and self.counts[ANY] == self._meanwhile[0]:
+            (_, do), self._meanwhile = self._meanwhile, None
+            do()
         at = self._position
         if at is None or at.operation not in (operation, ANY):
             return None
@@ -147,9 +167,11 @@ class Disk:
         self.struck = True
         return FAULTS[operation].get("error") if at.operation == ANY else fault
 
-    def _note(self, operation: str, path: str, offset: int = 0, data: bytes = b"") -> None:
+    def _note(
+        self, operation: str, path: str, offset: int = 0, data: bytes = b"", *, syncs: bool = False
+    ) -> None:
         if self.events is not None:
-            self.events.append(Event(operation, path, offset, data))
+            self.events.append(Event(operation, path, offset, data, syncs))
 
     def open(self, vfs: int, name: int, file: int, flags: int, out: int) -> int:
         """Open a file, and stand between it and SQLite."""
@@ -176,8 +198,13 @@ class Disk:
             return fault.code
         code = int(self._real["xDelete"](vfs, name, sync))
         if code == apsw.SQLITE_OK:
-            self._note("delete", path, sync)
+            self._note("delete", path, syncs=bool(sync))
         return code
+
+    def sleep(self, vfs: int, microseconds: int) -> int:
+        """Let no time pass."""
+        self.slept_seconds += microseconds / 1e6
+        return microseconds
 
     def _wrapping(self, address: int) -> int:
         """Give methods that ask this disk before the real ones; one set for each real set."""
@@ -196,7 +223,7 @@ class Disk:
         called = {
             name: _TYPES[name](address)
             for name in _TYPES
-            if name not in ("xOpen", "xDelete") and (address := getattr(real, name))
+            if name not in _OF_VFS and (address := getattr(real, name))
         }
 
         def close(file: int) -> int:
@@ -247,9 +274,12 @@ class Disk:
     def under_sqlite(self) -> Iterator[None]:
         """Stand between SQLite and its files while the block runs."""
         vfs = _vfs()
-        before = {name: getattr(vfs, name) for name in ("xOpen", "xDelete")}
+        before = {name: getattr(vfs, name) for name in _OF_VFS}
         self._real = {name: _TYPES[name](address) for name, address in before.items()}
-        for name, method in (("xOpen", self.open), ("xDelete", self.delete)):
+        own: dict[str, Callable[..., int]] = {
+            "xOpen": self.open, "xDelete": self.delete, "xSleep": self.sleep,
+        }  # fmt: skip
+        for name, method in own.items():
             called = _TYPES[name](method)
             _kept.append(called)
             setattr(vfs, name, ctypes.cast(called, c_void_p).value)

@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import apsw
+
 from memcli.api.opened import OpenedWorkspace
 from memcli.errors import DamagedError, MemcliError
 from memcli.indexing.indexer import embed, index
@@ -55,12 +57,12 @@ class Platter:
 
     def take(self, event: Event) -> None:
         """Follow one event."""
-        if event.operation == "sync":
+        if event.operation != "sync":
+            self.pending.append(event)
+        if event.operation == "sync" or (event.operation == "delete" and event.syncs):
             own = [each for each in self.pending if each.path == event.path]
             self.pending = [each for each in self.pending if each.path != event.path]
             self.durable = _written(self.durable, own, lambda number: True, Random(0))
-        else:
-            self.pending.append(event)
 
     def after(self, loss: Loss) -> dict[str, bytes]:
         """Give the files that somebody finds after the power went."""
@@ -79,7 +81,7 @@ def _written(
     """Do what is kept of some events to files; of a file that was not made nothing is."""
     found = {path: bytearray(data) for path, data in files.items()}
     never_made: set[str] = set()
-    for number, (operation, path, offset, data) in enumerate(events):
+    for number, (operation, path, offset, data, _) in enumerate(events):
         if operation == "make":
             never_made.discard(path)
             if keep(number):
@@ -124,6 +126,11 @@ def _step(writer: Change, memory: OpenedWorkspace) -> None:
     embed(writer, ENCODER)
 
 
+def _go_on(writer: Change, memory: OpenedWorkspace) -> None:
+    writer.drop_dead_rebuild()
+    _step(writer, memory)
+
+
 def _anew(writer: Change, memory: OpenedWorkspace) -> None:
     def embed_into(side: Change) -> None:
         embed(side, ENCODER)
@@ -135,6 +142,7 @@ RUNS = {
     "index": Run("index", _step),
     "edit": Run("edit", _step),
     "full": Run("full", _anew),
+    "begun": Run("begun", _go_on),
     "migrate": Run("migrate", _step),
     "prune": Run("prune", lambda writer, memory: writer.prune(unused_days=0)),
 }
@@ -249,5 +257,5 @@ class Blackout:
             assert_sound(self.store)
             if self._end() != self.end:
                 yield "another state in the end"
-        except (MemcliError, AssertionError) as error:
+        except (MemcliError, AssertionError, apsw.Error) as error:
             yield f"{type(error).__name__}: {str(error)[:300]}"

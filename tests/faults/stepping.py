@@ -86,6 +86,7 @@ def _work(job: Job, line: Connection) -> None:
                 if job.full:
                     rebuild(change, settings, embed_into=embed_into, on_progress=pause)
                 else:
+                    change.drop_dead_rebuild()
                     index(change, settings, on_progress=pause)
                     embed_into(change)
             line.send(f"done {change.notices or ''}".strip())

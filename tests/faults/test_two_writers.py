@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memcli.indexing.indexer import GROUP_BYTES, embed, index
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, NEXT_SUFFIX, connect
 from memcli.store.sqlite.schema import MIGRATIONS, version
 from tests.faults.stepping import Job, Stepping
 from tests.hashing import HashingEncoder
@@ -103,6 +103,7 @@ class TwoWriters(RuleBasedStateMachine):
         found = self.built(self.store)
         assert found == self.built(str(self.base / f"new-{next(self.builds)}" / "index.sqlite"))
         assert not Path(self.store + DAMAGED_SUFFIX).exists()
+        assert not Path(self.store + NEXT_SUFFIX).exists()
 
     def ended(self, who: int) -> None:
         told = self.running.pop(who).told
@@ -110,6 +111,7 @@ class TwoWriters(RuleBasedStateMachine):
 
     def built(self, store: str) -> dict[str, object]:
         writer = open_writer(store)
+        writer.drop_dead_rebuild()
         index(writer, make_settings(self.root))
         embed(writer, HashingEncoder())
         writer.close()

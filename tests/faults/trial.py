@@ -130,7 +130,7 @@ class Trial:
             return [Finding(position, "the place was not reached")]
         for line in ("search pool --no-sync", "status"):
             found += _refusal(line, *self.run(line))
-        found += self._in_the_end()
+        found += self.unmended()
         return [Finding(position, problem) for problem in found]
 
     def _at_once(self, code: int, err: str) -> Iterator[str]:
@@ -151,8 +151,8 @@ class Trial:
         if self.verb.writes and is_done != (code == ExitCode.OK):
             yield f"exit {code}, and the notes are {'' if is_done else 'not '}written: {err}"
 
-    def _in_the_end(self) -> Iterator[str]:
-        """Run what an undisturbed run is."""
+    def unmended(self) -> Iterator[str]:
+        """Name what the next run does not bring to the end that an undisturbed one has."""
         lines = ["index"] if _notes(self.base) == self.after else [self.verb.line, "index"]
         for line in lines:
             code, _, err = self.run(line)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from memcli.api.opened import OpenedWorkspace
 from memcli.api.sync import Job, Vectors, sync
 from memcli.errors import ExitCode, MemcliError
-from memcli.store.port import Sleep
+from memcli.indexing.indexer import embed
+from memcli.indexing.rebuild import rebuild
+from memcli.store.port import Change, Sleep
 from memcli.store.sqlite import vectors
-from memcli.store.sqlite.driver import connect
+from memcli.store.sqlite.driver import NEXT_SUFFIX, connect
 from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.writer import Writer
+from tests.hashing import HashingEncoder
 from tests.store.damage import told
 from tests.store.old_schema import to_first_schema
 from tests.support import FAR_FUTURE_NS, write
@@ -85,6 +88,27 @@ def first_schema(base: Path) -> None:
     writer.close()
 
 
+class Stopped(Exception):
+    """A full run ends here."""
+
+
+def begun(base: Path) -> None:
+    """Leave what a full run has half built, with a note that only it knew and that is gone."""
+    unused(base)
+    write(base / "ws", "memory/late.md", "# Late\n\nA pool of late things.\n")
+    alone = write(base / "ws", "memory/alone.md", f"---\ntags: [{GONE.decode()}]\n---\n")
+
+    def stop(side: Change) -> None:
+        embed(side, HashingEncoder())
+        raise Stopped
+
+    memory = OpenedWorkspace.open(base / "ws")
+    with suppress(Stopped), memory.store.change(wait_seconds=0, sleep=memory.clock.sleep) as change:
+        rebuild(change, memory.index_settings(), embed_into=stop)
+    assert Path(os.environ["MEMCLI_STORE"] + NEXT_SUFFIX).exists()
+    alone.unlink()
+
+
 def on_another_host(base: Path) -> None:
     """Leave an index on a network mount, which goes without a write-ahead log."""
     edited(base)
@@ -103,6 +127,7 @@ VERBS = {
     "index": Verb("index", notes),
     "edit": Verb("index", edited),
     "full": Verb("index --full", edited),
+    "begun": Verb("index", begun),
     "migrate": Verb("index", first_schema),
     "prune": Verb("index --prune", unused),
     "remote edit": Verb("index", on_another_host, remote=True),

@@ -24,6 +24,17 @@ os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from memcli.cli.entry import main
 main()
 """
+# Kills itself where a full run has made its vectors and is about to put the new index in place.
+KILLED = """
+import os, signal
+from tests.hashing import register
+register()
+os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
+from memcli.store.sqlite.writer import Beside
+Beside.publish = lambda side: os.kill(os.getpid(), signal.SIGKILL)
+from memcli.cli.entry import main
+main()
+"""
 EXPECTED = (ExitCode.OK, ExitCode.USAGE, ExitCode.NO_INDEX)
 WRITING = (f"remember {NOTE!r}", COMPACT)
 
@@ -90,3 +101,18 @@ def test_one_core_gives_the_answers_of_many(place: Place) -> None:
         found.append(start(place, program, search).stdout)
     assert found[0] == found[1]
     assert json.loads(found[0])["results"]
+
+
+def test_the_next_run_takes_away_what_a_killed_full_run_has_begun(place: Place) -> None:
+    """Its text too: the index never knew the note that only it has read."""
+    (store,) = place.home.rglob("index.sqlite")
+    note = place.notes / "memory" / "2026-02-09.md"
+    note.write_text("# A xylophone\n\nThe xylophone is out of tune.\n")
+    done = start(place, KILLED, "index --full")
+    assert done.returncode == -9, done.stderr
+    assert b"xylophone" in Path(f"{store}.next-wal").read_bytes()
+    note.unlink()
+    assert place.run("index").code == ExitCode.OK
+    left = {each.name for each in store.parent.iterdir()}
+    assert not {name for name in left if ".next" in name}
+    assert not [name for name in left if b"xylophone" in (store.parent / name).read_bytes()]

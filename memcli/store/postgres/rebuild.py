@@ -7,20 +7,23 @@ reads meanwhile goes on with what was there when it began, and the next one find
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import AskedToWaitError
 from memcli.store.postgres import rows, schema
 from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
+from memcli.store.run_records import AWAITED_SECONDS
 
 if TYPE_CHECKING:
     from memcli.store.records import Key
 
+AWAITED = "awaited"  # of its meta: the run that builds it waits for a server, and comes back
 INHERITED = ("model",)  # facts that the vectors which are taken over rest on
 
 
@@ -33,15 +36,35 @@ class SharedWriter(RowWriter):
 
     def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
         """Remove a half-built workspace that nobody has gone on with for so long."""
+        self._drop_beside(lambda is_awaited: older_than_seconds)
+
+    def drop_dead_rebuild(self) -> None:
+        """Remove a half-built workspace, unless its run waits for a server and comes back to it."""
+        self._drop_beside(lambda is_awaited: AWAITED_SECONDS if is_awaited else 0.0)
+
+    def _drop_beside(self, seconds_for: Callable[[bool], float]) -> None:
         with translated(self.address):
             found = self.connection.rows(
-                "select id, left_ns from memcli.workspaces where beside_of = $1", (self.row.id,)
+                "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
+                (self.row.id, AWAITED),
             )
-        for number, left_ns in found:
-            if abs(self.now_ns() - left_ns) >= older_than_seconds * 1e9:
-                with self.transaction(revise=False):
+        for number, left_ns, awaited in found:
+            if abs(self.now_ns() - left_ns) >= seconds_for(awaited == "1") * 1e9:
+                with self.transaction():
+                    self.copy_vectors(number, self.facts.fingerprint or "")
                     gone = Statement("delete from memcli.workspaces where id = $1", (number,))
                     self.connection.together((*_deleting(number), gone))
+
+    def copy_vectors(self, workspace: int, fingerprint: str) -> None:
+        """Copy the embedding cache of another workspace; other encoders count as unused."""
+        self._rows(
+            "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
+            " select $1, v.encoder, v.hash, v.vector, case when v.encoder = $4 and exists"
+            " (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
+            " then null else coalesce(v.unused_since, $3) end from memcli.vectors v"
+            " where v.workspace = $2 on conflict do nothing",
+            (self.row.id, workspace, self.now, rows.encoder_of(fingerprint)),
+        )
 
 
 class SharedRebuild(SharedWriter):
@@ -61,23 +84,13 @@ class SharedRebuild(SharedWriter):
             document, stamp, skip = told
             self.put(document, stamp, skip=skip)
         with self.transaction(revise=False):
-            self._rows(
-                "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
-                " select $1, v.encoder, v.hash, v.vector, case when v.encoder = $4 and exists"
-                " (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
-                " then null else coalesce(v.unused_since, $3) end from memcli.vectors v"
-                " where v.workspace = $2 on conflict do nothing",
-                (self.row.id, main.row.id, self.now, rows.encoder_of(self._fingerprint)),
-            )
+            fingerprint = self.facts.fingerprint or main.facts.fingerprint or ""
+            self.copy_vectors(main.row.id, fingerprint)
         told_by = main.facts
         inherited = {name: getattr(told_by, name) for name in INHERITED}
         self.remember({name: value for name, value in inherited.items() if value is not None})
         if told_by.fingerprint and told_by.dimension is not None and not self.facts.fingerprint:
             self.search_by(told_by.fingerprint, told_by.dimension)
-
-    @property
-    def _fingerprint(self) -> str:
-        return self.facts.fingerprint or self._main.facts.fingerprint or ""
 
     def publish(self) -> None:
         """Put this workspace in the place of the other, in one transaction.
@@ -131,9 +144,12 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
             found = _beside(main)
     assert found is not None
     side = SharedRebuild(main, found)
-    side.remember({"mounts": main.facts.mounts or "[]"})
+    side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
     try:
         yield side
+    except AskedToWaitError:
+        side.remember({AWAITED: "1"}, revise=False)
+        raise
     finally:
         with translated(main.address):
             main.connection.rows(

@@ -278,16 +278,20 @@ class RowWriter(Transactions):
                 self.connection.run(f"analyze {tables}")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many."""
-        since = self.now - unused_days * DAY_SECONDS
+        """Drop cached vectors that no part has used for some days; give how many.
+
+        Those of so many days ahead too: the clock has been put back since.
+        """
+        days = unused_days * DAY_SECONDS
         own = rows.encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):
             found = self._rows(
                 "with gone as (delete from memcli.vectors v where v.workspace = $1"
-                " and v.unused_since <= $2 and (v.encoder <> $3 or not exists (select 1"
+                " and (v.unused_since <= $2 or v.unused_since >= $4)"
+                " and (v.encoder <> $3 or not exists (select 1"
                 " from memcli.parts p where p.workspace = $1 and p.hash = v.hash)) returning 1)"
                 " select count(*) from gone",
-                (self.row.id, since, own),
+                (self.row.id, self.now - days, own, self.now + days),
             )
             self._rows(
                 "delete from memcli.unread where workspace = $1 and encoder <> $2",

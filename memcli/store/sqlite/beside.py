@@ -14,13 +14,15 @@ from contextlib import suppress
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.sqlite import vectors
-from memcli.store.sqlite.driver import NEXT_SUFFIX, remove_files, rows
+from memcli.errors import StoreError
+from memcli.store.sqlite import documents, vectors
+from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+AWAITED = "awaited"  # meta key: the run that builds it waits for a server, and comes back
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
 
 
@@ -37,6 +39,20 @@ def age_ns(store: str, now_ns: int) -> int | None:
         with suppress(FileNotFoundError):
             written.append(os.stat(each).st_mtime_ns)
     return abs(now_ns - max(written)) if written else None
+
+
+def is_awaited(store: str) -> bool:
+    """Tell that the run that builds an index beside another one has left it in order for a wait."""
+    path = path_beside(store)
+    if any(os.path.exists(path + suffix) for suffix in BESIDE):
+        return False
+    with suppress(apsw.Error, StoreError):
+        connection = connect_unchanged(path)
+        try:
+            return documents.meta(connection, AWAITED) == "1"
+        finally:
+            connection.close()
+    return False
 
 
 def sweep(store: str) -> None:

@@ -104,7 +104,9 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
             if write:
                 is_remote = is_network(os.path.dirname(path), mounts)
                 connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
-                connection.execute("PRAGMA synchronous = NORMAL")
+                # A file is cut shorter after its journal is deleted: where the power goes, a disk
+                # may have kept the one without the other, unless the folder was synced in between.
+                connection.execute(f"PRAGMA synchronous = {'EXTRA' if is_remote else 'NORMAL'}")
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
             return Connected(connection, problem, _status(path))

@@ -157,7 +157,7 @@ def refresh_slots(
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (slot,))
 
 
-def switch_cache(connection: apsw.Connection, fingerprint: str, now: int) -> None:
+def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int) -> None:
     """Count the vectors of every other encoder as unused from now on, and those of this as used."""
     connection.execute(
         "UPDATE vectors SET unused_since = ?"

@@ -13,8 +13,9 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import DamagedError, StoreError
+from memcli.errors import AskedToWaitError, DamagedError, StoreError
 from memcli.store.fixed import packed
+from memcli.store.run_records import AWAITED_SECONDS
 from memcli.store.sqlite import (
     beside,
     coarse,
@@ -346,22 +347,27 @@ class Writer(Transactions):
         """Merge the keyword index after a batch of changes until deleted words are gone."""
         if self.meta(WORDS_LEFT) != "1":
             return
-        self._sweep()  # it may hold what is deleted now
+        self._sweep(keep_vectors=pages is None)  # it may hold what is deleted now
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
                 self.put_meta(WORDS_LEFT, "0")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many."""
-        since = self.now - unused_days * DAY_SECONDS
-        if not self._rows("SELECT 1 FROM vectors WHERE unused_since <= ? LIMIT 1", (since,)):
+        """Drop cached vectors that no part has used for some days; give how many.
+
+        Those of so many days ahead too: the clock has been put back since.
+        """
+        days = unused_days * DAY_SECONDS
+        bounds = (self.now - days, self.now + days)
+        unused = "(unused_since <= ? OR unused_since >= ?)"
+        if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", bounds):
             return 0
         with self.transaction(revise=False):
             self.connection.execute(
-                "DELETE FROM vectors WHERE unused_since <= ?"
+                f"DELETE FROM vectors WHERE {unused}"
                 f" AND (encoder IS NOT {vector_rows.ENCODER}"
                 " OR NOT EXISTS (SELECT 1 FROM parts p WHERE p.hash = vectors.hash))",
-                (since, self.facts.fingerprint),
+                (*bounds, self.facts.fingerprint),
             )
             pruned = self.connection.changes()
             self.connection.execute(
@@ -405,8 +411,26 @@ class Writer(Transactions):
         if age is not None and age >= older_than_seconds * 1e9:
             self._sweep()
 
-    def _sweep(self) -> None:
+    def drop_dead_rebuild(self) -> None:
+        """Remove a half-built index, unless its run waits for a server and comes back to it."""
+        age = beside.age_ns(self.path, self.now_ns())
+        if age is not None and not (age < AWAITED_SECONDS * 1e9 and beside.is_awaited(self.path)):
+            self._sweep()
+
+    def _keep_vectors_beside(self) -> None:
+        """Take over what a run that is dead has embedded, as far as its index can be read."""
+        with suppress(StoreError), _beside(self) as half:
+            if half is None:
+                return
+            with self.transaction():
+                found = beside.copy_vectors(self.connection, half.connection, self.now)
+                vector_rows.switch_cache(self.connection, self.facts.fingerprint, self.now)
+                self.refresh((), found)
+
+    def _sweep(self, *, keep_vectors: bool = True) -> None:
         """Remove the index beside this one, or say that it cannot be: it is in nobody's way."""
+        if keep_vectors:
+            self._keep_vectors_beside()
         try:
             beside.sweep(self.path)
         except OSError as error:
@@ -551,8 +575,11 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
         beside.sweep(main.path)
         side = _open_beside(main)
     try:
-        side.set_meta({"mounts": main.facts.mounts or "[]"})
+        side.set_meta({"mounts": main.facts.mounts or "[]", beside.AWAITED: ""})
         yield side
+    except AskedToWaitError:
+        side.set_meta({beside.AWAITED: "1"})
+        raise
     finally:
         side.close()
         with suppress(OSError):  # its age is asked by the same clock
@@ -561,6 +588,17 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
 
 def _open_beside(main: Writer) -> Beside:
     return Beside(main, open_migrated(beside.path_beside(main.path), main.mounts))
+
+
+@contextmanager
+def _beside(main: Writer) -> Iterator[Beside | None]:
+    """Open the half-built index beside another one, if there is one that can be used."""
+    half = _usable(main)
+    try:
+        yield half
+    finally:
+        if half is not None:
+            half.close()
 
 
 def _usable(main: Writer) -> Beside | None:

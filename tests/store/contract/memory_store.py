@@ -18,7 +18,7 @@ from struct import unpack
 from threading import Lock
 from typing import NamedTuple
 
-from memcli.errors import BusyError, IndexMissingError
+from memcli.errors import AskedToWaitError, BusyError, IndexMissingError
 from memcli.markdown.parts import description_of
 from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
 from memcli.store.fixed import rounded
@@ -36,6 +36,7 @@ from memcli.store.records import (
     Support,
 )
 from memcli.store.run_records import (
+    AWAITED_SECONDS,
     Described,
     Owner,
     Pending,
@@ -445,6 +446,7 @@ class Cell:
         self.state = state
         self.beside: Cell | None = None
         self.left_ns = 0  # when it was worked on last
+        self.is_awaited = False  # by a run that waits for a server
         self.set_aside = ""
 
 
@@ -572,11 +574,11 @@ class MemoryChange:
         """Do nothing: nothing is left of what was deleted."""
 
     def prune(self, *, unused_days: int) -> int:
-        since = self._now_ns() - unused_days * DAY_NS
+        now, days = self._now_ns(), unused_days * DAY_NS
         kept = {
             key: vector
             for key, vector in self._state.vectors.items()
-            if vector.unused_ns is None or vector.unused_ns > since
+            if vector.unused_ns is None or abs(now - vector.unused_ns) < days
         }
         dropped = len(self._state.vectors) - len(kept)
         self._become(self._state._replace(vectors=kept), revise=False)
@@ -590,15 +592,28 @@ class MemoryChange:
         beside = self._cell.beside = self._cell.beside or Cell(State())
         side = MemoryRebuild(beside, self._now_ns, self._cell)
         side.remember({"mounts": self.facts.mounts or "[]"})
+        beside.is_awaited = False
         try:
             yield side
+        except AskedToWaitError:
+            beside.is_awaited = True
+            raise
         finally:
             beside.left_ns = self._now_ns()
 
     def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
         beside = self._cell.beside
         if beside and self._now_ns() - beside.left_ns >= older_than_seconds * 1e9:
+            kept = {**beside.state.vectors, **self._state.vectors}
+            self._become(self._state._replace(vectors=kept))
             self._cell.beside = None
+
+    def drop_dead_rebuild(self) -> None:
+        beside = self._cell.beside
+        if beside and beside.is_awaited:
+            self.drop_rebuild(older_than_seconds=AWAITED_SECONDS)
+        else:
+            self.drop_rebuild()
 
     @property
     def _state(self) -> State:

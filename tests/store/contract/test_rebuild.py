@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
+from memcli.errors import AskedToWaitError
 from memcli.store.port import Rebuild, Store
 from memcli.store.records import Support
+from tests.hashing import HashingEncoder
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -37,16 +41,16 @@ def answers(store: Store) -> list[str]:
         return sorted(found(snapshot, ANY))
 
 
-def stop_after(store: Store, *paths: str) -> None:
+def stop_after(store: Store, *paths: str, by: type[Exception] = Stopped) -> None:
     """Begin a rebuild, put some documents and fail."""
 
     def begin() -> None:
         with changing(store) as change, change.rebuild() as side:
             for path in paths:
                 put(side, path, "the fox\n")
-            raise Stopped
+            raise by
 
-    with pytest.raises(Stopped):
+    with pytest.raises(by):
         begin()
 
 
@@ -117,6 +121,49 @@ def test_a_rebuild_that_nobody_has_gone_on_with_is_dropped(store: Store, clock: 
         change.drop_rebuild()
         with change.rebuild() as side:
             assert answers_of(side) == set()
+
+
+@pytest.mark.parametrize(("hours", "comes_back"), [(0.15, True), (0.17, False)])
+def test_what_a_dead_run_half_built_goes_and_what_waits_for_a_server_stays_ten_minutes(
+    store: Store, clock: Clock, hours: float, comes_back: bool
+) -> None:
+    fill(store, {"a.md": "the fox\n"})
+    stop_after(store, "b.md", by=AskedToWaitError)
+    clock.pass_days(hours / 24)
+    with changing(store) as change:
+        change.drop_dead_rebuild()
+        with change.rebuild() as side:
+            assert answers_of(side) == ({"b.md"} if comes_back else set())
+    stop_after(store, "c.md")  # it was gone on with, and then stopped by something else
+    with changing(store) as change:
+        change.drop_dead_rebuild()
+        with change.rebuild() as side:
+            assert answers_of(side) == set()
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_vectors_that_a_dead_run_has_made_are_kept(store: Store, clock: Clock, own: bool) -> None:
+    """Those of another encoder, and of texts that nothing holds, until their time comes."""
+    encoder = ENCODER if own else HashingEncoder(dimension=32)
+    fill(store, {"a.md": "the fox\n", "b.md": "the train\n"})
+    with changing(store) as change:
+        search_by(change)
+        revision = change.facts.revision
+        with suppress(Stopped), change.rebuild() as side:
+            put(side, "a.md", "the fox\n")
+            put(side, "c.md", "the pool\n")
+            embed(side, encoder)
+            raise Stopped
+        assert change.unembedded(encoder.fingerprint) == 2
+        change.drop_dead_rebuild()
+        assert change.facts.revision > revision
+        assert change.unembedded(encoder.fingerprint) == 1
+        assert change.integrity() == "ok"
+    with store.snapshot() as snapshot:
+        assert near(snapshot, "the fox", limit=2) == (["a.md"] if own else [])
+    with changing(store) as change:
+        clock.pass_days(30)
+        assert change.prune(unused_days=30) == (1 if own else 2)
 
 
 def test_vectors_are_taken_over(store: Store) -> None:

@@ -298,6 +298,19 @@ def test_a_vector_is_kept_for_so_many_days_after_its_last_use(store: Store, cloc
         assert change.unembedded(ENCODER.fingerprint) == len(fill_again)
 
 
+def test_a_vector_that_is_unused_since_a_day_to_come_is_not_kept_till_then(
+    store: Store, clock: Clock
+) -> None:
+    fill(store, NOTES)
+    with changing(store) as change:
+        embed(change)
+        search_by(change)
+    clock.pass_days(365)
+    with changing(store) as change:
+        change.remove(("memory", "a.md"))
+    assert unused_after(store, clock, [-19.9, -0.1], 20) == [0, 1]
+
+
 def test_vectors_of_an_encoder_that_is_not_searched_by_are_unused(
     store: Store, clock: Clock
 ) -> None:
