@@ -123,6 +123,15 @@ def test_a_read_that_fails_before_the_vectors_are_searched_is_an_error_of_the_in
     assert number > 2
 
 
+def test_a_full_disk_below_sqlite_vec_is_told_as_one(tmp_path: Path, disk: Disk) -> None:
+    """It has an error of its own where a page that makes room for its rows cannot be written."""
+    trial = Trial(VERBS["remote edit"], tmp_path, disk)
+    writes = [at for at in trial.positions(None) if (at.operation, at.kind) == ("write", "full")]
+    tried = writes[len(writes) * 3 // 4 : len(writes) * 6 // 7 : 2]
+    assert len(tried) > 8
+    assert [each for at in tried for each in trial.findings(at)] == []
+
+
 @pytest.mark.parametrize(
     ("kind", "code", "told"),
     [

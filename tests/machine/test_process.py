@@ -18,6 +18,7 @@ from tests.machine.verbs import COMPACT, NOTE, NOW, Place, notes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 ONE_CORE = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -26,7 +27,8 @@ main()
 """
 # Kills itself where a full run has made its vectors and is about to put the new index in place.
 KILLED = """
-import os, signal
+import os, signal, sys
+sys.path.insert(0, sys.argv.pop(1))
 from tests.hashing import register
 register()
 os.environ["MEMCLI_EMBEDDING_ENCODER"] = "hashing"
@@ -108,7 +110,7 @@ def test_the_next_run_takes_away_what_a_killed_full_run_has_begun(place: Place) 
     (store,) = place.home.rglob("index.sqlite")
     note = place.notes / "memory" / "2026-02-09.md"
     note.write_text("# A xylophone\n\nThe xylophone is out of tune.\n")
-    done = start(place, KILLED, "index --full")
+    done = start(place, KILLED, str(REPOSITORY), "index --full")
     assert done.returncode == -9, done.stderr
     assert b"xylophone" in Path(f"{store}.next-wal").read_bytes()
     note.unlink()

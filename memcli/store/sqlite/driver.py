@@ -182,14 +182,19 @@ def translated(path: str) -> Iterator[None]:
         ) from error
     except (apsw.FullError, apsw.IOError) as error:
         if getattr(error, "extendedresult", 0) in _WRITING:
-            raise StoreError(
-                f"the index {path} cannot be written: {_why(error)}",
-                hint="free some space, then run memcli index",
-            ) from error
+            raise unwritable(path, _why(error)) from error
         raise StoreError(
             f"the index {path} cannot be read: {_why(error)}",
             hint="run the command again, and memcli index --full if that does not help",
         ) from error
+
+
+def unwritable(path: str, why: str) -> StoreError:
+    """Say that a write has failed, most likely for want of room."""
+    return StoreError(
+        f"the index {path} cannot be written: {why}",
+        hint="free some space, then run memcli index",
+    )
 
 
 def _why(error: apsw.Error) -> str:

@@ -7,11 +7,13 @@ that is no longer where it was opened is noticed before a change is committed.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 import apsw
 
+from memcli import room
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
 from memcli.store.fixed import packed
@@ -39,6 +41,7 @@ from memcli.store.sqlite.driver import (
     set_aside,
     translated,
     understood,
+    unwritable,
 )
 from memcli.store.sqlite.network import MOUNTS
 from memcli.store.transactions import Transactions
@@ -141,6 +144,9 @@ class Writer(Transactions):
         self._revises = False
         if self._is_open():
             self.connection.execute("ROLLBACK")
+        elif isinstance(sys.exception(), apsw.SQLError) and not room.is_short():
+            # SQLite ends a transaction itself where it cannot write; sqlite-vec does not say why.
+            raise unwritable(self.path, "database or disk is full")
 
     def check_present(self) -> None:
         """Raise StoreError when the file is no longer where it was opened: nobody would read it."""
