@@ -34,6 +34,7 @@ APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 FILES_OF_ONE = 3  # that SQLite opens to read: the index, its log and what its readers share
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
+MORE_ROOM = "free some space, then run memcli index"
 # What says that a write has failed, maybe for want of room; all else keeps from reading too.
 _WRITING = (
     apsw.SQLITE_FULL,
@@ -182,19 +183,13 @@ def translated(path: str) -> Iterator[None]:
         ) from error
     except (apsw.FullError, apsw.IOError) as error:
         if getattr(error, "extendedresult", 0) in _WRITING:
-            raise unwritable(path, _why(error)) from error
+            raise StoreError(
+                f"the index {path} cannot be written: {_why(error)}", hint=MORE_ROOM
+            ) from error
         raise StoreError(
             f"the index {path} cannot be read: {_why(error)}",
             hint="run the command again, and memcli index --full if that does not help",
         ) from error
-
-
-def unwritable(path: str, why: str) -> StoreError:
-    """Say that a write has failed, most likely for want of room."""
-    return StoreError(
-        f"the index {path} cannot be written: {why}",
-        hint="free some space, then run memcli index",
-    )
 
 
 def _why(error: apsw.Error) -> str:

@@ -34,6 +34,7 @@ from memcli.store.sqlite import (
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import (
+    MORE_ROOM,
     Connected,
     closed_on_failure,
     connect,
@@ -41,7 +42,6 @@ from memcli.store.sqlite.driver import (
     set_aside,
     translated,
     understood,
-    unwritable,
 )
 from memcli.store.sqlite.network import MOUNTS
 from memcli.store.transactions import Transactions
@@ -145,8 +145,11 @@ class Writer(Transactions):
         if self._is_open():
             self.connection.execute("ROLLBACK")
         elif isinstance(sys.exception(), apsw.SQLError) and not room.is_short():
-            # SQLite ends a transaction itself where it cannot write; sqlite-vec does not say why.
-            raise unwritable(self.path, "database or disk is full")
+            # SQLite ends a transaction itself where its disk fails; sqlite-vec does not say how.
+            raise StoreError(
+                f"the index {self.path} cannot be changed: its disk is full or fails",
+                hint=MORE_ROOM,
+            )
 
     def check_present(self) -> None:
         """Raise StoreError when the file is no longer where it was opened: nobody would read it."""
