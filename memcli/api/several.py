@@ -188,7 +188,9 @@ class Several(Memory):
             raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
         # Alone it is no more the own one than it was.
         is_own = self._has_own and own[0] is self.asked[0]
-        made = Several(own, environ=self._environ, clock=self.clock, has_own=is_own)
+        made = Several(
+            own, environ=self._environ, clock=self.clock, crowd=self._crowd, has_own=is_own
+        )
         made.asked_by = f"-w {quote(folder)}"
         if _encoder_settings(made.config) == _encoder_settings(self.config):
             made._query_encoder = self.query_encoder
