@@ -353,7 +353,7 @@ class Writer(Transactions):
         """Merge the keyword index after a batch of changes until deleted words are gone."""
         if self.meta(WORDS_LEFT) != "1":
             return
-        self._sweep(keep_vectors=pages is None)  # it may hold what is deleted now
+        self._sweep()  # it may hold what is deleted now
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
                 self.put_meta(WORDS_LEFT, "0")
@@ -433,10 +433,9 @@ class Writer(Transactions):
                 vector_rows.switch_cache(self.connection, self.facts.fingerprint, self.now)
                 self.refresh((), found)
 
-    def _sweep(self, *, keep_vectors: bool = True) -> None:
+    def _sweep(self) -> None:
         """Remove the index beside this one, or say that it cannot be: it is in nobody's way."""
-        if keep_vectors:
-            self._keep_vectors_beside()
+        self._keep_vectors_beside()
         try:
             beside.sweep(self.path)
         except OSError as error:
