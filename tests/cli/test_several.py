@@ -255,6 +255,23 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 
+def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
+    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
+    asked("compact", "-w", "work", "--tail", "4", "--tail-tokens", "0", "--apply")
+    summary = min((base / "work" / "memory" / "summaries").iterdir())
+    line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
+    log = json.loads(asked(*line, "--json")[0])["expanded"][0]["path"]
+    text = (base / "work" / log).read_text("utf-8")
+    put(base / "work", {log: f"---\nscope: private\n---\n{text}"})
+    out, err = asked(*line, code=3)
+    assert out == ""
+    assert err.startswith(f"memcli: work:{log} is private: only its own workspace")
+    monkeypatch.chdir(base / "work")
+    assert text.strip() in asked(*line)[0]
+
+
 def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) -> None:
     """How rare a word is tells nobody whether a document that holds it is private."""
 
