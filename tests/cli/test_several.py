@@ -218,6 +218,17 @@ def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
     assert "unknown setting nonsense" in asked("search", "x", "--everywhere", code=2)[1]
 
 
+def test_a_document_of_a_workspace_that_cannot_be_opened_is_refused_for_its_reason(
+    base: Path,
+) -> None:
+    put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
+    name_them(base, gone="/nowhere", broken=str(base / "broken"), notes=str(base / "notes"))
+    told = asked("get", "gone:MEMORY.md", "--everywhere", code=3)[1]
+    assert told.startswith("memcli: gone: there is no folder /nowhere\n")
+    told = asked("get", "broken:MEMORY.md", "--everywhere", code=2)[1]
+    assert told.startswith("memcli: broken: ")
+
+
 def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) -> None:
     import apsw
 
