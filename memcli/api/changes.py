@@ -112,7 +112,7 @@ def _by_commits(
         behind, start = commit_named(git, since).oid, date.min
     if start is None:
         end = newest.moment.date() if until is not None else now.date()
-        start = _a_week_before(_last_day(until, memory, now) or end)
+        start = _a_week_before(_last_day(until, memory, now) or end, now)
     found, cut = days_of(git, newest, start, behind=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
@@ -138,8 +138,9 @@ def _by_commits(
     return ChangesFound(first, newest.day, tuple(days), (), "git", tuple(notices))
 
 
-def _a_week_before(day: date) -> date:
-    """Go back by DAYS, as far as there is a calendar."""
+def _a_week_before(day: date, now: datetime) -> date:
+    """Go back by DAYS, from today where the day is to come, as far as there is a calendar."""
+    day = min(day, now.date())
     return day - timedelta(days=min(DAYS, day.toordinal() - 1))
 
 
@@ -222,7 +223,7 @@ def _by_logs(
     """Take what stands in the logs of a span of days for what was learned on them."""
     settings = memory.index_settings()
     last = _last_day(until, memory, now) or now.date()
-    first = _first_day(since, memory, now) or _a_week_before(last)
+    first = _first_day(since, memory, now) or _a_week_before(last, now)
     if (since is not None and _first_day(since, memory, now) is None) or (
         until is not None and _last_day(until, memory, now) is None
     ):

@@ -30,7 +30,6 @@ from memcli.errors import (
     ConfigError,
     MemcliError,
     Reason,
-    StoreError,
     UsageError,
     error_of,
 )
@@ -172,7 +171,7 @@ class Several(Memory):
     def only(self, name: str) -> Several:
         """Give one of the workspaces alone, still by its name; an open encoder serves both.
 
-        UsageError for a name that none has, StoreError for a workspace that cannot be asked.
+        UsageError for a name that none has; for a workspace that cannot be opened, what kept it.
         """
         own = [each for each in self.asked if each[0] == name]
         if not own:
@@ -185,10 +184,12 @@ class Several(Memory):
             )
         _, folder, opened = own[0]
         if isinstance(opened, Reason):
-            raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
+            raise error_of(opened._replace(text=f"{name}: {opened.text}"))
         # Alone it is no more the own one than it was.
         is_own = self._has_own and own[0] is self.asked[0]
-        made = Several(own, environ=self._environ, clock=self.clock, has_own=is_own)
+        made = Several(
+            own, environ=self._environ, clock=self.clock, crowd=self._crowd, has_own=is_own
+        )
         made.asked_by = f"-w {quote(folder)}"
         if _encoder_settings(made.config) == _encoder_settings(self.config):
             made._query_encoder = self.query_encoder
@@ -200,7 +201,7 @@ class Several(Memory):
         for turn, (known, _, opened) in enumerate(self.asked):
             if colon and known == name:
                 if isinstance(opened, Reason):
-                    raise StoreError(f"{name}: {opened.text}", hint=opened.hint)
+                    raise error_of(opened._replace(text=f"{name}: {opened.text}"))
                 return Owned(opened, rest, f"{name}:", self._has_own and turn == 0)
         first, opened = next((n, o) for n, _, o in self.asked if not isinstance(o, Reason))
         return Owned(opened, target, f"{first}:", self._has_own)

@@ -1,4 +1,4 @@
-"""Why a connection by TLS came to nothing, in words that say what to do; no request was sent.
+"""Why a connection by TLS came to nothing, in words that say what to do.
 
 The reasons are OpenSSL's and ours: nothing that a server says of itself is repeated.
 """
@@ -29,7 +29,7 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 
 def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> LegMissingError:
-    """Say why nothing was sent to a server."""
+    """Say what is wrong with a server, or with the connection to it."""
     if isinstance(error, ssl.SSLCertVerificationError):
         said, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
         return LegMissingError(

@@ -17,6 +17,9 @@ from memcli.embedding.distrust import distrusted
 from memcli.embedding.server import Reply, Server
 from memcli.errors import LegMissingError
 
+# What a server that has closed a connection is known by; by TLS many say no goodbye.
+_CLOSED = (RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
+
 
 class Wire:
     """Keeps a connection open between requests."""
@@ -64,7 +67,7 @@ class Wire:
         try:
             try:
                 return self._exchange(used[-1], body, most)
-            except (RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            except _CLOSED:
                 if not is_kept or is_over.is_set():
                     raise
             used[-1].close()

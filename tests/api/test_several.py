@@ -10,7 +10,7 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.several import Several, open_several
 from memcli.embedding.choice import Remembered
-from memcli.errors import NotFoundError, StoreError
+from memcli.errors import ConfigError, NotFoundError
 from tests.context.makers import put
 
 
@@ -78,7 +78,7 @@ def test_what_one_cannot_tell_the_others_do(folders: list[str]) -> None:
         assert [passage.workspace for passage in found.results] == ["notes"]
         fault = found.freshness.stores[1]
         assert (fault.name, fault.state) == ("work", "failed")
-        with pytest.raises(StoreError, match="work: "):
+        with pytest.raises(ConfigError, match="work: "):
             memory.get("work:memory/b.md")
     with pytest.raises(NotFoundError):
         open_several([*folders, "nowhere"])

@@ -218,6 +218,17 @@ def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
     assert "unknown setting nonsense" in asked("search", "x", "--everywhere", code=2)[1]
 
 
+def test_a_document_of_a_workspace_that_cannot_be_opened_is_refused_for_its_reason(
+    base: Path,
+) -> None:
+    put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
+    name_them(base, gone="/nowhere", broken=str(base / "broken"), notes=str(base / "notes"))
+    told = asked("get", "gone:MEMORY.md", "--everywhere", code=3)[1]
+    assert told.startswith("memcli: gone: there is no folder /nowhere\n")
+    told = asked("get", "broken:MEMORY.md", "--everywhere", code=2)[1]
+    assert told.startswith("memcli: broken: ")
+
+
 def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) -> None:
     import apsw
 
@@ -253,6 +264,23 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     assert private in cited("salary pool", "--everywhere")
     assert "salary of" in asked("context", "--everywhere")[0]
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
+
+
+def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
+    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
+    asked("compact", "-w", "work", "--tail", "4", "--tail-tokens", "0", "--apply")
+    summary = min((base / "work" / "memory" / "summaries").iterdir())
+    line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
+    log = json.loads(asked(*line, "--json")[0])["expanded"][0]["path"]
+    text = (base / "work" / log).read_text("utf-8")
+    put(base / "work", {log: f"---\nscope: private\n---\n{text}"})
+    out, err = asked(*line, code=3)
+    assert out == ""
+    assert err.startswith(f"memcli: work:{log} is private: only its own workspace")
+    monkeypatch.chdir(base / "work")
+    assert text.strip() in asked(*line)[0]
 
 
 def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) -> None:

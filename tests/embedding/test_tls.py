@@ -15,7 +15,7 @@ from memcli.embedding.choice import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.embedding.pieces import unit
 from memcli.errors import LegMissingError
-from tests.embedding.loopback import DIMENSION, MODEL, loopback, numbers
+from tests.embedding.loopback import DIMENSION, MODEL, embedded, loopback, numbers
 from tests.support import write
 
 CERTIFICATES = Path(__file__).parent / "certificates"  # make.sh made them
@@ -84,6 +84,19 @@ def test_a_right_certificate_is_enough() -> None:
             unit(numbers(TEXT)) for _ in range(2)
         ]
         assert len(server.connections) == 1
+
+
+@pytest.mark.usefixtures("trusting")
+def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
+    """The server ends it without a word of TLS, as many do with one that is idle."""
+    with loopback(
+        lambda _, texts: embedded(texts)._replace(hang_up=True),
+        certificate=CERTIFICATES / "right.pem",
+    ) as server:
+        encoder = EndpointEncoder(server.endpoint())
+        for _ in range(3):
+            assert encoder.encode_query(TEXT) == unit(numbers(TEXT))
+        assert len(server.connections) == len(server.batches) == 3
 
 
 @pytest.mark.usefixtures("trusting")

@@ -165,6 +165,7 @@ def _servers() -> tuple[EndpointEncoder, ServerReranker]:
 def answer(data: bytes) -> None:
     """What a server answers is vectors of length one, or scores, or an error without the key."""
     encoder, reranker = _servers()
+    encoder._answering = ""  # each answer is the first of its server
     for read in (encoder._read, reranker._read):
         found, error = tried(read, data, 2)
         if error:

@@ -212,6 +212,16 @@ def test_a_span_without_a_commit_names_the_newest(notes: Path) -> None:
     assert found.err.endswith("Try: memcli changes --since 2026-03-01\n")
 
 
+@pytest.mark.parametrize(
+    ("until", "now"), [("2026-03-02", "2026-05-05"), ("2026-03", "2026-03-05")]
+)
+def test_a_week_ends_where_the_span_does_and_today_at_the_latest(
+    notes: Path, until: str, now: str
+) -> None:
+    found = say("changes", "--until", until, "--now", now, "--json", folder=notes)
+    assert [day["day"] for day in json.loads(found.out)["days"]] == ["2026-03-01"]
+
+
 def test_a_shallow_clone_tells_what_it_knows(notes: Path) -> None:
     shallow = notes.parent / "shallow"
     git(notes.parent, "clone", "-q", "--depth=2", f"file://{notes}", str(shallow))
@@ -256,6 +266,9 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
         assert why in missed.err
     until = say("changes", "--until", "2026-02-12", "--now", "2026-03-01", folder=notes)
     assert until.out == found.out, "of the week before that day"
+    for month in ("2026-02", "2026"):  # which is not over
+        until = say("changes", "--until", month, "--now", "2026-02-13", folder=notes)
+        assert until.out == found.out
     refused = say("changes", "--since", "HEAD", folder=notes)
     assert (refused.code, refused.out) == (2, "")
     assert "Try: memcli changes --since 2026-02-01\n" in refused.err

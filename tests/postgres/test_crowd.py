@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.api.remote import open_tenant
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.search.dates import find_dates
@@ -181,6 +182,15 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
         block = memcli(f"context {asked} --tenant team", stored).out
         assert "team/dev:memory/2025-01-02.md" in block
         assert "mine" not in block
+
+
+def test_one_workspace_of_a_tenant_is_asked_alone(memcli: Memcli, stored: Path) -> None:
+    with open_tenant("team") as tenant:
+        alone = tenant.only("team/ops")
+        found = alone.search("pool")
+        assert {each.workspace for each in found.results} == {"team/ops"}
+        assert "memory/own.md" not in {each.path for each in found.results}
+        assert alone.get("team/ops:MEMORY.md:3").text == "The pool has 20 connections."
 
 
 def test_everywhere_is_every_tenant_and_what_has_a_name_here(

@@ -98,7 +98,9 @@ def within(
     if reach.beyond:
         tests.append(_OUTSIDE)
         values.append(_as_json(reach.beyond))
-    return " AND ".join(tests), values
+    # Half a surrogate, as a byte of a command line that is no UTF-8 becomes, is in no text.
+    said = (v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values)
+    return " AND ".join(tests), [*said]
 
 
 def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
 import apsw
 
@@ -356,7 +356,7 @@ class Writer(Transactions):
         """Merge the keyword index after a batch of changes until deleted words are gone."""
         if self.meta(WORDS_LEFT) != "1":
             return
-        self._sweep(keep_vectors=pages is None)  # it may hold what is deleted now
+        self._sweep()  # it may hold what is deleted now
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
                 self.put_meta(WORDS_LEFT, "0")
@@ -428,18 +428,21 @@ class Writer(Transactions):
 
     def _keep_vectors_beside(self) -> None:
         """Take over what a run that is dead has embedded, as far as its index can be read."""
-        with suppress(StoreError), _beside(self) as half:
+        with suppress(StoreError):
+            half = _usable(self)
             if half is None:
                 return
-            with self.transaction():
+            with closing(half), self.transaction():
                 found = beside.copy_vectors(self.connection, half.connection, self.now)
                 vector_rows.switch_cache(self.connection, self.facts.fingerprint, self.now)
                 self.refresh((), found)
 
-    def _sweep(self, *, keep_vectors: bool = True) -> None:
-        """Remove the index beside this one, or say that it cannot be: it is in nobody's way."""
-        if keep_vectors:
-            self._keep_vectors_beside()
+    def _sweep(self) -> None:
+        """Remove the index beside this one but for its vectors, or say that it cannot be.
+
+        It is in nobody's way.
+        """
+        self._keep_vectors_beside()
         try:
             beside.sweep(self.path)
         except OSError as error:
@@ -597,17 +600,6 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
 
 def _open_beside(main: Writer) -> Beside:
     return Beside(main, open_migrated(beside.path_beside(main.path), main.mounts))
-
-
-@contextmanager
-def _beside(main: Writer) -> Iterator[Beside | None]:
-    """Open the half-built index beside another one, if there is one that can be used."""
-    half = _usable(main)
-    try:
-        yield half
-    finally:
-        if half is not None:
-            half.close()
 
 
 def _usable(main: Writer) -> Beside | None:

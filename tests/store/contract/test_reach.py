@@ -44,6 +44,7 @@ opened: 2026-03-01
 "it's": '%_[x]*'
 ---
 """
+NO_TEXT = "\udcff"  # half a surrogate
 PATHS = {
     "one": "memory/2025-01-02.md",
     "two": "memory/2025-03-04.md",
@@ -232,3 +233,17 @@ def test_reach_is_applied_before_the_nearest_are_chosen(filled: Store) -> None:
         spans = (("2025-01-01", "2025-12-31"),)
         reach = Reach(Filters(kinds=("log",)))
         assert places(snapshot, snapshot.dated(spans, 1, reach)) == [PATHS["one"]]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        Filters(headings=(NO_TEXT,)), Filters(paths=(f"x{NO_TEXT}",)), Filters(tags=(NO_TEXT,)),
+        Filters(by=(NO_TEXT,)), Filters(where=(Where(NO_TEXT, NO_TEXT),)), Filters(since=NO_TEXT),
+    ],
+    ids=["heading", "path", "tag", "speaker", "where", "since"],
+)  # fmt: skip
+def test_nothing_is_within_reach_of_what_is_no_text(filled: Store, filters: Filters) -> None:
+    """A byte of the command line that is no UTF-8, for one; nothing is wrong with the store."""
+    with filled.snapshot() as snapshot:
+        assert not found(snapshot, any_of("fox"), reach=Reach(filters))

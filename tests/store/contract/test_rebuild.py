@@ -166,6 +166,27 @@ def test_vectors_that_a_dead_run_has_made_are_kept(store: Store, clock: Clock, o
         assert change.prune(unused_days=30) == (1 if own else 2)
 
 
+@pytest.mark.parametrize("pages", [None, 250])
+@pytest.mark.parametrize("by", [Stopped, AskedToWaitError])
+def test_vectors_of_a_half_built_store_outlive_a_deletion(
+    store: Store, by: type[Exception], pages: int | None
+) -> None:
+    """A search takes away what may hold the deleted text, and nothing that was embedded."""
+    other = HashingEncoder(dimension=32)
+    fill(store, {"a.md": "the fox\n", "b.md": "the train\n"})
+    with suppress(by), changing(store) as change, change.rebuild() as side:
+        put(side, "a.md", "the fox\n")
+        embed(side, other)
+        raise by
+    with changing(store) as change:
+        change.remove(("memory", "b.md"))
+        change.settle(pages)
+    with changing(store) as change, change.rebuild() as side:
+        put(side, "a.md", "the fox\n")
+        side.take_over(())
+        assert side.unembedded(other.fingerprint) == 0
+
+
 def test_vectors_are_taken_over(store: Store) -> None:
     texts = {"a.md": "# A\n\nthe fox\n", "b.md": "# B\n\nthe train\n"}
     fill(store, texts)
