@@ -76,20 +76,33 @@ def program(command: Sequence[str]) -> Wording:
 
 
 def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Run a program; where it is not waited for any more, it ends with whatever it has started."""
-    pipe = subprocess.PIPE
+    """Run a program; where it is not waited for any more, it ends.
+
+    What it has started ends with it, but for at a terminal: there the program may ask for a
+    password, as it could not from a group of its own.
+    """
+    pipe, group = subprocess.PIPE, None if _has_terminal() else 0
     with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, process_group=0
+        command, stdin=pipe, stdout=pipe, stderr=pipe, process_group=group
     ) as process:
         try:
             out, said = process.communicate(given, TIMEOUT_SECONDS)
         except BaseException:
-            if hasattr(os, "killpg"):
+            if group is not None and hasattr(os, "killpg"):
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, out, said)
+
+
+def _has_terminal() -> bool:
+    """Tell that what is typed at a terminal is for this process."""
+    try:
+        with open("/dev/tty", "rb", buffering=0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def written(entries: Sequence[Entry], output: str) -> Rewritten:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # A run that waits for a server comes back to what it has half built within so long: 60 s that it
 # may be asked to wait, and for other writers.
 AWAITED_SECONDS = 600.0
+AWAITED = "awaited"  # meta key of what is half built: its run waits for a server, and comes back
+INHERITED = ("model",)  # facts that the vectors rest on which a store takes over from another
 
 
 class Stamp(Record):

@@ -39,6 +39,9 @@ with open(os.environ["GO"]) as go:
 # Makes the terminal that stdin is the one that its keys send signals from.
 AT_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); \
 os.execv(sys.argv[1], sys.argv[1:])"
+SUMMARIZED = "import sys; from memcli.compaction.command import program; \
+print(program([sys.executable, '-c', sys.argv[1]]).rewrite('- a line'))"
+ASKS = "print('heard', open('/dev/tty').readline())"
 SEARCH = ("search", "pool", "--mode", "lexical", "--open")
 SHORT = "from memcli.cli import attended; attended.KIND_SECONDS = 0.1; import runpy, sys; \
 sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__')"
@@ -148,3 +151,16 @@ def test_an_editor_that_does_not_end_is_made_to(notes: Path) -> None:
         assert os.read(at.alive, 9) == b"came"
         assert at.editor_has_ended()
         assert at.is_cooked()
+
+
+def test_a_summarizer_may_ask_at_the_terminal() -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, b"a word\n")
+    done = subprocess.run(
+        [sys.executable, "-c", AT_TERMINAL, sys.executable, "-c", SUMMARIZED, ASKS],
+        stdin=theirs, capture_output=True, text=True, start_new_session=True, timeout=30,
+        check=False,
+    )  # fmt: skip
+    os.close(ours)
+    os.close(theirs)
+    assert (done.stdout, done.stderr) == ("heard a word\n\n\n", "")

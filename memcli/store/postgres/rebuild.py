@@ -18,13 +18,10 @@ from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
-from memcli.store.run_records import AWAITED_SECONDS
+from memcli.store.run_records import AWAITED, AWAITED_SECONDS, INHERITED
 
 if TYPE_CHECKING:
     from memcli.store.records import Key
-
-AWAITED = "awaited"  # of its meta: the run that builds it waits for a server, and comes back
-INHERITED = ("model",)  # facts that the vectors which are taken over rest on
 
 
 class SharedWriter(RowWriter):

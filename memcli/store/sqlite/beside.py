@@ -15,6 +15,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import StoreError
+from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import documents, vectors
 from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-AWAITED = "awaited"  # meta key: the run that builds it waits for a server, and comes back
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
 
 

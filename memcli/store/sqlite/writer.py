@@ -17,7 +17,7 @@ from memcli import room
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
 from memcli.store.fixed import packed
-from memcli.store.run_records import AWAITED_SECONDS
+from memcli.store.run_records import AWAITED, AWAITED_SECONDS, INHERITED
 from memcli.store.sqlite import (
     beside,
     coarse,
@@ -59,8 +59,6 @@ CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 DAY_SECONDS = 86_400
-# Facts that the vectors which a copy takes over rest on.
-INHERITED = ("model",)
 
 Clock = Callable[[], int]  # nanoseconds since 1970
 
@@ -587,10 +585,10 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
         beside.sweep(main.path)
         side = _open_beside(main)
     try:
-        side.set_meta({"mounts": main.facts.mounts or "[]", beside.AWAITED: ""})
+        side.set_meta({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
     except AskedToWaitError:
-        side.set_meta({beside.AWAITED: "1"})
+        side.set_meta({AWAITED: "1"})
         raise
     finally:
         side.close()
