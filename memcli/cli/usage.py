@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
+from itertools import takewhile
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,13 @@ def no_command(arguments: Sequence[str]) -> UsageError:
     near = get_close_matches(name, COMMANDS, n=1)
     if near:
         return UsageError(message, hint=f"memcli {join([near[0], *rest])}")
-    return UsageError(message, hint=f"memcli {join(['search', ' '.join(arguments)])}")
+    from memcli.cli.plain_table import COMMANDS as TABLE
+
+    _, _, options = TABLE["search"]
+    words = list(takewhile(lambda word: word.partition("=")[0] not in options, arguments))
+    return UsageError(
+        message, hint=f"memcli {join(['search', ' '.join(words), *arguments[len(words) :]])}"
+    )
 
 
 def _option_first(arguments: Sequence[str]) -> UsageError:
@@ -121,8 +128,12 @@ class _Line:
 
     def too_much(self, extra: str) -> UsageError:
         """Refuse arguments that the command does not take."""
-        is_folder = os.path.isdir(extra)
-        hint = f"{self.path} {join(['-w', extra])}" if is_folder else f"{self.path} --help"
+        if self._name == "help" and self._arguments[1] in COMMANDS:  # memcli help bench init
+            hint = f"memcli {join([*self._arguments[1:], '--help'])}"
+        elif os.path.isdir(extra):
+            hint = f"{self.path} {join(['-w', extra])}"
+        else:
+            hint = f"{self.path} --help"
         return UsageError(f"{self._name} takes no argument {extra!r}", hint=hint)
 
     def _takes_words(self) -> bool:
