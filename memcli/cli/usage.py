@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ALONE = ("--version", "--help")  # what goes without a command
 _WITH_WORDS = ("search", "get", "context")  # commands that take any words
 _NEAR = 0.75  # how like an option has to be to be meant: 0 to 1, of difflib
-_NUMBERS = {"int": "a whole number", "float": "a number"}
+_NUMBERS = {"int": "a whole number", "int range": "a whole number", "float": "a number"}
 
 
 def no_command(arguments: Sequence[str]) -> UsageError:
@@ -109,10 +109,15 @@ class _Line:
         return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
 
     def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
-        """Refuse a value that is no number; `message` quotes it."""
+        """Refuse a value that is no number, or below the least; `message` quotes it."""
+        name, least = parameter.opts[-1], getattr(parameter.type, "min", None)
+        typed, is_below, _ = message.partition(" is not in the range")
+        if is_below:
+            return UsageError(
+                f"{name} must be at least {least}, not {typed}", hint=f"{name} {least}"
+            )
         typed = message.partition(" is not a valid")[0]
         wanted = _NUMBERS[parameter.type.name]
-        name = parameter.opts[-1]
         return UsageError(f"{name} takes {wanted}, not {typed}", hint=self._example(parameter))
 
     def no_child(self, names: Sequence[str]) -> UsageError:
@@ -146,5 +151,7 @@ class _Line:
         from memcli.cli.help_text import default_of
 
         default = default_of(self._name, parameter)
-        value = default if default.replace(".", "", 1).isdecimal() else parameter.metavar
+        least = getattr(parameter.type, "min", None)
+        other = parameter.metavar if least is None else least
+        value = default if default.replace(".", "", 1).isdecimal() else other
         return f"{parameter.opts[-1]} {value}"
