@@ -40,6 +40,10 @@ def test_the_package_holds_what_it_reads() -> None:
         assert (PACKAGE / name).exists()
 
 
+def test_no_package_of_others_lies_beside_the_code() -> None:
+    assert not [file.name for file in ROOT.iterdir() if file.suffix in (".whl", ".gz", ".zip")]
+
+
 def test_no_machine_paths_in_the_package_and_its_documents() -> None:
     files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.md"), ROOT / "README.md"]
     for file in files:

@@ -108,8 +108,23 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
             f"{target} was not found, and {folder} cannot be listed: {hidden.detail}",
             hint="memcli ls",
         )
+    if folder := _folder(readings, known):
+        from shlex import quote
+
+        raise NotFoundError(
+            f"{folder} is a folder, not a document", hint=f"memcli ls {quote(folder)}"
+        )
     told = target or "without a name"
     raise NotFoundError(f"there is no document {told}", hint=_nearest(target, readings, known))
+
+
+def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
+    """Give the first reading that documents lie below, as `ls` takes it; "" for none."""
+    for reading in readings:
+        path = reading.path.rstrip("/")
+        if path and any(s == reading.source and p.startswith(f"{path}/") for s, p in known):
+            return shown(reading.source, path)
+    return ""
 
 
 def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:

@@ -20,7 +20,8 @@ _DECISIONS = re.compile(
     re.IGNORECASE,
 )
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
-_MARKS = re.compile(r"[*_`]+")
+# What is left of a span of code is its text; an underscore in the middle of a name is no mark.
+_MARKS = re.compile(r"(`+)(?P<code>.+?)\1|[*`]+|(?<!\w)_+|_+(?!\w)")
 _DATE_ALONE = re.compile(r"[\W\d]*")
 WORDS = 16  # of a decision that become its question
 
@@ -39,13 +40,18 @@ def draft(documents: Mapping[str, Parsed], count: int) -> list[QuestionDraft]:
     """Choose up to `count` drafts, spread over the documents, decisions first in each.
 
     `documents` are by name, as `types.shown` gives it. A heading that several documents share asks
-    for none of them and is passed over.
+    for none of them and is passed over, and so are decisions that begin with the same words.
     """
     shared = Counter(
         title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}
     )
+    decided = {path: list(_decisions(path, parsed)) for path, parsed in documents.items()}
+    asked = Counter(each.query for drafts in decided.values() for each in drafts)
     found = [
-        [*_decisions(path, parsed), *_sections(path, parsed, shared)]
+        [
+            *(each for each in decided[path] if asked[each.query] == 1),
+            *_sections(path, parsed, shared),
+        ]
         for path, parsed in sorted(documents.items())
     ]
     lists = [drafts for drafts in found if drafts]
@@ -108,6 +114,10 @@ def _decisions(path: str, parsed: Parsed) -> Iterator[QuestionDraft]:
             continue
         text = " ".join(parsed.lines[block.start : block.end])
         if _DECISIONS.search(text):
-            words = _MARKS.sub("", _LIST_SIGN.sub("", text)).split()
+            words = _MARKS.sub(_text_of, _LIST_SIGN.sub("", text)).split()
             query = " ".join(words[:WORDS])
             yield QuestionDraft(query, "decision", path, block.start + 1, block.end)
+
+
+def _text_of(mark: re.Match[str]) -> str:
+    return mark["code"] or ""

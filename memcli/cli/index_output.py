@@ -119,11 +119,14 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict
     """Say what a run would do, and give its record, the text of which is left out `as_json`."""
     from memcli.render.jsonio import changes
 
+    plan = changes(standing)
     if not as_json:
-        for what, names in change_names(changes(standing)):
+        for what, names in change_names(plan):
             for name in names:
                 terminal.write(f"{what:<8} {terminal.safe_line(name)}\n")
     terminal.flush()
+    if not as_json and not any(plan.values()):
+        terminal.say("No file would be stored or removed.")
     for left in standing.left:
         terminal.advise(left)
     for folder in standing.listing.unlisted:
@@ -131,7 +134,7 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict
     reason = settings_changed(standing)
     if reason is not None:
         terminal.advise(reason)
-    return {"schema": "memcli.index-plan/1", **changes(standing)}
+    return {"schema": "memcli.index-plan/1", **plan}
 
 
 def _of(count: int, noun: str) -> str:

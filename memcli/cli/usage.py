@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
+from itertools import takewhile
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _ALONE = ("--version", "--help")  # what goes without a command
 _WITH_WORDS = ("search", "get", "context")  # commands that take any words
 _NEAR = 0.75  # how like an option has to be to be meant: 0 to 1, of difflib
-_NUMBERS = {"int": "a whole number", "float": "a number"}
+_NUMBERS = {"int": "a whole number", "int range": "a whole number", "float": "a number"}
 
 
 def no_command(arguments: Sequence[str]) -> UsageError:
@@ -32,7 +33,13 @@ def no_command(arguments: Sequence[str]) -> UsageError:
     near = get_close_matches(name, COMMANDS, n=1)
     if near:
         return UsageError(message, hint=f"memcli {join([near[0], *rest])}")
-    return UsageError(message, hint=f"memcli {join(['search', ' '.join(arguments)])}")
+    from memcli.cli.plain_table import COMMANDS as TABLE
+
+    _, _, options = TABLE["search"]
+    words = list(takewhile(lambda word: word.partition("=")[0] not in options, arguments))
+    return UsageError(
+        message, hint=f"memcli {join(['search', ' '.join(words), *arguments[len(words) :]])}"
+    )
 
 
 def _option_first(arguments: Sequence[str]) -> UsageError:
@@ -102,10 +109,15 @@ class _Line:
         return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
 
     def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
-        """Refuse a value that is no number; `message` quotes it."""
+        """Refuse a value that is no number, or below the least; `message` quotes it."""
+        name, least = parameter.opts[-1], getattr(parameter.type, "min", None)
+        typed, is_below, _ = message.partition(" is not in the range")
+        if is_below:
+            return UsageError(
+                f"{name} must be at least {least}, not {typed}", hint=f"{name} {least}"
+            )
         typed = message.partition(" is not a valid")[0]
         wanted = _NUMBERS[parameter.type.name]
-        name = parameter.opts[-1]
         return UsageError(f"{name} takes {wanted}, not {typed}", hint=self._example(parameter))
 
     def no_child(self, names: Sequence[str]) -> UsageError:
@@ -121,8 +133,12 @@ class _Line:
 
     def too_much(self, extra: str) -> UsageError:
         """Refuse arguments that the command does not take."""
-        is_folder = os.path.isdir(extra)
-        hint = f"{self.path} {join(['-w', extra])}" if is_folder else f"{self.path} --help"
+        if self._name == "help" and self._arguments[1] in COMMANDS:  # memcli help bench init
+            hint = f"memcli {join([*self._arguments[1:], '--help'])}"
+        elif os.path.isdir(extra):
+            hint = f"{self.path} {join(['-w', extra])}"
+        else:
+            hint = f"{self.path} --help"
         return UsageError(f"{self._name} takes no argument {extra!r}", hint=hint)
 
     def _takes_words(self) -> bool:
@@ -135,5 +151,7 @@ class _Line:
         from memcli.cli.help_text import default_of
 
         default = default_of(self._name, parameter)
-        value = default if default.replace(".", "", 1).isdecimal() else parameter.metavar
+        least = getattr(parameter.type, "min", None)
+        other = parameter.metavar if least is None else least
+        value = default if default.replace(".", "", 1).isdecimal() else other
         return f"{parameter.opts[-1]} {value}"

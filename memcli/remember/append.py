@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 60.0
 _RETRY_SECONDS = 0.01
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 MOST_BYTES = 8 << 20  # of a file that grows; a larger one is not indexed
 
 
@@ -226,5 +227,15 @@ def _explained(root: str, path: str) -> Iterator[None]:
         raise UsageError(
             f"{os.path.join(root, path)} cannot be written, and nothing was:"
             f" {openat.reason(error)}",
-            hint=f"ls -ld {quote(os.path.join(root, path))}",
+            hint="make room, then the same command"
+            if error.errno in _FULL
+            else f"ls -ld {quote(_there(root, path))}",
         ) from error
+
+
+def _there(root: str, path: str) -> str:
+    """Give the innermost of a file and the folders above it that is there to be looked at."""
+    at = os.path.join(root, path)
+    while at != root and not os.path.lexists(at):
+        at = os.path.dirname(at)
+    return at

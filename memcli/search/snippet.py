@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _BEGIN = r"(?<![^\W_])"
 _ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
+_INFLECTED = re.compile(r"([a-z]*?[aeiouy][a-z]*?)(?:ies|es|(?<![sui])s|ed|ing)", re.IGNORECASE)
+_OTHER_ENDING = r"(?:e|e?s|e?d|ing|y|ies|ied)?(?![^\W_])"
+_LEAST = 3  # letters of a word without its ending
 
 
 class Snippet(Record):
@@ -47,6 +50,7 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     """Match words at their beginning and allow endings, as the stemmer does; runs anywhere.
 
     An underscore ends a word, as in the index: of `pool_wait_ms` the query `pool` marks the first.
+    A query in another form than the text marks it too: `backups` a backup.
     """
     spaced, runs = list[str](), list[str]()
     for word in sorted(words, key=len, reverse=True):
@@ -54,4 +58,15 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
         (runs if has_run else spaced).append(re.escape(word))
     # A word with a run holds a sign that no other does: which of both is tried first is the same.
     apart = [f"{_BEGIN}(?:{'|'.join(spaced)}){_ENDING}"] if spaced else []
+    if bases := [base for word in spaced if (base := _base(word))]:
+        apart.append(f"{_BEGIN}(?:{'|'.join(bases)}){_OTHER_ENDING}")
     return re.compile("|".join((*runs, *apart)), re.IGNORECASE)
+
+
+def _base(word: str) -> str:
+    """Take the ending off an English word that has one; "" for any other."""
+    found = _INFLECTED.fullmatch(word)
+    base = found[1] if found else ""
+    if len(base) > _LEAST and base[-1] == base[-2] and base[-1].lower() not in "aeioulsz":
+        base = base[:-1]  # running: run
+    return base if len(base) >= _LEAST else ""

@@ -179,6 +179,8 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
         "memcli: the server speaks through the package mcp, which is not installed\n"
         "Try: pip install 'memcli[mcp]'\n"
     )
+    alone = site.type("agents install --for cursor")  # which can be given nothing else there
+    assert (alone.code, alone.out, alone.err) == (2, "", refused.err)
 
 
 @pytest.mark.parametrize(

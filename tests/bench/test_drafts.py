@@ -31,6 +31,18 @@ def test_headings_with_a_body_and_decisions_become_drafts() -> None:
     ]  # fmt: skip
 
 
+def test_a_drafted_decision_keeps_its_identifiers() -> None:
+    text = "We _decided_ that ERR_VAT__ROUNDING and `__init__.py` **must** stay in `a_b*`, __all__"
+    (found,) = draft({"a.md": parse(text)}, 10)
+    assert found.query == "We decided that ERR_VAT__ROUNDING and __init__.py must stay in a_b*, all"
+
+
+def test_decisions_of_the_same_words_ask_for_none_of_them() -> None:
+    twice = "We decided to round each line, and not the sum of an invoice, as the law wants it: "
+    documents = {"a.md": parse(twice + "1"), "b.md": parse(twice + "2"), "c.md": parse("I agreed")}
+    assert [found.query for found in draft(documents, 10)] == ["I agreed"]
+
+
 def test_drafts_are_spread_over_the_documents() -> None:
     documents = {f"{n}.md": parse(f"# H{n}\n\nx\n\n# K{n}\n\ny\n") for n in range(4)}
     assert [d.path for d in draft(documents, 2)] == ["0.md", "2.md"]

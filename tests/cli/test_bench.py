@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
+from memcli.cli.commands.bench import place
 from memcli.cli.commands.bench_command import NAMES
 from memcli.cli.main import run
 from memcli.cli.topics import page
@@ -382,6 +385,22 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.M
     assert "hybrid" in out
     assert contents() == before
     assert (bench.folder / "store" / "index.sqlite").read_bytes() == store
+
+
+def test_speed_leaves_out_a_document_that_cannot_be_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(path: str, mode: str = "r", **named: Any) -> Any:
+        if path.endswith("locked.md"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return Path(path).open(mode, **named)
+
+    monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
+    write(bench.notes, "locked.md", "# Locked\n\nx\n")
+    monkeypatch.setattr(place, "open", locked, raising=False)
+    out, err = bench("speed", "--runs", "2", "--mode", "lexical")
+    assert "memcli: locked.md is left out: Permission denied\n" in err
+    assert "documents/s by keywords" in out
 
 
 def test_only_the_bench_command_that_is_named_is_imported() -> None:

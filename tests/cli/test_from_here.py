@@ -224,3 +224,18 @@ def test_what_is_printed_from_here_is_read_back_from_here(
         ):
             readings = _readings(text, ROOTS, lambda each: documents_at(here, each, ROOTS))
             assert next(each for each in readings if each.document in known) == whole
+
+
+@pytest.mark.parametrize(
+    ("typed", "folder"),
+    [("memory", "memory"), ("./memory/", "memory"), ("docs/adr", "handbook:adr")],
+)
+def test_a_folder_in_the_place_of_a_document_is_listed_by_the_hint(
+    notes: Path, typed: str, folder: str
+) -> None:
+    done = subprocess.run(
+        [*COMMAND, "get", typed], cwd=notes, capture_output=True, text=True, check=False
+    )
+    told = f"memcli: {folder} is a folder, not a document\nTry: memcli ls {folder}\n"
+    assert (done.returncode, done.stderr) == (3, told)
+    assert folder.rpartition(":")[2] in _run(notes, "ls", folder)

@@ -219,6 +219,11 @@ def test_every_command_tells_what_the_next_run_reports(
     assert desk.json("status")["state"] == "fresh"
 
 
+def test_the_dry_run_of_what_is_in_step_says_so(desk: Desk) -> None:
+    assert desk.run("index", "--dry-run") == (0, "", "No file would be stored or removed.\n")
+    assert desk.run("index", "--dry-run", "--json")[2] == ""
+
+
 def test_the_dry_run_in_words(desk: Desk) -> None:
     everything(desk)
     code, out, err = desk.run("index", "--dry-run")

@@ -28,6 +28,12 @@ LEADS_ON = {
     "status memory": "memcli status -w memory",
     "status pool": "memcli status --help",
     "bench": "memcli bench --help",
+    "pool -n 3": "memcli search pool -n 3",
+    "the pool --limit=3 ran": "memcli search 'the pool' --limit=3 ran",
+    "the pool --dry": "memcli search 'the pool --dry'",
+    "help bench init": "memcli bench init --help",
+    "help status memory": "memcli status memory --help",
+    "help json pool": "memcli help --help",
     "bench sped": "memcli bench speed",
     "config limit": "memcli config search.limit",
 }
@@ -42,6 +48,10 @@ OPTIONS = {
     "search pool -n": "--limit 10",
     "context --budget some": "--budget 2000",
     "search pool -w note": "-w {root}",
+    "search pool -C -1": "--context 0",
+    "ls -n 0": "--limit 1",
+    "changes --limit 0": "--limit 1",
+    "ls --limit many": "--limit 1",
 }
 
 

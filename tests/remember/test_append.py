@@ -124,7 +124,7 @@ def _in_a_child(prepare: Callable[[], object], root: Path, text: str, path: str)
             add(root, text, path)
             os.write(theirs, b"kept")
         except UsageError as error:
-            os.write(theirs, error.message.encode())
+            os.write(theirs, f"{error.hint}: {error.message}".encode())
         finally:
             os._exit(0)
     os.close(theirs)
@@ -142,7 +142,12 @@ def test_a_file_of_another_user_is_refused(log: Path, tmp_path: Path) -> None:
     log.chmod(0o444)
     with _reachable(tmp_path):
         told = _in_a_child(another_user, tmp_path, "three", "memory/log.md")
+        new = _in_a_child(another_user, tmp_path, "three", "memory/new.md")
+        far = _in_a_child(another_user, tmp_path, "three", "new/and/new.md")
     assert told.endswith("cannot be written, and nothing was: Permission denied")
+    assert told.startswith(f"ls -ld {log}: ")
+    assert new.startswith(f"ls -ld {log.parent}: ")  # what is not there cannot be listed
+    assert far.startswith(f"ls -ld {tmp_path}: ")
     assert log.read_text("utf-8") == OLD
 
 
@@ -177,6 +182,7 @@ def test_what_a_full_disk_cuts_short_is_no_part_of_the_file(
     for path, size in (("memory/log.md", len(OLD)), ("memory/new.md", 0)):
         told = _with_room(tmp_path, size + room, "a note of some length", path)
         assert "cannot be written, and nothing was" in told
+        assert told.startswith("make room, then the same command: ")
     assert log.read_text("utf-8") == OLD
     assert names(tmp_path / "memory") == ["log.md"]
 

@@ -18,6 +18,14 @@ from tests.search.makers import candidate, fused
         ("immigration, migration", ["mig"], ["mig"]),
         ("去东京塔", ["东京"], ["东京"]),
         ("a+b a.b", ["a.b"], ["a.b"]),
+        ("the backup, backupless", ["backups"], ["backup"]),
+        ("deploy, Deploys, deployment", ["deploying"], ["deploy", "Deploys"]),
+        (
+            "a run, a cache, the policy",
+            ["running", "caches", "policies"],
+            ["run", "cache", "policy"],
+        ),
+        ("a stat, a proces, str, th", ["status", "process", "string", "this"], []),
     ],
 )
 def test_what_is_marked(text: str, words: list[str], found: list[str]) -> None:

@@ -93,18 +93,21 @@ def _parts(
 
     has_server = find_spec(_PACKAGE) is not None
     install = "pip install 'memcli[mcp]'"
+    no_server = UsageError(
+        "the server speaks through the package mcp, which is not installed", hint=install
+    )
     if given is None:
         usual = [part for part in USUAL if agent.place(part, scope)]
         if not has_server and MCP in usual:
+            if usual == [MCP]:
+                raise no_server
             terminal.say(f"Without the tools, for the package mcp is not installed: {install}")
             usual.remove(MCP)
         return tuple(usual)
     words = [word.strip() for each in given for word in each.split(",") if word.strip()]
     check("--with", words or [""], PARTS)
     if MCP in words and not has_server:
-        raise UsageError(
-            "the server speaks through the package mcp, which is not installed", hint=install
-        )
+        raise no_server
     return tuple(part for part in PARTS if part in words)
 
 

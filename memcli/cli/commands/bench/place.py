@@ -60,7 +60,7 @@ def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
 
 
 def _copy(skin: Skin, notes: str, store: str) -> list[str]:
-    """Copy the documents of the memory, its settings and its index."""
+    """Copy the documents of the memory, its settings and its index; give those that are copied."""
     from shutil import copyfile
 
     from memcli.config.settings import WORKSPACE_FILE
@@ -69,14 +69,11 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
 
     own = [source for source in skin.config.sources if source.name == MEMORY_SOURCE]
     listing = plan(skin.memory.index_settings()._replace(sources=tuple(own)), {}).listing
-    if not listing.files:
+    paths = [found.path for found in listing.files if _copied(skin, own[0].root, found.path, notes)]
+    if not paths:
         raise UsageError(
             "the memory holds nothing to measure", hint="memcli bench speed --documents 1000"
         )
-    for found in listing.files:
-        target = os.path.join(notes, found.path)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        copyfile(os.path.join(own[0].root, found.path), target)
     settings = os.path.join(skin.config.workspace, WORKSPACE_FILE)
     if len(own) == len(skin.config.sources) and os.path.isfile(settings):
         copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
@@ -84,7 +81,24 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
         wait_seconds=running.SYNC_WAIT_SECONDS, sleep=skin.memory.clock.sleep
     ):
         skin.memory.store.copy_to(store)
-    return [found.path for found in listing.files]
+    return paths
+
+
+def _copied(skin: Skin, root: str, path: str, notes: str) -> bool:
+    """Copy a document; one that cannot be read is named and left out, as it is by index."""
+    from memcli.workspace import openat
+
+    try:
+        with open(os.path.join(root, path), "rb") as document:
+            text = document.read()
+    except OSError as error:
+        skin.terminal.warn(f"{path} is left out: {openat.reason(error)}")
+        return False
+    target = os.path.join(notes, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as copy:
+        copy.write(text)
+    return True
 
 
 def _headings(notes: str, paths: Sequence[str]) -> list[str]:
