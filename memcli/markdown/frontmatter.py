@@ -59,7 +59,9 @@ def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
 
 def _private(metadata: dict[str, Any], text: str) -> dict[str, Any]:
     """Keep to what a line says, whatever has become of the others."""
-    return {**metadata, "scope": PRIVATE} if re.search(_SAID_PRIVATE, text) else metadata
+    if PRIVATE not in text.casefold() or not re.search(_SAID_PRIVATE, text):
+        return metadata
+    return {**metadata, "scope": PRIVATE}
 
 
 def _mapping(text: str) -> dict[str, Any] | None:
