@@ -193,12 +193,29 @@ class OpenedWorkspace:
         return found, targets.read(found, settings)
 
     def is_private(self, file: FileText) -> bool:
-        """Tell that a document is for its own workspace alone; one that cannot be parsed may be."""
-        from memcli.indexing.planning import make_document
-        from memcli.types import PRIVATE, Skip
+        """Tell that a document is for its own workspace alone, or a summary of one that is.
 
-        document = make_document(self.index_settings(), file)
-        return isinstance(document, Skip) or document.scope == PRIVATE
+        One that cannot be parsed may be.
+        """
+        from contextlib import suppress
+
+        from memcli.errors import NotFoundError
+        from memcli.indexing.planning import make_document, read
+        from memcli.types import MEMORY_SOURCE, PRIVATE, Skip
+
+        settings, waiting = self.index_settings(), [file]
+        seen = {file.stat.path}
+        while waiting:
+            document = make_document(settings, waiting.pop())
+            if isinstance(document, Skip) or document.scope == PRIVATE:
+                return True
+            rests_on = document.lineage.sources if document.lineage else ()
+            for path in {lines.path for lines in rests_on} - seen:
+                seen.add(path)
+                with suppress(NotFoundError):  # whoever wrote the summary may name any path
+                    found = read(settings, MEMORY_SOURCE, path)
+                    waiting += [] if isinstance(found, Skip) else [found]
+        return False
 
     def owner_of(self, target: str) -> Owned:
         """Give whose document is named, and by what name."""

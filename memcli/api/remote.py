@@ -19,9 +19,10 @@ from memcli.config.attached import attached, check_tenant
 from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
+from memcli.store.naming import resting_on
 from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
-from memcli.types import PRIVATE, FileStat, FileText, Source
+from memcli.types import PRIVATE, FileStat, FileText, Filters, Source, is_memory
 
 if TYPE_CHECKING:
     from typing import Any
@@ -66,11 +67,14 @@ class RemoteMemory(Memory):
             return found, _text_of(found, snapshot)
 
     def is_private(self, file: FileText) -> bool:
-        """Tell that a document is for its own workspace alone."""
+        """Tell that a document is for its own workspace alone, or a summary of one that is."""
+        source, path = file.stat.source, file.stat.path
         with self.store.snapshot() as snapshot:
-            document = file.stat.source, file.stat.path
-            excerpts = snapshot.excerpts_of([document], Reach())
-            return any(excerpt.about.scope == PRIVATE for excerpt in excerpts)
+            found = snapshot.rated(Reach(Filters(scopes=(PRIVATE,))))
+            if any((each.source, each.path) == (source, path) for each in found):
+                return True
+            logs = (each.path for each in found if is_memory(each.source))
+            return is_memory(source) and path in resting_on(logs, snapshot.supports())
 
 
 class FellowRemote(RemoteMemory):

@@ -11,7 +11,7 @@ from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder
 from memcli.markdown.evidence import mark
 from memcli.markdown.preferences import is_preference
-from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
+from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
 from memcli.markdown.units import Unit, units
 from memcli.record import Record
 
@@ -89,8 +89,8 @@ def sentences(record: LogRecord) -> list[Sentence]:
 
 
 def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
-    said = (t for t in turns if t.start_line <= sentence.first <= t.end_line)
-    role = next((role_of(turn.speaker) for turn in said), "")
+    said = within(turns, sentence.first, sentence.first)
+    role = role_of(said[0].speaker) if said else ""
     if role in (ASSISTANT, TOOL):
         return sentence._replace(kept="", by_machine=True)
     if role == USER and is_preference(sentence.text):
@@ -101,13 +101,15 @@ def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
 def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:
     """Keep what a short sentence answers: "Agreed." says nothing without it."""
     kept = list(found)
+    done = len(kept)  # from here on to the end of its line all is kept already
     for at in range(len(kept) - 1, 0, -1):
-        if not kept[at].kept or len(kept[at].text) > SHORT_CHARS:
+        if at > done or not kept[at].kept or len(kept[at].text) > SHORT_CHARS:
             continue
         for n in range(at - 1, -1, -1):
             if kept[n].first != kept[at - 1].first:
                 break
             kept[n] = kept[n]._replace(kept=kept[n].kept or kept[at].kept)
+            done = n
     return kept
 
 

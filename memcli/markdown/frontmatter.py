@@ -4,6 +4,9 @@ It stands in the first lines of a file that nobody has checked, so its size, its
 its aliases are bounded. Many tools write lines of `key: text` that YAML refuses (`globs: *.ts`):
 these are read as they stand. Whatever is no mapping either way stays in the body as text. A tag
 is a claim of the file: where its value does not fit it, the value stays as it is written.
+
+One claim holds even where nothing else can be read: what is marked private would else be told to
+everybody for a bracket that is not closed, or another line that gives `scope` again.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from functools import cache
 from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
+from memcli.types import PRIVATE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,23 +32,36 @@ MAX_OPEN = 100
 _KEY = re.compile(r"[A-Za-z][\w-]{0,99}")
 _BEGUN = ("[", "{", "&", "!", "|", ">")  # of what is more than a line of text
 _WORDS = {"true": True, "false": False, "": None}
+# At the beginning of a line no other key, comment or value of YAML can look like it.
+_SAID_PRIVATE = rf"(?im)^[\"']?scope[\"']?[ \t]*:[^\w#]*{PRIVATE}(?![\w-])"
 # Longer numbers are no metadata, and Python refuses to print some of them.
 _MAX_NUMBER = 2**63
 
 
 def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
-    """Give the metadata and the number of lines it takes; ({}, 0) where there is none."""
+    """Give the metadata and the number of lines it takes, 0 where it stays in the body."""
     if lines[0].rstrip() != "---":
         return {}, 0
-    size = 0
+    size, blank = 0, len(lines)
     for number, line in enumerate(lines[1:], start=1):
         if line.rstrip() in ("---", "..."):
-            metadata = _mapping("\n".join(lines[1:number]))
-            return ({}, 0) if metadata is None else (metadata, number + 1)
+            text = "\n".join(lines[1:number])
+            metadata = _mapping(text)
+            return _private(metadata or {}, text), 0 if metadata is None else number + 1
+        if not line.strip():
+            blank = min(blank, number)
         size += len(line)
         if size > MAX_CHARS:
             break
-    return {}, 0
+    # Without an end it may be the text itself, which begins behind a blank line at the latest.
+    return _private({}, "\n".join(lines[1:blank])[:MAX_CHARS]), 0
+
+
+def _private(metadata: dict[str, Any], text: str) -> dict[str, Any]:
+    """Keep to what a line says, whatever has become of the others."""
+    if PRIVATE not in text.casefold() or not re.search(_SAID_PRIVATE, text):
+        return metadata
+    return {**metadata, "scope": PRIVATE}
 
 
 def _mapping(text: str) -> dict[str, Any] | None:

@@ -9,11 +9,12 @@ line too many costs tokens in a context, one too few has to be found by its subj
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.turns import USER, role_of
+from memcli.markdown.turns import USER, role_of, within
 from memcli.markdown.units import Unit, units
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ def is_preference(said: str) -> bool:
 
 def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Lines, ...]:
     """Give those that begin on a run of lines, as far as they stand on it."""
-    return tuple((first, min(last, end)) for first, last in preferences if start <= first <= end)
+    begun = preferences[
+        bisect_left(preferences, (start, 0)) : bisect_left(preferences, (end + 1, 0))
+    ]
+    return tuple((first, min(last, end)) for first, last in begun)
 
 
 def _found(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
@@ -103,15 +107,16 @@ def _found(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
 
 
 def _runs(unit: Unit, pattern: re.Pattern[str]) -> Iterator[Lines]:
+    last = 0
     for match in pattern.finditer(unit.text):
-        end = _ENDS.search(unit.text, match.end())
-        last = end.end() if end else len(unit.text)
+        if match.end() >= last:  # else it is of the same sentence, which may be long
+            end = _ENDS.search(unit.text, match.end())
+            last = end.end() if end else len(unit.text)
         yield unit.line_at(match.start()), unit.line_at(last - 1)
 
 
 def _is_of_the_user(turns: Sequence[Turn], line: int) -> bool:
-    said = (turn for turn in turns if turn.start_line <= line <= turn.end_line)
-    return any(role_of(turn.speaker) == USER for turn in said)
+    return any(role_of(turn.speaker) == USER for turn in within(turns, line, line))
 
 
 @cache

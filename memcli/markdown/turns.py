@@ -13,6 +13,7 @@ two names, MIN_TURNS of each or more, make up half of what begins a paragraph or
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -154,12 +155,13 @@ def _last_text(lines: Sequence[str], start: int, end: int) -> int:
     return end
 
 
-def within(turns: Iterable[Turn], start_line: int, end_line: int) -> tuple[Turn, ...]:
-    """Give what stands of some turns on a run of lines."""
+def within(turns: Sequence[Turn], start_line: int, end_line: int) -> tuple[Turn, ...]:
+    """Give what stands of the turns of a document on a run of lines; none begins in another."""
+    first = bisect_left(turns, start_line, key=lambda turn: turn.end_line)
+    beyond = bisect_right(turns, end_line, key=lambda turn: turn.start_line)
     return tuple(
         turn._replace(
             start_line=max(turn.start_line, start_line), end_line=min(turn.end_line, end_line)
         )
-        for turn in turns
-        if turn.start_line <= end_line and start_line <= turn.end_line
+        for turn in turns[first:beyond]
     )

@@ -204,8 +204,13 @@ def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
 
 
 def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
-    """Give a word as a note writes it: of those with its stem the one that begins most alike."""
-    (best,) = snapshot.lexical(Wanted(any=(term,)), 1, Reach())
+    """Give a word as a note writes it: of those with its stem the one that begins most alike.
+
+    Of stores that are parted by model each counts words of the others too, and finds none of them.
+    """
+    best = next(iter(snapshot.lexical(Wanted(any=(term,)), 1, Reach())), None)
+    if best is None:
+        return spelling
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]
     text = " ".join((*excerpt.about.heading_path, visible(excerpt.text)))
     words = list(dict.fromkeys(re.findall(r"[^\W\d_]+", text[:MOST_READ])))

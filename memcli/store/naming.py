@@ -7,11 +7,11 @@ number of a chunk       number in its store * stores + turn of its store
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.records import Key, Reach
+from memcli.store.records import Key, Reach, Support
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines
 
 if TYPE_CHECKING:
@@ -84,17 +84,17 @@ class Naming(Record):
             if source.startswith(before)
         ]
 
-    def own_reach(self, reach: Reach, *, is_open: bool) -> Reach | None:
+    def own_reach(self, reach: Reach, hidden: Collection[str] | None) -> Reach | None:
         """Say what the store can find of what is within reach; None where it is nothing.
 
-        Where it is not open, what is private stays out.
+        Where there are `hidden` summaries these and what is private stay out; None: it is open.
         """
-        filters = self._filters(reach.filters, is_open=is_open)
+        filters = self._filters(reach.filters, is_open=hidden is None)
         if filters is None:
             return None
         before = self.path("")
         without = (p.removeprefix(before) for p in reach.without if p.startswith(before))
-        return Reach(filters, tuple(without), self._lines(reach.beyond))
+        return Reach(filters, (*without, *sorted(hidden or ())), self._lines(reach.beyond))
 
     def _filters(self, filters: Filters, *, is_open: bool) -> Filters | None:
         """Give the filters of the store; None where they let nothing of it through.
@@ -141,3 +141,12 @@ def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
     for chunk in chunk_ids:
         found.setdefault(chunk % stores, []).append(chunk // stores)
     return found
+
+
+def resting_on(paths: Iterable[str], supports: Sequence[Support]) -> frozenset[str]:
+    """Name the summaries that rest on some documents of the memory, however many levels above."""
+    logs = frozenset(paths)
+    found = logs
+    while new := {each.summary for each in supports if each.lines.path in found} - found:
+        found |= new
+    return found - logs

@@ -179,8 +179,11 @@ class Snapshot(Protocol):
         """List the documents within reach, by source and path; one without a chunk by its date."""
         ...
 
-    def speakers(self) -> Sequence[str]:
-        """List everybody who speaks in a conversation, each once, by name."""
+    def speakers(self, *, but: str | None = None) -> Sequence[str]:
+        """List everybody who speaks in a conversation, each once, by name.
+
+        Without those who speak in documents of the scope `but` alone.
+        """
         ...
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:

@@ -6,7 +6,8 @@ are those of one store that held everything. Where a store estimates (a frequenc
 coarse codes first (a large one, by its vectors), it does so here.
 
 The first store is that of the workspace that asks. It goes first where places are compared, so it
-wins ties; of the others no document whose scope is private is found, though its words are counted.
+wins ties; of the others no document whose scope is private is found, nor a summary that rests on
+one, though their words are counted.
 A store whose vectors another encoder has made than those of the first that has any takes part by
 words alone; `by_model` parts them into unions that find each by its own vectors, and weigh words by
 the totals of all the same. `search.joined` joins their answers.
@@ -21,12 +22,12 @@ from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.naming import Naming, split
+from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.rounds import one_by_one
 from memcli.store.side_by_side import side_by_side
 from memcli.store.totals import Totals, added
-from memcli.types import PRIVATE, Filters, Wanted
+from memcli.types import PRIVATE, Filters, Wanted, is_memory
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
@@ -209,9 +210,16 @@ class Union:
         return self._all[0].tokens(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
-        found = self._told(lambda snapshot: snapshot.occurring(terms))
-        return frozenset().union(*(occurring for _, occurring in found))
+        """Tell which of some terms any chunk holds that the workspace which asks may be told of."""
+        told = dict(self._told(lambda snapshot: snapshot.occurring(terms)))
+        open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
+        return open_.union(
+            term
+            for turn, hidden in self._hiding.items()
+            for term in told[turn] - open_
+            if (own := self._naming[turn].own_reach(Reach(), hidden)) is not None
+            if self._all[turn].lexical(Wanted(any=(term,)), 1, own)
+        )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         """Count the chunks that hold each term."""
@@ -436,7 +444,7 @@ class Union:
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
             for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
             for each in told
-            if turn == self._asker or all(e.about.scope != PRIVATE for e in each.excerpts)
+            if not self._is_hidden(turn, each)
         ]
 
     def rated(self, reach: Reach) -> Sequence[Rated]:
@@ -455,10 +463,13 @@ class Union:
             for each in told
         ]
 
-    def speakers(self) -> Sequence[str]:
-        """List everybody who speaks in a conversation, each once, by name."""
-        found = self._told(lambda snapshot: snapshot.speakers())
-        return sorted({name for _, names in found for name in names})
+    def speakers(self, *, but: str | None = None) -> Sequence[str]:
+        """List who speaks in a conversation that the workspace which asks may be told of."""
+        found = self._each(
+            lambda turn: self._all[turn].speakers(but=PRIVATE if turn in self._hiding else but),
+            range(self._count),
+        )
+        return sorted({name for names in found for name in names})
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
         """Give the turns of those of some chunks that have any, in their order."""
@@ -521,12 +532,25 @@ class Union:
         }
 
     @cached_property
-    def _hiding(self) -> frozenset[int]:
-        """Name the stores of other workspaces that hold private documents."""
+    def _hiding(self) -> Mapping[int, frozenset[str]]:
+        """Give the stores of other workspaces that hold private documents, and their summaries."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
-        found = self._each(lambda turn: bool(self._all[turn].rated(hidden)), others)
-        return frozenset(turn for turn, hides in zip(others, found, strict=True) if hides)
+        found = self._each(lambda turn: self._all[turn].rated(hidden), others)
+        logs = {turn: told for turn, told in zip(others, found, strict=True) if told}
+        supports = self._each(lambda turn: self._all[turn].supports(), [*logs])
+        return {
+            turn: resting_on((each.path for each in logs[turn] if is_memory(each.source)), lines)
+            for turn, lines in zip(logs, supports, strict=True)
+        }
+
+    def _is_hidden(self, turn: int, marked: Marked) -> bool:
+        """Tell that a document of a store may not be told of."""
+        summaries = self._hiding.get(turn)
+        return summaries is not None and any(
+            e.about.scope == PRIVATE or (is_memory(e.about.source) and e.about.path in summaries)
+            for e in marked.excerpts
+        )
 
     def _has_vectors(self, turn: int) -> bool:
         """Tell that the vectors of a store can be compared with that of the question."""
@@ -572,7 +596,7 @@ class Union:
         """Say what each store can find of what is within reach; without those that can nothing."""
         if self._parted is None or self._parted[0] is not reach:
             found = (
-                (turn, self._naming[turn].own_reach(reach, is_open=turn not in self._hiding))
+                (turn, self._naming[turn].own_reach(reach, self._hiding.get(turn)))
                 for turn in self._turns
             )
             self._parted = reach, [(turn, own) for turn, own in found if own is not None]

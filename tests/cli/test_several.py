@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -296,6 +297,43 @@ def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) 
     assert before.pop("work:memory/salary.md:4-6")
     put(base / "work", {"memory/salary.md": f"---\nscope: private\n---\n{text}"})
     assert scores() == before
+
+
+def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
+    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its logs may have been marked when they were told of already."""
+    shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
+    asked("compact", "-w", "home", "--tail", "4", "--tail-tokens", "0", "--apply")
+    question = ("search", "database migration", "--everywhere", "--view", "active", "-n", "40")
+
+    def summaries() -> set[str]:
+        found = record_of("memcli.search", *question)["results"]
+        return {each["path"] for each in found if each["path"].startswith("memory/summ")}
+
+    (told, *others) = sorted(summaries())
+    log = re.findall(r"\((memory/\S+\.md):", (base / "home" / told).read_text("utf-8"))[0]
+    text = (base / "home" / log).read_text("utf-8")
+    put(base / "home", {log: f"---\nscope: private\n---\n{text}"})
+    assert told not in summaries()
+    assert summaries() <= {*others}
+    citation = f"home:{told}"
+    assert "is private" in asked("get", citation, "--everywhere", code=3)[1]
+    assert "is private" in asked("get", citation, "--expand", "--everywhere", code=3)[1]
+    monkeypatch.chdir(base / "home")
+    assert told in summaries()
+    assert asked("get", citation, "--everywhere")[0]
+
+
+def test_no_word_and_no_speaker_of_a_private_document_is_told(base: Path) -> None:
+    """A word that only it holds is none that a misspelt one is taken for."""
+    chat = "**Wolfram**: quagmirella\n\n**Kate**: The merger.\n\n" * 3
+    put(base / "work", {"memory/chat.md": f"---\nscope: private\n---\n{chat}"})
+    for typed in ("quagmirela", "mergre"):
+        assert "Searched for" not in asked("search", typed, "--everywhere")[1]
+        assert "Searched for" in asked("search", typed, "-w", "work")[1]
+    assert "Wolfram" not in asked("search", "pool", "--everywhere", "--by", "Wolfran", code=2)[1]
+    assert "Wolfram" in asked("search", "pool", "-w", "work", "--by", "Wolfran", code=2)[1]
 
 
 def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> None:

@@ -146,6 +146,12 @@ def test_lines_are_followed_through_the_search_of_their_model(base: Path) -> Non
     assert last["verdict"].startswith("lost at ")
 
 
+def test_a_misspelt_word_that_only_one_model_has_read_is_looked_for_by_both(base: Path) -> None:
+    put(base / "home", {"memory/code.md": "The quagmirella stands by the fence.\n"})
+    asked("index", "--everywhere")
+    assert "home:memory/code.md:1-1" in cited("quagmirela", "--everywhere")[:2]
+
+
 def test_what_is_private_stays_so_beside_another_model(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

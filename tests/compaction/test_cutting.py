@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from math import log
 
 import pytest
@@ -80,3 +81,17 @@ def test_a_heading_without_a_body_at_the_end_is_a_record() -> None:
         (("Day", "Walk"), 1, 5),
         (("Day",), 7, 7),
     ]
+
+
+@pytest.mark.parametrize("unit", ["Always ask. ", "- Kate: I prefer it.\n- Odette: never mind\n"])
+def test_the_time_to_cut_a_record_grows_with_its_length_alone(unit: str) -> None:
+    """A list of turns is one bundle, and so is a line of short sentences, however long."""
+
+    def seconds(times: int) -> float:
+        records = cut(_log(*(unit * times).split("\n")))
+        begun = time.process_time()
+        assert sum(len(sentences(record)) for record in records) >= times
+        return time.process_time() - begun
+
+    short = min(seconds(1_000) for _ in range(3))
+    assert min(seconds(4_000) for _ in range(2)) < 9 * max(short, 0.01)

@@ -120,3 +120,44 @@ def test_lines_that_yaml_refuses_are_read_as_they_stand() -> None:
         "alwaysApply": False,
         "empty": None,
     }
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "scope: private  # mine\nglobs: *.ts",  # YAML refuses the second line of each
+        'scope: "private"\nglobs: *.ts',
+        "scope: private\ntags: [a, b",
+        "title: a: b\nscope: private\ntags:\n  - x",
+        "scope: private\nscope: global",
+        "Scope: PRIVATE",
+        "scope: [private]",
+        "scope:\n  - private",
+        "scope: 'private '",
+        "scope: private\nlong: " + "x" * 70_000,
+        "scope: private\nbrackets: '" + "[]" * 1200 + "'",
+    ],
+)
+def test_what_says_that_it_is_private_is_so_whatever_stands_beside_it(head: str) -> None:
+    assert metadata(f"---\n{head}\n---\n# A\n")["scope"] == "private"
+
+
+def test_what_is_begun_as_front_matter_and_never_ended_may_be_private_too() -> None:
+    assert metadata("---\nscope: private\n\n# A\n") == {"scope": "private"}
+    assert metadata("---\n\nA rule, and a text about it.\nscope: private\n") == {}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "scope: private-ish",
+        "scope: privately",
+        "scope: user  # not private",
+        "# scope: private",
+        "scope:\n# private",
+        "description: |\n  scope: private",
+        "telescope: private",
+    ],
+)
+def test_what_only_looks_as_if_it_were_private_is_not(head: str) -> None:
+    assert metadata(f"---\n{head}\n---\n# A\n").get("scope") != "private"

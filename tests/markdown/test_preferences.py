@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from memcli.markdown.parse import parse
 from memcli.markdown.preferences import begun_within, preferences_of
-from memcli.markdown.turns import turns_of
+from memcli.markdown.turns import turns_of, within
 
 CHAT = "User: {}\n\nAssistant: I prefer tea. Always ask.\n"
 
@@ -82,3 +84,24 @@ def test_a_chunk_has_what_begins_in_it() -> None:
     runs = ((2, 3), (5, 8), (9, 9))
     assert begun_within(runs, 1, 6) == ((2, 3), (5, 6))
     assert begun_within(runs, 7, 9) == ((9, 9),)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["I prefer it ", "I prefer it\n", "User: I prefer it.\n\nAssistant: ok\n\n"],
+)
+def test_the_time_grows_with_the_length_alone(unit: str) -> None:
+    """Four times the text takes some four times as long: nothing is sought from the start anew."""
+
+    def seconds(times: int) -> float:
+        parsed = parse(unit * times)
+        turns = turns_of(parsed)
+        begun = time.process_time()
+        runs = preferences_of(parsed, turns)
+        for line in range(1, len(parsed.lines), 20):
+            begun_within(runs, line, line + 19)
+            within(turns, line, line + 19)
+        return time.process_time() - begun
+
+    short = min(seconds(2_000) for _ in range(3))
+    assert min(seconds(8_000) for _ in range(2)) < 9 * max(short, 0.01)

@@ -320,13 +320,15 @@ class SharedReader:
         with self._asking():
             return self._chunks.listed(reach)
 
-    def speakers(self) -> list[str]:
-        """List everybody who speaks in a conversation, each once."""
+    def speakers(self, *, but: str | None = None) -> list[str]:
+        """List everybody who speaks in a conversation, each once, but in those of a scope."""
         if not self._row.has_speakers:
             return []
         found = self._rows(
-            "select distinct name from memcli.speakers where workspace = $1 order by name",
-            (self._id,),
+            "select distinct s.name from memcli.speakers s join memcli.documents d"
+            " on d.workspace = s.workspace and d.id = s.document"
+            " where s.workspace = $1 and d.scope is distinct from $2 order by s.name",
+            (self._id, but),
         )
         return [name for (name,) in found]
 

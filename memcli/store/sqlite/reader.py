@@ -401,14 +401,14 @@ class Reader:
             known |= excerpts.broken(self._connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
 
-    def speakers(self) -> list[str]:
-        """List everybody who speaks in a conversation, each once."""
+    def speakers(self, *, but: str | None = None) -> list[str]:
+        """List everybody who speaks in a conversation, each once, but in those of a scope."""
         if not self._has_speakers():
             return []
         from memcli.store.sqlite import speakers
 
         with understood(self.path):
-            return speakers.names(self._connection)
+            return speakers.names(self._connection, but=but)
 
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
         """Give the turns of those of some chunks that have any."""

@@ -27,6 +27,8 @@ WITH RECURSIVE names (name) AS (
 )
 SELECT name FROM names WHERE name IS NOT NULL
 """
+_BUT = " AND name IN (SELECT s.name FROM speakers s, documents d ON d.id = s.document_id"
+_BUT += " WHERE d.scope <> ?)"
 
 
 def as_json(turns: Iterable[Turn]) -> str:
@@ -61,9 +63,11 @@ def drop(connection: apsw.Connection, source: str, path: str) -> None:
     )
 
 
-def names(connection: apsw.Connection) -> list[str]:
-    """List everybody who speaks, each once."""
-    found: list[tuple[Any, ...]] = rows(connection, _NAMES)
+def names(connection: apsw.Connection, *, but: str | None) -> list[str]:
+    """List everybody who speaks, each once, but in documents of one scope."""
+    found: list[tuple[Any, ...]] = (
+        rows(connection, _NAMES) if but is None else rows(connection, _NAMES + _BUT, (but,))
+    )
     if any(type(name) is not str for (name,) in found):
         raise ValueError("speakers.name is no text")
     return [name for (name,) in found]

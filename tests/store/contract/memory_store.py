@@ -368,8 +368,9 @@ class MemorySnapshot:
             for row in self._rows(chunk_ids)
         }
 
-    def speakers(self) -> Sequence[str]:
-        return sorted({turn.speaker for row in self._state.rows for turn in row.chunk.turns})
+    def speakers(self, *, but: str | None = None) -> Sequence[str]:
+        rows = (row for row in self._state.rows if row.document.scope != but)
+        return sorted({turn.speaker for row in rows for turn in row.chunk.turns})
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
         return {row.id: row.chunk.turns for row in self._rows(chunk_ids) if row.chunk.turns}

@@ -31,6 +31,15 @@ def test_everybody_is_listed_once(store: Store) -> None:
         assert snapshot.speakers() == ["Assistant", "Kate", "Odette", "User"]
 
 
+def test_who_speaks_in_documents_of_one_scope_alone_can_be_left_out(store: Store) -> None:
+    own = "---\nscope: private\n---\n" + "- Kate: fox\n- Wolfram: hen\n" * 3
+    fill(store, {"memory/chat.md": CHAT, "memory/own.md": own})
+    with store.snapshot() as snapshot:
+        assert snapshot.speakers() == ["Kate", "Odette", "Wolfram"]
+        assert snapshot.speakers(but="private") == ["Kate", "Odette"]
+        assert snapshot.speakers(but="user") == ["Kate", "Odette", "Wolfram"]
+
+
 @pytest.mark.parametrize("text", ['[[1, "2", "Kate"]]', "[[1, 2, 3]]", '[[1.0, 2, "Kate"]]'])
 def test_turns_of_other_types_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="holds something else"):
