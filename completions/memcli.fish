@@ -119,7 +119,7 @@ complete -c memcli -n '__memcli_is search' -l view -x -a 'active all raw' -d 'al
 complete -c memcli -n '__memcli_is search' -l expand -d 'Add the lines behind summaries'
 complete -c memcli -n '__memcli_is search' -l budget -x -d 'Give as many passages as fit, by the TOKENS of their text'
 complete -c memcli -n '__memcli_is search' -l min-score -x -d 'Drop what is less sure, 0 to 1; literal matches stay'
-complete -c memcli -n '__memcli_is search' -s e -l exit-code -d 'Exit 1 unless a sure match is found'
+complete -c memcli -n '__memcli_is search' -s e -l exit-code -d 'Exit 1 where nothing fits well'
 complete -c memcli -n '__memcli_is search' -l require-dense -d 'Exit 6 if vectors cannot be used'
 complete -c memcli -n '__memcli_is search' -l no-sync -d 'Do not update the index'
 complete -c memcli -n '__memcli_is search' -l sync -d 'Index every change first'

@@ -56,9 +56,11 @@ DETAIL_CHARS = 200
 Made = TypeVar("Made")
 
 
-def document_or_skip(file: FileText, source: Source, limits: Limits) -> Document | Skip:
+def document_or_skip(
+    file: FileText, source: Source, limits: Limits, *, redacts: bool
+) -> Document | Skip:
     """Make a Document of a file, or say why there is none: nothing in a file raises."""
-    make = partial(build_document, file, source, limits)
+    make = partial(build_document, file, source, limits, redacts=redacts)
     document = made_or_skip(source.name, file.stat.path, make)
     if isinstance(document, Skip):
         return document
@@ -80,13 +82,18 @@ def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Ski
         return Skip(source, path, "unparsable", told[:DETAIL_CHARS])
 
 
-def build_document(file: FileText, source: Source, limits: Limits) -> Document:
+def build_document(
+    file: FileText, source: Source, limits: Limits, *, redacts: bool = False
+) -> Document:
     """Parse and chunk one file; front matter of an untrusted file cannot raise its weight.
 
     A file may call itself untrusted, or the work of somebody else than the owner, which makes it
-    so; only the configuration of its source makes it trusted.
+    so; only the configuration of its source makes it trusted. `redacts` puts the secrets out of
+    sight that YAML writes in pieces or as other signs, and the text does not show.
     """
     parsed = parse(file.text)
+    if redacts and parsed.front_matter:
+        parsed = parsed._replace(front_matter=_redacted(parsed.front_matter))
     metadata = parsed.front_matter
     path = file.stat.path
     days, stamped = document_days(metadata, path, source.date_keys)
@@ -232,6 +239,16 @@ def _share(value: object) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return None
+
+
+def _redacted(value: Any) -> Any:  # noqa: ANN401  (whatever JSON knows)
+    from memcli.secrets.finding import redacted
+
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, dict):
+        return {redacted(key): _redacted(each) for key, each in value.items()}
+    return [_redacted(each) for each in value] if isinstance(value, list) else value
 
 
 def _canonical(metadata: dict[str, Any]) -> str:

@@ -184,4 +184,5 @@ def make_document(settings: Settings, file: FileText) -> Document | Skip:
     """Parse and chunk a file that was read, by the rules of its source, or say why not."""
     from memcli.indexing.document import document_or_skip
 
-    return document_or_skip(file, settings.source(file.stat.source), settings.limits)
+    source = settings.source(file.stat.source)
+    return document_or_skip(file, source, settings.limits, redacts=settings.redacts)

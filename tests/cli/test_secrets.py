@@ -136,6 +136,18 @@ def test_no_file_of_the_index_holds_one(notes: Path, monkeypatch: pytest.MonkeyP
         assert not any(planted.encode() in data for planted in PLANTED), file
 
 
+def test_one_that_yaml_writes_in_pieces_or_as_other_signs_is_none_the_less_one(
+    notes: Path,
+) -> None:
+    escaped = f"\\x67{TOKEN[1:]}"
+    front = f'title: "Key {TOKEN[:9]}\\\n  {TOKEN[9:]}"\ntags: ["{escaped}"]\n"{escaped}": [1]\n'
+    write(notes, "memory/pieces.md", f"---\n{front}---\n\nThe pieces of a key.\n")
+    for line in ("search pieces --json", "ls --json", "ls --count tag", "ls --count key"):
+        _, out, err = told(line)
+        assert "[secret: github-token]" in out
+        assert TOKEN not in out + err
+
+
 def test_a_line_with_a_secret_is_found_by_its_other_words(notes: Path) -> None:
     out = told("search 'pipeline 4' -n 1 --mode lexical")[1]
     assert "deploy with [secret: github-token] on day 4, by pipeline 4." in out

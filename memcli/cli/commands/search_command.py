@@ -153,7 +153,7 @@ def command(
     ] = None,
     exit_code: Annotated[
         bool,
-        typer.Option("-e", "--exit-code", help="Exit 1 unless a sure match is found."),
+        typer.Option("-e", "--exit-code", help="Exit 1 where nothing fits well."),
     ] = False,
     require_dense: Annotated[
         bool,
