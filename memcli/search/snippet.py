@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 _BEGIN = r"(?<![^\W_])"
 _ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
-_INFLECTED = re.compile(r"([a-z]*?[aeiouy][a-z]*?)(?:ies|es|(?<![sui])s|ed|ing)", re.IGNORECASE)
+_ENDINGS = ("ies", "ing", "es", "ed", "s")  # longer ones first
 _OTHER_ENDING = r"(?:e|e?s|e?d|ing|y|ies|ied)?(?![^\W_])"
+_VOWELS = frozenset("aeiouy")
 _LEAST = 3  # letters of a word without its ending
 
 
@@ -65,8 +66,15 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def _base(word: str) -> str:
     """Take the ending off an English word that has one; "" for any other."""
-    found = _INFLECTED.fullmatch(word)
-    base = found[1] if found else ""
-    if len(base) > _LEAST and base[-1] == base[-2] and base[-1].lower() not in "aeioulsz":
+    word = word.lower()
+    for ending in _ENDINGS:
+        base = word.removesuffix(ending)
+        if base != word and base.isascii() and base.isalpha() and not _VOWELS.isdisjoint(base):
+            break
+    else:
+        return ""
+    if ending == "s" and base[-1] in "sui":  # class, status, this
+        return ""
+    if len(base) > _LEAST and base[-1] == base[-2] and base[-1] not in "aeioulsz":
         base = base[:-1]  # running: run
     return base if len(base) >= _LEAST else ""
