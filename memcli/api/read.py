@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, cite
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace, Owned
+    from memcli.api.opened import OpenedWorkspace
     from memcli.api.targets import Target
     from memcli.indexing.planning import Settings
 
@@ -54,11 +54,10 @@ def get(
     It counts as a use of the document, where that is wanted, unless it is none.
 
     `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
-    the first being 1. NotFoundError where there is no such document or it, or one behind it, is
-    private to another workspace, UsageError for a range that ends before it begins.
+    the first being 1. NotFoundError where there is no such document or it is private to another
+    workspace, UsageError for a range that ends before it begins.
     """
-    owner = memory.owner_of(target)
-    memory, target, before, _ = owner
+    memory, target, before, is_own = memory.owner_of(target)
     settings = memory.index_settings()
     if expand and not memory.has_files:
         raise UsageError(
@@ -66,7 +65,8 @@ def get(
             hint="memcli search QUERY --expand",
         )
     found, file = memory.find(target, here)
-    _refuse_private(owner, found, file)
+    if not is_own and memory.is_private(file):
+        raise _private(memory, before, found)
     if first is not None and found.first is not None:
         raise _named_twice(found, target, first)
     lines = file.text.split("\n")
@@ -98,20 +98,16 @@ def get(
         text_hash=digest(text).hex(),
         truncated=end < wanted_end,
         next_from=end + 1 if end < wanted_end else None,
-        expanded=tuple(_behind(owner, file, chosen, settings)) if expand else (),
+        expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
     )
 
 
-def _refuse_private(owner: Owned, found: Target, file: FileText) -> None:
-    """Raise NotFoundError for what another workspace alone is told."""
-    memory = owner.memory
-    if owner.is_own or not memory.is_private(file):
-        return
+def _private(memory: OpenedWorkspace, before: str, found: Target) -> NotFoundError:
     from shlex import quote
 
     option = "-w" if memory.has_files else "--workspace-name"
-    raise NotFoundError(
-        f"{owner.before}{found.name} is private: only its own workspace is told of it",
+    return NotFoundError(
+        f"{before}{found.name} is private: only its own workspace is told of it",
         hint=f"memcli get {quote(found.name)} {option} {quote(memory.config.workspace)}",
     )
 
@@ -135,15 +131,10 @@ def _backwards(found: Target, start: int, end: int) -> UsageError:
 
 
 def _behind(
-    owner: Owned, file: FileText, lines: Sequence[str] | None, settings: Settings
+    file: FileText, lines: Sequence[str] | None, settings: Settings, before: str
 ) -> list[RawLines]:
-    before = owner.before
-
     def read(path: str) -> FileText:
-        found = targets.resolve_path(MEMORY_SOURCE, path, settings)
-        log = targets.read(found, settings)
-        _refuse_private(owner, found, log)
-        return log
+        return targets.read(targets.resolve_path(MEMORY_SOURCE, path, settings), settings)
 
     def paths() -> list[str]:
         listed = plan(settings, {}).listing.files
