@@ -32,6 +32,14 @@ MAX_OPEN = 100
 _KEY = re.compile(r"[A-Za-z][\w-]{0,99}")
 _BEGUN = ("[", "{", "&", "!", "|", ">")  # of what is more than a line of text
 _WORDS = {"true": True, "false": False, "": None}
+# Lines that YAML reads as they stand: words that mean nothing else to it, or a day. Most front
+# matter has no others, and loading YAML takes longer than to bring an edited note in step.
+_OTHERWISE = "(?i:yes|no|on|off|true|false|null)"
+_AS_IT_STANDS = re.compile(
+    rf"(?!{_OTHERWISE}:)[A-Za-z][\w-]{{0,99}}: *"
+    rf"(?:true|false|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}"
+    rf"|(?!{_OTHERWISE} *$)[^\W\d_][\w ,./()-]*)? *"
+)
 # At the beginning of a line no other key, comment or value of YAML can look like it.
 _SAID_PRIVATE = rf"(?im)^[\"']?scope[\"']?[ \t]*:[^\w#]*{PRIVATE}(?![\w-])"
 # Longer numbers are no metadata, and Python refuses to print some of them.
@@ -69,6 +77,8 @@ def _mapping(text: str) -> dict[str, Any] | None:
         return {}
     if text.count("[") + text.count("{") > MAX_BRACKETS or _most_open(text) > MAX_OPEN:
         return None
+    if all(map(_AS_IT_STANDS.fullmatch, text.split("\n"))):
+        return _lines(text)
     import yaml
 
     try:

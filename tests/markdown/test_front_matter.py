@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from memcli.markdown.frontmatter import split
 from memcli.markdown.parse import parse
@@ -161,3 +165,34 @@ def test_what_is_begun_as_front_matter_and_never_ended_may_be_private_too() -> N
 )
 def test_what_only_looks_as_if_it_were_private_is_not(head: str) -> None:
     assert metadata(f"---\n{head}\n---\n# A\n").get("scope") != "private"
+
+
+WORDS = st.sampled_from(
+    ["yes", "No", "on", "true", "True", "null", "y", "scope", "a b", "2026-02-10", "2026-02-31",
+     "A, B.", "a - b", "-", "1e5", "inf", "\u00fcber", "\u961f\u5217", "a:", "a #b", "(x)", "", " "]
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(WORDS, st.sampled_from([":", ": ", ":  ", " :"]), WORDS), min_size=1))
+@example([("on", ": ", "x")])
+@example([("a", ": ", "Off ")])
+def test_lines_that_are_read_without_yaml_are_read_as_by_it(
+    lines: list[tuple[str, str, str]],
+) -> None:
+    """A comment leaves nothing but YAML to read them by."""
+    text = "\n".join(map("".join, lines))
+    assert metadata(f"---\n{text}\n---\nb") == metadata(f"---\n{text}\n# a comment\n---\nb")
+
+
+def test_plain_lines_load_no_yaml() -> None:
+    text = "---\nname: the pool\ntype: user\ndate: 2026-02-10\nalways: true\ntags:\n---\n# A\n"
+    code = f"""
+import sys
+from memcli.markdown.parse import parse
+print(parse({text!r}).front_matter, "yaml" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "{'name': 'the pool', 'type': 'user', 'date': '2026-02-10', 'always': True, 'tags': None}"
+        " False\n"
+    )
