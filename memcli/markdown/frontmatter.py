@@ -35,7 +35,7 @@ _WORDS = {"true": True, "false": False, "": None}
 # Lines that YAML reads as they stand: words that mean nothing else to it, or a day. Most front
 # matter has no others, and loading YAML takes longer than to bring an edited note in step.
 _OTHERWISE = "(?i:yes|no|on|off|true|false|null)"
-_AS_IT_STANDS = re.compile(
+_AS_IT_STANDS = (
     rf"(?!{_OTHERWISE}:)[A-Za-z][\w-]{{0,99}}: *"
     rf"(?:true|false|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}"
     rf"|(?!{_OTHERWISE} *$)[^\W\d_][\w ,./()-]*)? *"
@@ -77,7 +77,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
         return {}
     if text.count("[") + text.count("{") > MAX_BRACKETS or _most_open(text) > MAX_OPEN:
         return None
-    if all(map(_AS_IT_STANDS.fullmatch, text.split("\n"))):
+    if all(re.fullmatch(_AS_IT_STANDS, line) for line in text.split("\n")):
         return _lines(text)
     import yaml
 
