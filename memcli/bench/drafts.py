@@ -96,7 +96,7 @@ def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[
     """Give the headings that have a body of their own, with the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
-        if block.kind != "heading" or _DATE_ALONE.fullmatch(block.title):
+        if block.kind != "heading":
             continue
         body = []
         for below in blocks[at + 1 :]:

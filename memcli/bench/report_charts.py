@@ -108,6 +108,7 @@ def _line(
         legend_box_size=12,
         show_minor_x_labels=False,
         x_labels_major_count=min(LABELS, len(when)),
+        truncate_label=-1,  # else by how many days there are, of which few are named
         value_formatter=lambda value: form.format(value),
     )
     if reach == SHARES:

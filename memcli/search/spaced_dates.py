@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from memcli.search import date_bounds, date_orders, date_parts, feasts
+from memcli.search import date_bounds, date_orders, date_parts, feasts, near_dates
 from memcli.search.date_bounds import JOINTS
 from memcli.search.date_words import (
     AFTER_WORDS,
@@ -22,7 +22,6 @@ from memcli.search.date_words import (
     WEEKDAYS,
     Reading,
     Seen,
-    as_number,
     as_year,
 )
 
@@ -157,9 +156,8 @@ def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[i
         joined = date_bounds.joined(raw, low, seen)
         if joined:
             return joined[0], Reading(*joined[1])
-        if low[0] == "day" or (low[0] == "vor" and as_number(low[1]) is not None):
-            found = date_parts.one(raw, low, seen)  # the day before yesterday, vor drei Tagen
-            return found and (found[0], Reading(*found[1]))
+        if found := near_dates.ago(raw, low, seen):  # vor drei Tagen; but vor 2023 is a bound
+            return found[0], Reading(*found[1])
         if bounded := date_bounds.bounded(raw, low, seen):
             return bounded
         found = date_parts.one(raw, low, seen)

@@ -54,6 +54,9 @@ def test_the_crowd_is_the_thirtieth_cosine_where_there_are_thirty() -> None:
         own = sorted(hits, key=lambda hit: -(hit.cosine or 0.0))[:count]
         sample = sample_of(own, own, rarity=1.0, is_right=True, is_whole=True)
         assert sample.crowd == pytest.approx(crowd)
+        assert sample.cosine == 0.3
+        assert sample_of([own[0]._replace(own_cosine=0.2)], own, rarity=1.0, is_right=True,
+                         is_whole=True).cosine == 0.2  # fmt: skip
 
 
 @pytest.mark.parametrize("scale", [1.0, 20.0])

@@ -39,11 +39,22 @@ def test_the_terminal_report_shows_trend_categories_worst_and_changes() -> None:
     assert "  all     2  0.500 ████████████████████" in lines
     assert '  0.000  b "b?" (not found, lost at recall: why)' in lines
     assert "  2026-01-02T03:00  index 1 -> 2" in lines
+    assert "Speed, as ratios" not in lines
+
+
+def test_both_reports_show_the_goals_of_speed_that_a_run_has() -> None:
+    held = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0)])
+    goal = {"name": "hybrid", "ratio": 2.5, "goal": 1.8, "at_least": False, "met": False}
+    made = report([{**held, "speed": {"ratios": {"hybrid": 2.5}, "goals": [goal]}}])
+    assert "Speed, as ratios\n  hybrid       2.50  goal <= 1.8  MISSED\n" in text(made)
+    assert '<td class="number">≤ 1.8</td><td class="why">missed</td>' in page(made, {})
 
 
 def test_latency_of_another_machine_is_left_out() -> None:
     there = receipt("2026-01-03T03:00:00+00:00", [row("a", 1.0)], machine="m2")
-    assert report([*HISTORY, there]).latency.values == (None, None, 2.0)
+    made = report([*HISTORY, there])
+    assert made.latency.values == (None, None, 2.0)
+    assert "p95 ms         2.0   █ 2.0" in text(made).splitlines()
 
 
 def test_the_page_escapes_memory_text_and_can_fetch_nothing() -> None:
@@ -76,6 +87,8 @@ def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
 def test_the_page_tells_what_got_worse_and_where_the_worst_stood() -> None:
     shown = page(report(HISTORY), {})
     assert '<td class="text">b?</td><td class="number">-</td>' in shown.replace("\n", "")
+    when = '<td class="text">2026-01-02T03:00</td><td class="why">index 1 -&gt; 2</td>'
+    assert when in shown
     worse = [HISTORY[0], {**HISTORY[1], "regressions": ["nDCG@10 is <lower>", "b is missed"]}]
     notices = re.findall(r'<p class="notice">(.*?)</p>', page(report(worse), {}))
     assert notices == ["nDCG@10 is &lt;lower&gt;", "b is missed"]

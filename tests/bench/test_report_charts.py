@@ -43,6 +43,17 @@ def test_a_trend_names_its_days_and_metrics() -> None:
         assert f">{shown}<" in svg
 
 
+def test_a_long_trend_names_eight_of_its_days() -> None:
+    many = [
+        receipt(f"2026-01-{day:02}T03:00:00+00:00", [row("a", day / 40)]) for day in range(1, 31)
+    ]
+    svg = charts(report(many))["quality"]
+    assert re.findall(r"<text[^>]*>(2026-[^<]*)<", svg) == [
+        "2026-01-01", "2026-01-05", "2026-01-09", "2026-01-13", "2026-01-17", "2026-01-21",
+        "2026-01-25", "2026-01-30",
+    ]  # fmt: skip
+
+
 def test_the_page_holds_the_charts_and_nothing_it_would_fetch() -> None:
     shown = page(report(RUNS), charts(report(RUNS)))
     assert shown.count('<svg role="img" aria-label="') == 3

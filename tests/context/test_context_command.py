@@ -134,6 +134,18 @@ def test_rules_beyond_their_share_are_kept_and_said(notes: Path) -> None:
     assert "more than context.always_share" in context(notes, "--budget", "120")[2]
 
 
+def test_several_notes_share_a_small_budget_by_the_lines_that_answer(notes: Path) -> None:
+    for place in ("north", "south"):
+        lines = [f"- Pilot {n} of the {place} harbour boards before the tide." for n in range(16)]
+        lines[8] = f"- A lamp was stolen from the {place}."
+        put(notes, {f"memory/{place}.md": f"# Harbour\n\n{chr(10).join(lines)}\n"})
+    found = record(notes, "stolen lamp", "--tail", "0", "--budget", "240")
+    assert sections(found) == [
+        ("found", "memory/north.md:7-13"),
+        ("found", "memory/south.md:7-13"),
+    ]
+
+
 def test_soft_rules_are_cut_from_their_end_and_said(notes: Path) -> None:
     put(notes, {"memory/soft.md": SOFT})
     code, out, err = context(notes, "--budget", "300")

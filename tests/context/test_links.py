@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.context.hops import Following, Hop, Link, strong
+from memcli.context.hops import Following, Hop, Link, candidates, strong
 from memcli.context.parts import FOUND, make_part
 from memcli.context.retrieve import with_hops
 from tests.context.makers import put, record
@@ -70,6 +70,29 @@ def test_a_link_by_name_finds_a_file_whatever_its_title(notes: Path) -> None:
         "memory/runbook.md": "# Of the night\n\nPress the red button twice.\n",
     })  # fmt: skip
     assert [part["path"] for part in found(notes) if "via" in part] == ["memory/runbook.md"]
+
+
+def test_a_link_by_name_finds_the_file_nearest_to_the_root_and_of_the_memory_first(
+    notes: Path,
+) -> None:
+    put(notes, {
+        "memory/note.md": "# Note\n\nThe kestrel deployment failed: [[Runbook]], [[Map]].\n",
+        "memory/a/old/runbook.md": "# Of old\n\nPress the red button twice.\n",
+        "memory/b/runbook.md": "# Of the night\n\nPress the green button.\n",
+        "docs/map.md": "# Of the docs\n\nTo the north.\n",
+        "memory/b/map.md": "# Of the memory\n\nTo the south.\n",
+        "memcli.toml": '[[source]]\nname = "docs"\npath = "docs"\n',
+    })  # fmt: skip
+    followed = [part["path"] for part in found(notes) if "via" in part]
+    assert followed == ["memory/b/runbook.md", "memory/b/map.md"]
+
+
+def test_of_two_sources_of_a_folder_the_one_that_links_comes_first() -> None:
+    link = Link("notes", "a.md", "b.md", 0.9, "a.md:1")
+    for names in (("docs", "notes"), ("notes", "wiki")):
+        found = candidates(link, dict.fromkeys(names, "/shared"))
+        assert found[0] == ("notes", "b.md")
+        assert {source for source, _ in found} == {*names}
 
 
 def test_links_are_followed_from_the_best_eight_passages_alone(tmp_path: Path) -> None:

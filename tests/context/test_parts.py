@@ -104,6 +104,15 @@ def test_rules_that_fill_the_budget_to_the_token_fit() -> None:
     assert caught.value.hint == f"memcli context --budget {needed} --tail 0"
 
 
+def test_rules_that_fill_their_share_to_the_token_are_no_matter_for_a_warning() -> None:
+    rule = chunk("Never feed the herons bread.", 0, 1, 0)
+    budget = 2 * tokens(joined(ALWAYS, [whole(rule)]))
+    assert fix([[rule]], (), (), Sharing(budget, 0, 0.5, 0.2, 0.2)).warning == ""
+    assert fix([[rule]], (), (), Sharing(budget, 0, 0.49, 0.2, 0.2)).warning == (
+        "files marked always take 50% of the budget, more than context.always_share"
+    )
+
+
 def test_soft_rules_that_fill_their_share_to_the_token_fit() -> None:
     rule = chunk("Greet everybody who feeds the herons.", 0, 1, 0)
     (part,) = joined(SOFT, [whole(rule)])
@@ -153,6 +162,12 @@ def test_a_window_begins_at_its_first_line_with_words() -> None:
     part = make_part(FOUND, chunk("Eins.\n\nZwei.\n", 0, 5, 100), window=(5, 13))
     (span,) = part.spans
     assert (part.text, span.lines, span.excerpt.start_byte) == ("Zwei.", (7, 7), 107)
+
+
+def test_a_window_behind_a_blank_line_of_its_chunk_is_cited_by_its_lines() -> None:
+    part = make_part(FOUND, chunk("\nEins.\nZwei.", 0, 5, 100), window=(0, 6))
+    about = part.excerpt.about
+    assert (part.text, about.start_line, about.end_line) == ("Eins.", 6, 6)
 
 
 def test_windows_that_only_touch_show_nothing_twice() -> None:

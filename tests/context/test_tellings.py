@@ -57,6 +57,16 @@ def test_a_record_is_cut_out_of_a_chunk_and_the_rest_is_found(notes: Path) -> No
     ]
 
 
+def test_a_record_begins_at_the_headings_without_a_body_above_it(notes: Path) -> None:
+    put(notes, {
+        "memcli.toml": "[context]\ntail_share = 0.0\n",
+        "memory/2026-02-01.md": "# Log\n\n# Day\n\nThe heron came.\n",
+    })  # fmt: skip
+    (recent,) = record(notes, "--budget", "200", "--tail", "1")["parts"]
+    assert (recent["section"], recent["citation"]) == ("recent", "memory/2026-02-01.md:1-5")
+    assert recent["text"] == "# Log\n\n# Day\n\nThe heron came."
+
+
 def test_a_list_larger_than_a_record_is_cut_between_its_items() -> None:
     items = [f"- Item {n} is about {'herons and carps ' * 5}" for n in range(60)]
     items[55] = "- What does the heron eat?"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memcli.errors import UsageError
 from memcli.search.date_filters import bounds_of, span_of
-from memcli.search.dates import find_dates, parse_date
+from memcli.search.dates import MAX_CHARS, find_dates, parse_date
 
 TODAY = date(2026, 2, 11)
 
@@ -110,6 +110,8 @@ CASES = [
     ("letzten Sommer", "2025-06-01", "2025-08-31", "letzten Sommer"),
     ("early May 2023", "2023-05-01", "2023-05-10", "early May 2023"),
     ("mid-May 2023", "2023-05-11", "2023-05-20", "mid-May 2023"),
+    ("notes of mid-2023-05", "2023-05-11", "2023-05-20", "mid-2023-05"),
+    ("Anfang Mai 2023", "2023-05-01", "2023-05-10", "Anfang Mai 2023"),
     ("end of March 2024", "2024-03-21", "2024-03-31", "end of March 2024"),
     ("Ende März 2024", "2024-03-21", "2024-03-31", "Ende März 2024"),
     ("first week of 2024", "2024-01-01", "2024-01-07", "first week of 2024"),
@@ -131,6 +133,7 @@ CASES = [
     ),
     ("from February to November", "2025-02-01", "2025-11-30", "from February to November"),
     ("from November to January", "2025-11-01", "2026-01-31", "from November to January"),
+    ("from Feb 29 to yesterday", "2024-02-29", "2026-02-10", "from Feb 29 to yesterday"),
     ("from 2021 to 2023", "2021-01-01", "2023-12-31", "from 2021 to 2023"),
     ("2023-05-03..2023-05-07", "2023-05-03", "2023-05-07", "2023-05-03..2023-05-07"),
     ("2023-05-03 - 2023-05-07", "2023-05-03", "2023-05-07", "2023-05-03 - 2023-05-07"),
@@ -228,6 +231,7 @@ CASES = [
     ("letztes Quartal", "2025-10-01", "2025-12-31", "letztes Quartal"),
     ("the week before last", "2026-01-26", "2026-02-01", "week before last"),
     ("the week of 8 May 2023", "2023-05-08", "2023-05-14", "week of 8 May 2023"),
+    ("the week of 2023-05-08", "2023-05-08", "2023-05-14", "week of 2023-05-08"),
     ("letzte Woche", "2026-02-02", "2026-02-08", "letzte Woche"),
     ("letzten Monat", "2026-01-01", "2026-01-31", "letzten Monat"),
     ("letztes Jahr", "2025-01-01", "2025-12-31", "letztes Jahr"),
@@ -287,7 +291,10 @@ CASES = [
     ("3天后", "2026-02-14", "2026-02-14", "3天后"),
     ("从5月到7月", "2025-05-01", "2025-07-31", "从5月到7月"),
     ("2023年5月3日至7日", "2023-05-03", "2023-05-07", "2023年5月3日至7日"),
+    ("2023年5月到7月", "2023-05-01", "2023-07-31", "2023年5月到7月"),
+    ("令和5年5月到7月", "2023-05-01", "2023-07-31", "令和5年5月到7月"),
     ("5月3日和6月7日之间", "2025-05-03", "2025-06-07", "5月3日和6月7日之间"),
+    ("5月4日前后的会议", "2025-05-04", "2025-05-04", "5月4日"),
     ("2月", "2026-02-01", "2026-02-28", "2月"),
     ("11月到1月", "2025-11-01", "2026-01-31", "11月到1月"),
     ("从2月5日到1月10日", "2025-02-05", "2026-01-10", "从2月5日到1月10日"),
@@ -345,6 +352,8 @@ def test_a_date_is_found(text: str, start: str, end: str, words: str) -> None:
         ("ab März 2024", "2024-03-01", None),
         ("bis gestern", None, "2026-02-10"),
         ("vor dem 5. Mai", None, "2025-05-04"),
+        ("vor 5. Mai 2023", None, "2023-05-04"),
+        ("vor 2023", None, "2022-12-31"),
         ("nach letzter Woche", "2026-02-09", None),
         ("5月4日之前", None, "2025-05-03"),
         ("5月4日以后", "2025-05-05", None),
@@ -539,6 +548,7 @@ def test_a_date_in_slashes_is_read_as_it_is_set(
         "first come first served", "last but not least", "how long does the battery last",
         "will it last until spring", "who came first", "the last of the flour", "at the latest",
         "at the earliest", "latest by noon", "in the first place", "at first glance",
+        "the bread is baked by noon at the latest",
         "in the last few releases", "zuerst", "als letztes", "am letzten Tag",
         # What someone has.
         "my first car", "his first job", "past meetings",
@@ -553,6 +563,8 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 def test_two_dates_that_nothing_joins_are_two() -> None:
     for text in ("5月3日 5月7日", "5月3日5月7日", "5月3日和5月7日", "3 May 7 May", "3 May, 7 May"):
         assert [span.start for span in find_dates(text, TODAY)] == ["2025-05-03", "2025-05-07"]
+    months = find_dates("between May 2023 or July 2023", TODAY)
+    assert [span.text for span in months] == ["May 2023", "July 2023"]
     backwards = find_dates("2025年5月4日到2024年3月1日", TODAY)
     assert [span.start for span in backwards] == ["2025-05-04", "2024-03-01"]
     (span,) = find_dates("5月3日 ~ 5月7日 まで", TODAY)
@@ -740,6 +752,13 @@ def test_a_megabyte_is_read(text: str) -> None:
     find_dates(text, TODAY)
 
 
+def test_dates_stand_within_the_first_ten_thousand_characters() -> None:
+    word, pasted = " yesterday", "x" * (MAX_CHARS - len(" yesterday"))
+    assert [span.text for span in find_dates(pasted + word, TODAY)] == ["yesterday"]
+    assert find_dates(f"{pasted}x{word}", TODAY) == ()
+    assert MAX_CHARS == 10_000
+
+
 @pytest.mark.parametrize("text", ["2月30日和3月1日", "在2月30日还是3月1日"])
 def test_behind_a_day_that_does_not_exist_dates_are_read(text: str) -> None:
     assert [span.start for span in find_dates(text, TODAY)] == ["2025-03-01"]
@@ -762,6 +781,18 @@ def test_a_span_that_ends_before_it_begins_is_shown_turned_round() -> None:
     assert caught.value.hint == "--since '1 May 2025' --until '7 May 2025'"
     assert span_of(bounds[:1]) == ("2025-05-07", None)
     assert span_of([*bounds[:1], *bounds[:1]]) == ("2025-05-07", None)
+
+
+@pytest.mark.parametrize(
+    ("given_to", "text", "missing"),
+    [("--since", "before May", "first day"), ("--until", "after May", "last day")],
+)
+def test_a_bound_of_a_stretch_that_is_open_there_says_which_day_it_lacks(
+    given_to: str, text: str, missing: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        bounds_of({given_to: text}, TODAY, day_first=True)
+    assert str(caught.value) == f"{given_to} wants a day, and {text!r} has no {missing}"
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,26 @@ def test_a_limit_and_a_form_change_no_result(notes: Path) -> None:
     assert few == many[:3]
 
 
+def test_the_best_hundred_passages_are_compared_and_those_behind_take_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixty notes say the same of the pool: they are one, and leave 40 of a hundred to others."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    same = "- The pool ran dry.\n" + "".join(f"- Then we waited for hour {n}.\n" for n in range(8))
+    for note in range(60):
+        own = "".join(f"- Guest {note} of room {n} came by train {note}x{n}.\n" for n in range(4))
+        write(tmp_path, f"memory/{note:02}.md", f"# Log\n\n{same}{own}")
+    first, *others = ask(tmp_path, "pool", "-n", "100")["results"]
+    assert (first["citation"], len(first["duplicates"])) == ("memory/00.md:3-7", 59)
+    assert 30 < len(others) <= 40
+
+
+def test_where_nothing_is_kept_nothing_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "memory/.keep", "")
+    found = ask(tmp_path, "pool", "--budget", "100")
+    assert (found["results"], found["dropped"], found.get("far", 0)) == ([], 0, 0)
+
+
 def test_words_inside_a_run_of_chinese_choose_the_line(tmp_path: Path) -> None:
     lines = [f"- 第{n}天在河边散步，天气很好。" for n in range(1, 12)]
     lines.insert(7, "- 数学老师说下周三考试。")

@@ -289,6 +289,14 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
     assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
 
 
+@pytest.mark.parametrize("rest", ["a8Kd92LmQ1", "a8Kd92LmQ1xyzt34"])
+def test_a_question_does_not_tell_a_key_however_short(told: Told, rest: str) -> None:
+    key = f"sk_test_{rest}"
+    code, out, err = told("search", f"pool {key}", "--json")
+    assert (code, key in out + err) == (0, False)
+    assert json.loads(out)["query"] == "pool [secret: stripe-key]"
+
+
 def test_a_question_is_given_once(told: Told) -> None:
     assert told("search")[::2] == (
         2,

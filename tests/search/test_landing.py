@@ -34,6 +34,8 @@ def test_the_line_with_the_most_words_wins_and_the_first_of_equals() -> None:
     assert landing(_hit(), ["pool", "dry"]) == Landing(16, 7, "- the pool ran dry")
     assert landing(_hit(), ["pool"]) == Landing(15, 7, "- the pool")
     assert landing(_hit(), ["ports"]) == Landing(11, 4, "## Ports")
+    again = "- a pool beside the pool\n- the pool ran dry\n"
+    assert landing(_hit(text=again), ["pool", "dry"]) == Landing(12, 7, "- the pool ran dry")
 
 
 def test_columns_count_bytes() -> None:

@@ -42,7 +42,8 @@ def test_it_stays_behind_what_is_newer_undated_far_better_or_about_something_els
     assert order(OLD, hit(2, 0.6, "Orders moved to PostgreSQL.", "2025-01-01")) == [1, 2]
     assert order(OLD._replace(candidate=candidate(1)), NEW) == [1, 2]
     assert order(OLD, NEW._replace(score=0.55)) == [1, 2]
-    assert order(OLD, NEW._replace(coverage=0.4)) == [1, 2]
+    assert order(OLD, NEW._replace(coverage=0.59)) == [1, 2]
+    assert order(OLD, NEW._replace(coverage=0.6)) == [2, 1]
     assert order(OLD, hit(2, 0.6, "Orders are kept in PostgreSQL.", "2025-08-18")) == [1, 2]
 
 

@@ -147,6 +147,11 @@ def test_two_pass_takes_sixteen_of_each_leg_and_keeps_eight() -> None:
     hits = fused(*near, worded, neither, weights=VECTORS)
     found = TwoPass().score(hits, {30: 1.0}, age_days=TODAY.__getitem__)
     assert [hit.about.chunk_id for hit in found] == list(range(1, 9))
+    far = [candidate(n, cosines=(0.5,)) for n in range(40, 60)]
+    for below in (candidate(60, cosines=(0.4,)), candidate(61, cosines=(0.4,), bm25=1.0)):
+        hits = fused(*far, below, weights=VECTORS)
+        found = TwoPass(kappa=9.0).score(hits, {60: 1.0, 61: 1.0}, age_days=TODAY.__getitem__)
+        assert (found[0].about.chunk_id == below.about.chunk_id) is (below.bm25 > 0)
     few = fused(worded, neither, weights=VECTORS)
     assert [h.about.chunk_id for h in TwoPass().score(few, {}, age_days=TODAY.__getitem__)] == [30]
 

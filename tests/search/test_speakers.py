@@ -15,7 +15,7 @@ from memcli.search.speakers import (
     lead_of,
     weight_of,
 )
-from memcli.types import Turn
+from memcli.types import PartScore, Turn
 from tests.search.makers import candidate, fused
 
 SPEAKERS = ["Assistant", "Kate", "Project Manager", "User", "Will", "李雪"]
@@ -128,6 +128,17 @@ def test_a_filter_leaves_no_line_of_others_at_the_ends_and_no_passage_of_them() 
     voices = _voices(0.3, 0.3, 0.3, 0.3, only=True)
     (hit,) = voices.trimmed([_passage(0, 1), _passage(2, 3)])
     assert (hit.start_line, hit.end_line) == (2, 2)
+
+
+def test_a_part_of_several_lines_is_cut_into_those_that_say_something() -> None:
+    part = PartScore(7, 10, 4, 18, 0.5)
+    chunk = candidate(1)._replace(text="So. One.\n\nTwo.\nIII", parts=(part,))
+    cut = by_line(chunk)
+    assert [chunk.text[each.start : each.end] for each in cut.parts] == ["One.", "Two.", "III"]
+    assert [each.start_line for each in cut.parts] == [7, 9, 10]
+    assert {each.cosine for each in cut.parts} == {0.5}
+    odd = chunk._replace(parts=(part._replace(end_line=8),))  # it counts other lines
+    assert by_line(odd) == odd
 
 
 def test_shown_passages_tell_who_speaks() -> None:

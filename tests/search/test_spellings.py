@@ -34,6 +34,7 @@ def test_one_edit_keeps_the_first_letter_unless_it_was_swapped() -> None:
         ("werd", "word", 1 / 6),  # a vowel for another
         ("wozd", "word", 1 / 26),
         ("wozrd", "word", 1 / 26),
+        ("pltanet", "planet", 1 / 26),  # the t at the end is beside nothing of it
         ("слво", "слово", 1.0),
         ("λγος", "λογος", 1.0),
     ],

@@ -13,7 +13,7 @@ from memcli.embedding.known import Calibration
 from memcli.search.dates import find_dates
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
-from memcli.search.focus import SoughtTerm, focus, occurrences
+from memcli.search.focus import SoughtTerm, Width, focus, occurrences
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
@@ -386,6 +386,21 @@ def test_of_a_literal_match_the_passage_that_holds_the_word_is_it() -> None:
     }
 
 
+def test_of_a_literal_match_whose_words_no_passage_holds_together_the_best_is_it() -> None:
+    lines = ("aa", "bb", "cc")
+    (hit,) = fused(candidate(1, lines=lines, cosines=(0.9, 0.1, 0.8), literal=True))
+    cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
+    terms = [SoughtTerm(("aa",), 1.0), SoughtTerm(("cc",), 1.0)]
+    found = focus(
+        [hit], {1: cut}, terms, weights=HALVES, text_share=0.1, whole=False, width=Width(lines=1)
+    )
+    assert [(passage.text, passage.is_literal) for passage in found] == [
+        ("aa", True),
+        ("cc", False),
+        ("bb", False),
+    ]
+
+
 def test_focus_in_one_piece_keeps_the_chunk() -> None:
     hits = fused(candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0))
     (hit,) = focus(hits, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True)
@@ -435,6 +450,12 @@ def test_near_duplicates_fold_into_one_with_their_citations() -> None:
     hits = [_with_text(1, 1.0, "the same text"), _with_text(2, 0.9, "the same text")]
     (hit,) = diversify(hits, lambda_=0.7, limit=5)
     assert hit.duplicates == ("2.md:1-1",)
+
+
+def test_words_are_the_same_in_other_quotes_and_dashes_and_signs_stand_in_pairs() -> None:
+    assert token_set("“Tee”, tee—Käse") == {"tee", "käse"}
+    assert token_set('"Tea", tea_2-cup') == {"tea", "tea_2", "cup"}
+    assert token_set("泳池 pool") == {"泳池", "池", "pool"}
 
 
 def test_likeness_is_the_share_of_common_tokens() -> None:

@@ -132,19 +132,25 @@ def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
         assert ask(asked)[0]["withheld"] == CLOSE, asked
 
 
+@pytest.mark.parametrize("leads", ["Odette", "Kate"])
 def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], leads: str
 ) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     words = [first + rest for first in "bdfgklmnprst" for rest in ("ando", "urvik", "elmar")]
-    lines = {"Kate": " ".join(words[:30]), "Odette": " ".join(words[:31])}
+    lines = {name: " ".join(words[: 30 + (name == leads)]) for name in ("Kate", "Odette")}
     said = "".join(f"- **{name}**: {line}\n" for name, line in lines.items())
     idle = "".join(f"- **{name}**: Fine, {n}.\n" for n in range(3) for name in lines)
     write(tmp_path, "memory/2026-01-01.md", f"# Call\n\n{said}{idle}")
     assert run(["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]) == 0
     found = capsys.readouterr()
     record = json.loads(found.out)
-    assert -0.05 < record["asked_lead"] < 0
+    assert 0 < abs(record["asked_lead"]) < 0.05
+    assert (record["asked_lead"] < 0) == (leads == "Odette")
+    if leads == "Kate":
+        assert "withheld" not in record
+        assert "What matches best is not said" not in found.err
+        return
     assert record["verdict"] == "weak"
     assert record["withheld"] == {
         "code": "others",
