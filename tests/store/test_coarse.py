@@ -12,13 +12,14 @@ import pytest
 
 from memcli.errors import DamagedError
 from memcli.store.fixed import packed
-from memcli.store.records import Reach
+from memcli.store.records import Legs, Reach
 from memcli.store.run_records import Stamp, VectorSearch
 from memcli.store.sqlite import aside, coarse, matrix
 from memcli.store.sqlite import reader as reading
 from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.vectors import (
     SCANNED_BYTES,
     create_table,
@@ -28,8 +29,9 @@ from memcli.store.sqlite.vectors import (
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer, open_migrated
 from memcli.store.union import Member, Union
-from memcli.types import Chunk, Document, FileStat, Part
+from memcli.types import Chunk, Document, FileStat, Part, Wanted
 from tests.store_check import assert_sound, open_writer
+from tests.support import FAR_FUTURE_NS
 
 DIMENSION = 128
 FINGERPRINT = f"made-up;dim={DIMENSION}"
@@ -74,7 +76,7 @@ def is_exact(path: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     """Give an index with more vectors than are searched exactly, and its vectors by slot."""
     path = str(tmp_path_factory.mktemp("coarse") / "index.sqlite")
     big, small = units(BIG, 1), units(SMALL, 2)
@@ -88,6 +90,12 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     assert coarse.is_coarse(writer.meta("vec_table") or "")
     writer.close()
     return path, np.concatenate([big, small])
+
+
+@pytest.fixture
+def large(built: tuple[str, Any], tmp_path: Path) -> tuple[str, Any]:
+    """Give a copy of it, which a test may change."""
+    return shutil.copy(built[0], str(tmp_path / "large.sqlite")), built[1]
 
 
 def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[str, Any]) -> None:
@@ -161,6 +169,23 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()
+
+
+def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
+    large: tuple[str, Any],
+) -> None:
+    path, made = large
+    store = SqliteStore(path, lambda: FAR_FUTURE_NS)
+    for at in (3, 3, BIG + 7):  # what is asked again is kept
+        with store.snapshot() as snapshot:
+            found = snapshot.dense(made[at].tobytes(), 20, Reach())()
+            table = snapshot._vec_table()
+            asked = Asked(FINGERPRINT, made[at].tobytes(), 20)
+            _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
+            snapshot.candidates(found[0].chunk_ids, Legs(Wanted(), [], None, found))
+        assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:20]]
+        assert {(near.hash, near.cosine) for near in found} <= {*of_file}
+    store.close()
 
 
 @pytest.mark.usefixtures("many")
