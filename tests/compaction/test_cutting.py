@@ -51,6 +51,18 @@ def test_a_short_answer_keeps_all_that_its_line_says_before_it() -> None:
     assert found == [(said[0], False), *((text, True) for text in said[1:]), ("Agreed.", True)]
 
 
+@pytest.mark.parametrize(
+    ("answer", "keeps"), [("Agreed to do it.", True), ("Agreed to do all.", False)]
+)
+def test_an_answer_of_sixteen_characters_is_short_wherever_it_stands(
+    answer: str, keeps: bool
+) -> None:
+    said = "The pump of the upper pond was found by the keepers of the night shift to leak."
+    other = "The weir of the lower pond was seen by the keepers of the day shift to hold."
+    found = _kept(f"- {said} {answer}\n- {other}")
+    assert found == [(said, keeps), (answer, True), (other, False)]
+
+
 def test_a_word_weighs_as_few_texts_hold_it() -> None:
     assert idf([]) == {}
     found = idf(["the pump", "the heron", "the heron the heron"])

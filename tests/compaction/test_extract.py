@@ -45,6 +45,13 @@ def test_what_leans_on_nothing_before_stands_for_a_group_last() -> None:
         assert found.chosen == (best,)
 
 
+def test_a_question_stands_for_a_group_before_what_leans_on_nothing() -> None:
+    both = [say("They grease the harbour crane.", 1), say("Do we grease the harbour crane?", 9)]
+    words = {word: 1.0 for word in content(both[0].text)}
+    found = extract(both, Said(), words, forced=(), groups=[range(2)], budget=0.0, embed=None)
+    assert found.chosen == (1,)
+
+
 def test_what_a_machine_says_stands_for_a_group_last() -> None:
     told = say("They grease the harbour crane.", 1)
     for by_machine, best in ((True, 1), (False, 0)):

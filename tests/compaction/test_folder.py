@@ -83,6 +83,16 @@ def test_apply_verify_undo_restores_the_tree(notes: Path) -> None:
     assert tree(notes) == before
 
 
+def test_every_folder_of_the_way_is_closed(tmp_path: Path) -> None:
+    place = tmp_path / "memory" / "summaries"
+    place.mkdir(parents=True)
+    before = sorted(Path("/dev/fd").iterdir())
+    folder.write(str(tmp_path), ())
+    assert sorted(Path("/dev/fd").iterdir()) == before
+    folder.remove(str(tmp_path), ())
+    assert (sorted(Path("/dev/fd").iterdir()), place.exists()) == (before, False)
+
+
 CLOCKS = {
     "in order": ("2026-02-20", "2026-02-21"),
     "told an earlier day": ("2026-02-20", "2026-01-01"),

@@ -190,3 +190,12 @@ def test_what_a_summary_has_left_out_is_no_part_of_another_line() -> None:
     assert body([entry], "2025-03-01", "2025-03-01").split("\n")[1:3] == [
         "- It rained: (memory/2025-03-01.md:1)", "- also: 14 (memory/2025-03-01.md:2)"
     ]  # fmt: skip
+
+
+def test_all_headings_below_the_title_stand_above_what_they_are_of() -> None:
+    day, path = "2025-03-01", "memory/2025-03-01.md"
+    line = Sentence("It rained.", path, 7, 7, "", "", "")
+    entry = Entry(day, ("Log", "Walk", "Log", "Far"), path, 7, 7, (line,), ())
+    assert body([entry], day, day).split("\n") == [
+        f"# {day}", "", f"## {day} Log", "", "### Walk > Far", f"- It rained. ({path}:7)", "",
+    ]  # fmt: skip

@@ -24,7 +24,9 @@ def test_records_with_only_blank_lines_between_them_are_one() -> None:
 def test_the_last_lines_of_a_summary_are_told_up_to_so_many_tokens() -> None:
     first, last = "Herons nest in the reeds.", "Carp sleep in the mud."
     text = f"# Log\n\n- {first} (memory/a.md:1)\n- {last} (memory/a.md:2)\n"
-    assert [told(text, tokens) for tokens in (0, 7, 100)] == [[], [last], [first, last]]
+    assert [told(text, tokens) for tokens in (5, 6, 11, 12)] == [
+        [], [last], [last], [first, last],
+    ]  # fmt: skip
 
 
 def _forged(source: SourceLines, parents: tuple[str, ...]) -> str:
@@ -50,6 +52,13 @@ def test_summaries_that_rest_on_each_other_are_named() -> None:
     texts = {path: _forged(_lines(3, 6, other), (other,)) for path, other in around.items()}
     found = judged([(path, text, lineage_of(text)) for path, text in texts.items()], {})
     assert [each.path for each in problems(found) if each.kind == "cycle"] == [*around]
+
+
+def test_of_a_summary_that_is_gone_it_is_not_said_that_it_has_changed() -> None:
+    gone = SourceLines("gone.md", 3, 6, lines_hash(LOG, 3, 6))
+    text = _forged(gone, ("gone.md",))
+    found = problems(judged([("two.md", text, lineage_of(text))], {}))
+    assert [(each.kind, each.detail) for each in found] == [("orphan", "gone.md is gone")]
 
 
 def test_what_rests_on_a_forged_summary_is_forged_too_however_well_it_quotes_it() -> None:

@@ -154,6 +154,16 @@ def test_front_matter_lowers_trust_and_never_raises_it(
     assert document.always == (trust == "trusted")
 
 
+def test_what_always_stands_in_the_context_is_not_soft_too() -> None:
+    for front, expected in (
+        ("soft: true", (False, True)),
+        ("soft: true\nalways: true", (True, False)),
+        ("always: true", (True, False)),
+    ):
+        document = made(f"---\n{front}\n---\nRule.\n")
+        assert (document.always, document.soft) == expected
+
+
 @pytest.mark.parametrize("trust", ["trusted", "untrusted"])
 @pytest.mark.parametrize("scope", ["private", "user"])
 def test_only_to_be_told_of_less_may_front_matter_choose_its_scope(trust: str, scope: str) -> None:

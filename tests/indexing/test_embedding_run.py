@@ -10,7 +10,7 @@ import pytest
 
 from memcli.embedding.models import E5, INT8
 from memcli.errors import LegMissingError
-from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of
+from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of, settle_vectors
 from memcli.markdown.parts import digest
 from memcli.store.run_records import Pending
 from memcli.store.sqlite.writer import Writer
@@ -56,7 +56,9 @@ def test_the_index_is_the_same_from_several_threads(tmp_path: Path, calling: Cal
     one, several = tmp_path / "one.sqlite", tmp_path / "several.sqlite"
     with_one, with_several = indexed(root, one), indexed(root, several)
     encoder, told = Stubborn(), list[tuple[int, int]]()
-    assert embed(with_one, HashingEncoder()) == NOTES
+    alone = Stubborn()
+    assert embed(with_one, alone) == NOTES
+    assert alone.threads == {threading.get_ident()}
     made = embed(
         with_several, encoder, calling=calling,
         on_progress=lambda _, done, total: told.append((done, total)),
@@ -98,6 +100,41 @@ def test_who_ends_a_run_keeps_what_was_stored(tmp_path: Path) -> None:
     assert sum(encoder.calls) < NOTES
     writer.close()
     assert_sound(str(store))
+
+
+class Other(HashingEncoder):
+    """The same vectors by another name."""
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint}-other"
+
+
+def test_what_was_embedded_is_known_to_be_until_the_next_change(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    for name in "ab":
+        write(root, f"{name}.md", f"the {name} of the pool\n")
+    writer, encoder = indexed(root, tmp_path / "index.sqlite"), HashingEncoder()
+    assert not settle_vectors(writer, None)
+    assert not settle_vectors(writer, encoder.fingerprint)
+    embed(writer, encoder)
+    assert writer.is_embedded(encoder.fingerprint)
+    (root / "b.md").unlink()
+    index(writer, make_settings(root))
+    assert not writer.is_embedded(encoder.fingerprint)
+    assert settle_vectors(writer, encoder.fingerprint)
+    assert writer.is_embedded(encoder.fingerprint)
+    writer.close()
+
+
+def test_vectors_of_the_encoder_before_are_not_searched_by_again_unasked(tmp_path: Path) -> None:
+    write(tmp_path / "notes", "a.md", "the pool\n")
+    writer = indexed(tmp_path / "notes", tmp_path / "index.sqlite")
+    for encoder in (HashingEncoder(), Other()):
+        embed(writer, encoder)
+    assert not settle_vectors(writer, HashingEncoder().fingerprint)
+    assert writer.facts.fingerprint == Other().fingerprint
+    writer.close()
 
 
 def test_texts_in_a_script_that_the_model_has_not_learnt_are_left_out() -> None:

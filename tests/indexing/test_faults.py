@@ -232,6 +232,25 @@ def test_a_folder_that_cannot_be_written_is_read_and_no_more(place: Place) -> No
         folder.chmod(0o700)
 
 
+def test_changes_beside_an_index_that_nobody_can_fold_are_not_passed_over(place: Place) -> None:
+    place.write("a")
+    place.index()
+    folder = Path(place.store).parent
+    Path(place.store + "-wal").write_bytes(b"page")
+    folder.chmod(0o500)
+    try:
+        done = place.memcli("search", "fox", "--no-sync")
+        assert (done.returncode, done.stdout) == (4, "")
+        assert done.stderr.startswith(f"memcli: the index {place.store} cannot be opened\n")
+        folder.chmod(0o700)
+        Path(place.store + "-wal").write_bytes(b"")
+        folder.chmod(0o500)
+        done = place.memcli("search", "fox", "--no-sync", "-f", "paths")
+        assert (done.returncode, done.stdout) == (0, "memory/a.md\n")
+    finally:
+        folder.chmod(0o700)
+
+
 def test_a_file_that_cannot_be_read_keeps_its_rows_and_is_named(place: Place) -> None:
     place.write("a", "b")
     place.index()

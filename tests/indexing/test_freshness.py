@@ -13,7 +13,7 @@ from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change
 from memcli.store.records import Counts
-from memcli.types import Encoder
+from memcli.types import Encoder, Source
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, touch, write
@@ -198,6 +198,37 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
     assert place.freshen(BOUNDS, other, lambda: None).state == "fresh"
     assert place.counts().chunks > chunks
     assert place.freshen(few, other, no_encoder).state == "fresh"
+
+
+def test_what_a_reader_keeps_beside_the_index_is_not_waited_for(place: Place) -> None:
+    place.write("a")
+    place.freshen()
+    other = store_at(place.path, lambda: FAR_FUTURE_NS)
+    with other.snapshot():
+        place.write("a", text="other text\n")
+        assert place.freshen().state == "fresh"
+    assert place.store.has_unfolded()
+    with place.store.locked(wait_seconds=0, sleep=no_sleep):
+        assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
+    other.close()
+    assert place.store.has_unfolded()
+    assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
+    assert not place.store.has_unfolded()
+
+
+def test_what_a_source_says_is_known_from_the_first_search_on(place: Place) -> None:
+    (own,), shelf = place.settings.sources, place.root.with_name("shelf")
+    place.write("a")
+    write(shelf, "b.md", "a book\n")
+    place.freshen()
+    book = Source("book", str(shelf), ("**/*.md",))
+    assert place.freshen(settings=make_settings(place.root, own, book)).state == "fresh"
+    spec = make_settings(place.root, own, book._replace(kind="spec"))
+    found = look(place.store, spec)
+    assert told(found.reason) == (
+        "what is set for the sources has changed: 1 file is to be stored again. Try: memcli index"
+    )
+    assert place.freshen(settings=spec).state == "fresh"
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage" * 400], ids=["empty", "garbage"])

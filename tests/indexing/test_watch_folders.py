@@ -120,6 +120,13 @@ def test_with_links_any_markdown_below_the_root_counts(notes: Path) -> None:
     assert not heard(found, str(notes / ".git" / "x.md"), is_folder=False)[1]
 
 
+def test_with_links_a_pattern_of_folders_leaves_a_file_of_that_name_heard(notes: Path) -> None:
+    write(notes, ".memcliignore", "x.md/\n")
+    found = scopes([default_source(str(notes))], follow_symlinks=True)
+    assert heard(found, str(notes / "x.md"), is_folder=False) == ("memory:x.md", True)
+    assert heard(found, str(notes / "x.md"), is_folder=True) == (None, False)
+
+
 def test_a_source_reached_through_a_link_is_heard_by_its_real_path(tmp_path: Path) -> None:
     write(tmp_path, "real/a.md", "# A\n")
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
+import logging
 import os
 import queue
+import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ from typing import Any
 import pytest
 
 from memcli.indexing.watch_events import MANY_EVENTS, Events, system_observer
+from memcli.indexing.watch_folders import Folder
 from memcli.indexing.watch_sight import Sight
 from memcli.workspace.locate import default_source
 from tests.support import make_settings, write
@@ -163,6 +168,55 @@ def test_events_are_taken_again_when_the_system_gives_them(notes: Path) -> None:
     write(notes, "memory/b.md", "# B\n")
     assert found.next("memory:memory/b.md")
     found.sight.close()
+
+
+def test_the_same_folders_are_watched_once_and_no_longer_than_that(notes: Path) -> None:
+    made: list[Any] = []
+
+    def counted() -> Any:
+        made.append(system_observer())
+        return made[-1]
+
+    found = Seen(notes, counted)
+    assert found.sight.aim(found.settings, retry=True) == ""
+    (observer,) = made
+    assert observer.is_alive()
+    found.sight.close()
+    assert not observer.is_alive()
+
+
+class Blind(Deaf):
+    """An observer that watches nothing, and says so only where it has a number of an error."""
+
+    def schedule(self, *arguments: Any, **options: Any) -> None:
+        if self.number:
+            super().schedule()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how many watches there are")
+def test_folders_that_are_not_watched_are_noticed(notes: Path) -> None:
+    answers, lost = iter([Blind(0), Blind(0), Blind(0), Blind(errno.ENOSPC)]), list[None]()
+    elsewhere = Events(lambda path, is_folder: None, lambda: None)
+    events = Events(lambda path, is_folder: None, lambda: lost.append(None), lambda: next(answers))
+    some = [Folder(str(notes), True)]
+    assert Events(lambda path, is_folder: None, lambda: None, lambda: Blind(0)).aim([]) == ""
+    assert elsewhere.aim([Folder(str(notes / "memory"), False)]) == ""
+    assert (events.aim(some), len(lost)) == ("", 1), "a folder may have come meanwhile"
+    assert (events.aim(some), len(lost)) == ("", 1), "said once"
+    assert "max_user_watches" in events.aim(some)
+    assert next(answers, None) is None
+    elsewhere.close()
+
+
+def test_what_the_watching_library_says_is_not_shown(recwarn: pytest.WarningsRecorder) -> None:
+    shown = logging.StreamHandler(io.StringIO())
+    logging.getLogger("watchdog").propagate = True
+    Events(lambda path, is_folder: None, lambda: None)
+    logging.getLogger().addHandler(shown)
+    logging.getLogger("watchdog.observers").error("a watch")
+    logging.getLogger().removeHandler(shown)
+    warnings.warn_explicit("a watch", RuntimeWarning, "a.py", 1, module="watchdog.observers")
+    assert (shown.stream.getvalue(), list(recwarn)) == ("", [])
 
 
 def test_a_flood_of_events_counts_as_lost_events(tmp_path: Path) -> None:

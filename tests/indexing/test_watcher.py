@@ -168,13 +168,14 @@ def test_another_writer_is_tried_again_every_second() -> None:
         assert [at for at, _ in until(watcher, now, now + 2)] == [now + 1]
 
 
-def test_a_folder_that_comes_back_hastens_the_next_try() -> None:
+@pytest.mark.parametrize(("hurry", "again"), [(True, 21.5), (False, 32.0)])
+def test_only_a_folder_that_comes_back_hastens_the_next_try(hurry: bool, again: float) -> None:
     watcher = ready()
     for now in (1.0, 2.0, 4.0, 8.0, 16.0):
         watcher.began()
         watcher.failed(now)
-    watcher.unsure(20.0, hurry=True)
-    assert [at for at, _ in until(watcher, 20.0, 40.0)] == [21.5]
+    watcher.unsure(20.0, hurry=hurry)
+    assert [at for at, _ in until(watcher, 20.0, 40.0)] == [again]
 
 
 def test_a_failed_run_forgets_nothing() -> None:

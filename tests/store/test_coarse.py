@@ -12,13 +12,14 @@ import pytest
 
 from memcli.errors import DamagedError
 from memcli.store.fixed import packed
-from memcli.store.records import Reach
-from memcli.store.run_records import Stamp
+from memcli.store.records import Legs, Reach
+from memcli.store.run_records import Stamp, VectorSearch
 from memcli.store.sqlite import aside, coarse, matrix
 from memcli.store.sqlite import reader as reading
 from memcli.store.sqlite.coarse import Asked
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
+from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.vectors import (
     SCANNED_BYTES,
     create_table,
@@ -27,8 +28,10 @@ from memcli.store.sqlite.vectors import (
 )
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer, open_migrated
-from memcli.types import Chunk, Document, FileStat, Part
+from memcli.store.union import Member, Union
+from memcli.types import Chunk, Document, FileStat, Part, Wanted
 from tests.store_check import assert_sound, open_writer
+from tests.support import FAR_FUTURE_NS
 
 DIMENSION = 128
 FINGERPRINT = f"made-up;dim={DIMENSION}"
@@ -73,7 +76,7 @@ def is_exact(path: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     """Give an index with more vectors than are searched exactly, and its vectors by slot."""
     path = str(tmp_path_factory.mktemp("coarse") / "index.sqlite")
     big, small = units(BIG, 1), units(SMALL, 2)
@@ -87,6 +90,12 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     assert coarse.is_coarse(writer.meta("vec_table") or "")
     writer.close()
     return path, np.concatenate([big, small])
+
+
+@pytest.fixture
+def large(built: tuple[str, Any], tmp_path: Path) -> tuple[str, Any]:
+    """Give a copy of it, which a test may change."""
+    return shutil.copy(built[0], str(tmp_path / "large.sqlite")), built[1]
 
 
 def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[str, Any]) -> None:
@@ -160,6 +169,23 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     reader.close()
+
+
+def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
+    large: tuple[str, Any],
+) -> None:
+    path, made = large
+    store = SqliteStore(path, lambda: FAR_FUTURE_NS)
+    for at in (3, 3, BIG + 7):  # what is asked again is kept
+        with store.snapshot() as snapshot:
+            found = snapshot.dense(made[at].tobytes(), 20, Reach())()
+            table = snapshot._vec_table()
+            asked = Asked(FINGERPRINT, made[at].tobytes(), 20)
+            _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
+            snapshot.candidates(found[0].chunk_ids, Legs(Wanted(), [], None, found))
+        assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:20]]
+        assert {(near.hash, near.cosine) for near in found} <= {*of_file}
+    store.close()
 
 
 @pytest.mark.usefixtures("many")
@@ -248,6 +274,37 @@ def test_a_search_in_the_background_sees_the_state_of_its_reader(large: tuple[st
     reader.close()
 
 
+def test_a_question_in_the_background_is_answered_from_one_state(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite")
+    writer = open_writer(path)
+    put(writer, "b", 3)
+    revision = str(writer.facts.revision)
+
+    def ask(connection: apsw.Connection) -> tuple[int, list[tuple[bytes, float]]]:
+        other = open_writer(path)
+        put(other, "s", 5)
+        other.close()
+        return rows(connection, "SELECT count(*) FROM parts")[0][0], []
+
+    assert aside.Aside(path, revision, ask).result() == (3, [])
+    assert writer.facts.revision > int(revision)
+    assert aside.Aside(path, revision, ask).result() is None
+    writer.close()
+
+
+def test_stores_asked_as_one_search_by_codes_where_one_of_them_does(
+    large: tuple[str, Any], tmp_path: Path
+) -> None:
+    open_writer(str(tmp_path / "index.sqlite")).close()
+    small, coded = Reader(str(tmp_path / "index.sqlite")), Reader(large[0])
+    with small.snapshot(), coded.snapshot():
+        for readers, is_exact in (([small], True), ([small, coded], False)):
+            union = Union([Member(str(n), each) for n, each in enumerate(readers)])
+            assert union.vector_search() == VectorSearch("sqlite-vec", is_exact, "")
+    small.close()
+    coded.close()
+
+
 def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any]) -> None:
     writer = open_writer(large[0])
     put(writer, "s", 10)
@@ -291,6 +348,40 @@ def test_what_is_found_does_not_depend_on_what_lies_first(tmp_path: Path) -> Non
     one = searched(str(tmp_path / "one.sqlite"), made, names)
     shuffled = [names[at] for at in random.permutation(len(names))]
     assert searched(str(tmp_path / "other.sqlite"), made, shuffled) == one
+
+
+@pytest.mark.parametrize(("alike", "found"), [(1000, 1000), (5000, coarse.MOST_NEIGHBOURS)])
+def test_all_that_tie_are_found_as_far_as_vec0_gives_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alike: int, found: int
+) -> None:
+    monkeypatch.setattr(matrix, "_kept", {})
+    one, other = (row.tobytes() for row in units(2, 9))
+    names = hashes("m", alike)
+    made = [(FINGERPRINT, hash_, packed(one), None) for hash_ in names]
+    connection = open_migrated(str(tmp_path / "index.sqlite")).connection
+    create_table(connection, "codes_0", DIMENSION)
+    fill_cache(connection, [*made, (FINGERPRINT, b"apart", packed(other), None)])
+    living = [*names, b"apart"]
+    refresh_slots(connection, {"codes_0": DIMENSION}, FINGERPRINT, gone=(), living=living, now=0)
+    of_file, of_kept = (
+        nearest(connection, "codes_0", Asked(FINGERPRINT, one, 1, state=state), has_vec=True)[1]
+        for state in ("", "a state")
+    )
+    assert len(of_file) == len(of_kept) == found
+    assert [*matrix._kept] == [connection.filename]
+    assert {hash_ for hash_, _ in (*of_file, *of_kept)} <= {*names}
+    connection.close()
+
+
+def test_of_vectors_that_tie_no_more_are_given_than_asked_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite")
+    writer = open_writer(path)
+    put(writer, "m", 5)
+    embed(writer, "m", np.repeat(units(1, 9), 5, axis=0))
+    writer.close()
+    reader = Reader(path)
+    assert [len(reader.dense(units(1, 9)[0].tobytes(), n, Reach())()) for n in (2, 9)] == [2, 5]
+    reader.close()
 
 
 @pytest.mark.parametrize(("dimension", "planes"), [(384, 2), (4096, 2), (4104, 1), (8192, 1)])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
-from memcli.errors import IndexMissingError, StoreError
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, set_aside, shrink
+from memcli.errors import MORE_FILES, IndexMissingError, StoreError
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, set_aside, shrink, translated
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.store import SqliteStore
 from tests.store.contract.makers import any_of, changing, fill, found, put
@@ -124,3 +126,34 @@ def test_what_is_said_of_the_files(store: SqliteStore) -> None:
         (notice,) = change.notices
         assert f"kept as {store.path}.damaged-1" in notice
     assert store.describe().set_aside == store.path + ".damaged-1"
+
+
+@contextmanager
+def full_but_for(free: int) -> Iterator[None]:
+    """Leave this process so many files that it can open."""
+    import resource
+
+    most, opened = resource.getrlimit(resource.RLIMIT_NOFILE), list[int]()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most[0], 400), most[1]))
+    try:
+        with suppress(OSError):
+            while True:
+                opened.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(free):
+            os.close(opened.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no limit of open files")
+@pytest.mark.parametrize(("free", "why"), [(3, ""), (2, ": Too many open files")])
+def test_the_limit_of_open_files_is_named_only_where_three_are_too_many(
+    free: int, why: str
+) -> None:
+    with full_but_for(free), pytest.raises(StoreError) as told, translated("i.sqlite"):
+        raise apsw.CantOpenError
+    assert told.value.message == f"the index i.sqlite cannot be opened{why}"
+    assert told.value.hint == (MORE_FILES if why else "memcli index")

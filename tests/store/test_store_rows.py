@@ -482,13 +482,15 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
     assert keywords.frequency(writer.connection, '"fox"') == 0
     for number in range(40):
         gold = " gold" * (number == 7)  # between the windows
-        put(writer, f"{number}.md", ("fox train" if number % 2 else "train") + gold)
+        dawn = " dawn" * (number < 20)
+        put(writer, f"{number}.md", ("fox train" if number % 2 else "train") + gold + dawn)
     writer.close()
     reader = Reader(path)
     fox, train, swan = Term("fox"), Term("train"), Term("swan")
     assert reader.frequencies([fox]) == [reader.holding([fox], ())[0].total] == [20]
     monkeypatch.setattr(keywords, "SAMPLE", 2 * keywords.WINDOWS)  # two a window
     assert reader.frequencies([fox, train, swan, Term("gold")]) == [20, 40, 0, 1]
+    assert reader.frequencies([Term("dawn")]) == [24], "in three of five windows, all over the rows"
     assert reader.holding([fox, swan], [1, 2, 3, 4]) == [
         Held(20, frozenset({2, 4})),
         Held(0, frozenset()),

@@ -29,6 +29,7 @@ from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
+from memcli.store.side_by_side import side_by_side
 from memcli.store.union import Member, Union
 from memcli.types import Document, FileText, Filters, Term, Wanted
 from memcli.workspace.dating import age_days
@@ -398,3 +399,9 @@ def test_two_workspaces_tell_what_one_tells_that_holds_both(
             theirs = context(whole, text, roots_of(base, WHOLE.__getitem__))
             assert [as_whole(name) for name, _ in ours] == [name for name, _ in theirs]
             assert [s for _, s in ours] == pytest.approx([s for _, s in theirs], rel=1e-9)
+
+
+def test_what_is_done_side_by_side_comes_in_order_or_fails_as_one_of_them() -> None:
+    assert side_by_side(lambda number: 12 // number, [*range(1, 7)]) == [12, 6, 4, 3, 2, 2]
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda number: 12 // number, [3, 2, 1, 0])

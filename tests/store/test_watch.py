@@ -91,6 +91,13 @@ def test_a_damaged_record_leaves_the_pid(store: str, content: bytes) -> None:
         assert living_watcher(store) == WatchRecord(os.getpid(), mode="events")
 
 
+def test_a_record_is_not_read_through_a_link(store: str) -> None:
+    with watching(store, sleep=_never):
+        Path(store + ".elsewhere").write_text(f'{{"pid": {os.getpid()}, "backlog": 7}}')
+        Path(store + ".watch").symlink_to(store + ".elsewhere")
+        assert living_watcher(store) == WatchRecord(os.getpid())
+
+
 def test_a_record_that_cannot_be_written_is_no_reason_to_stop(store: str) -> None:
     watch = Watching(store)
     watch.tell(WatchRecord(1))  # the folder does not exist

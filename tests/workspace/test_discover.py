@@ -47,6 +47,8 @@ def test_exact_listing(tmp_path: Path) -> None:
         ("*b", []),
         ("**/*b", ["a/b/low.md"]),
         ("a*", ["a/b/low.md", "a/mid.md"]),
+        ("a/*/", ["a/b/low.md"]),
+        ("*.md/", []),
         ("# x", []),
     ],
 )
@@ -179,6 +181,16 @@ def test_links_are_reported(tmp_path: Path) -> None:
     assert paths(listing) == ["a/b.md"]
     names = ("broken.md", "file.md", "folder", "loop", "out", "self.md")
     assert brief(listing.skips) == [(n, "symlink", "links are not followed") for n in names]
+
+
+def test_a_pattern_of_folders_is_not_of_a_link_to_a_file(tmp_path: Path) -> None:
+    make(tmp_path, "a/b.md", ".memcliignore", text="x.md/\ny.md/\n")
+    (tmp_path / "x.md").symlink_to("a/b.md")
+    (tmp_path / "y.md").symlink_to("a")
+    assert brief(walk(tmp_path).skips) == [
+        ("x.md", "symlink", "links are not followed"),
+        ("y.md", "ignored", ".memcliignore"),
+    ]
 
 
 def test_links_are_followed_inside_the_root(tmp_path: Path) -> None:

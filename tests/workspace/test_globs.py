@@ -114,6 +114,13 @@ def test_a_pattern_that_would_take_long_or_makes_no_sense_is_refused(
         compile_complex(lines, ".memcliignore")
 
 
+def test_three_patterns_of_three_stars_are_not_too_many() -> None:
+    matches = compile_complex(["?*a*b*", "*c*d*1", "*e*f*2"], ".memcliignore")
+    assert [matches(name) for name in ("xab", "cd1", "ef2", "ab")] == [True, True, True, False]
+    with pytest.raises(ConfigError, match="too many patterns"):
+        compile_complex(["?*a*b*", "*c*d*1", "*e*f*2", "*g"], ".memcliignore")
+
+
 def test_an_anchored_pattern_with_a_class_reaches_every_depth_by_its_stars_alone() -> None:
     matches = matcher(["**/[ab].md"], anchored=True)
     assert [path for path in ("a.md", "x/b.md", "x/c.md") if matches(path)] == ["a.md", "x/b.md"]

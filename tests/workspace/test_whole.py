@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memcli.workspace import openat
-from memcli.workspace.whole import write_whole
+from memcli.workspace.whole import write_new, write_whole
 
 
 def test_what_is_kept_for_its_owner_is_readable_by_nobody_else(tmp_path: Path) -> None:
@@ -21,8 +22,30 @@ def test_what_is_kept_for_its_owner_is_readable_by_nobody_else(tmp_path: Path) -
     assert list(made.parent.iterdir()) == [made]
 
 
+def test_a_file_and_then_its_name_outlast_a_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, synced = tmp_path / "a.md", list[tuple[int, bool]]()
+
+    def sync(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, made.exists()))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    write_new(str(made), "one")
+    assert synced == [(made.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+
+
+@pytest.mark.parametrize("has_links", [True, False])
 @pytest.mark.parametrize("by_descriptor", [True, False])
-def test_a_name_that_is_taken_is_never_written_over(tmp_path: Path, by_descriptor: bool) -> None:
+def test_a_name_that_is_taken_is_never_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_descriptor: bool, has_links: bool
+) -> None:
+    if not has_links:  # as on FAT
+
+        def refuse(*arguments: Any, **options: Any) -> None:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+        monkeypatch.setattr(os, "link", refuse)
     for name in ("old", "taken"):
         (tmp_path / name).write_text(name)
     folder = openat.open_root(str(tmp_path)) if by_descriptor else str(tmp_path)

@@ -605,12 +605,12 @@ def _usable(main: Writer) -> Beside | None:
     if not os.path.exists(beside.path_beside(main.path)):
         return None
     try:
-        side = _open_beside(main)
-        published = side.meta(beside.PUBLISHED_AS)
+        half = _open_beside(main)
+        published = half.meta(beside.PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
-        if not done and side.integrity() == "ok":
-            return side
-        side.close()
+        if not done and half.integrity() == "ok":
+            return half
+        half.close()
     except DamagedError:
         pass
     return None
