@@ -362,7 +362,7 @@ complete -c memcli -n '__memcli_is help' -l man -d 'Print the manual page, as ro
 complete -c memcli -n '__memcli_is help' -l for -x -a 'claude-code codex gemini openclaw cursor vscode opencode zed' -d 'With agents; print the files that wire this one'
 complete -c memcli -n '__memcli_is help' -l to -x -a '(__fish_complete_directories) (__memcli_ask workspaces)' -d 'With --for; write them as a plugin'
 complete -c memcli -n '__memcli_is help' -s h -l help -d 'Show this message and exit'
-complete -c memcli -n '__memcli_is help' -a 'agents agents bench changes compact config context conversations cron environment exit-codes files fleets front-matter get help history hook hooks index init json lint lint ls mcp pick presets python query-syntax ranking related remember remembering search secrets status store summaries workspaces worth'
+complete -c memcli -n '__memcli_is help' -a 'agent-memory agents agents bench bench benchmarks changelog changes changes compact compact config context context contributing conversations editors exit-codes files front-matter get help hook hook index init json lint lint ls mcp pick python query-syntax ranking related remember remember search secrets security settings shared-index status store watch workspaces worth'
 complete -c memcli -n '__memcli_is bench quality' -l against -r -F -d 'A receipt of the same sets, to say what moved since'
 complete -c memcli -n '__memcli_is bench quality' -l baseline -r -F -d 'An earlier receipt or run to compare with'
 complete -c memcli -n '__memcli_is bench quality' -l fail-under -x -d 'Exit 1 when a metric is below X'

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.embedding.choice import Choice, Remembered
 
 E5_PACKAGE = "memcli[multilingual]"
-_OTHERS = "memcli help environment"
+_OTHERS = "memcli help settings"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
 
 

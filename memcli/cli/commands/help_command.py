@@ -6,7 +6,7 @@ import sys
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SHELLS, check
-from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help
+from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help, write_page
 from memcli.cli.topics import codes, page, topics
 from memcli.errors import UsageError
 
@@ -87,7 +87,7 @@ def command(
             f"there is no topic {topic!r}; there are {', '.join(topics())}",
             hint=f"memcli help {near[0]}" if near else "memcli help",
         )
-    write_help(page(topic))
+    write_page(page(topic))
     return 0
 
 
@@ -97,10 +97,10 @@ def _generated(shell: str | None, program: Program) -> int:
 
     if shell is None:
         from memcli.cli.manual import manual
+        from memcli.cli.page_layout import laid_out
 
-        sys.stdout.write(
-            manual(command_tree(program.tree()), [(name, page(name)) for name in topics()])
-        )
+        pages = [(name, laid_out(page(name), 78)) for name in topics()]
+        sys.stdout.write(manual(command_tree(program.tree()), pages))
         return 0
     if shell not in SHELLS:
         raise UsageError(
