@@ -317,16 +317,14 @@ def test_a_table_that_is_too_wide_is_cut_into_several() -> None:
     assert (
         laid_out(text, 18)
         == """\
-  Name   First
-  -----  -------
-  a/     1234567
-  long/
+  Name     First
+  -------  -------
+  a/long/  1234567
   path
 
-  Name   Second
-  -----  -------
-  a/     7654321
-  long/
+  Name     Second
+  -------  -------
+  a/long/  7654321
   path
 """
     )

@@ -18,6 +18,7 @@ from memcli.cli.program import (
     COMMANDS,
     TOP_HELP,
     write_help,
+    write_page,
 )
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
 
