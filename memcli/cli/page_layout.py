@@ -90,7 +90,8 @@ def _cells(line: str) -> list[str]:
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """Draw a table; one that is too wide becomes several with the same first column."""
-    columns, lines = list(zip(*rows, strict=True)), []
+    columns = list(zip(*rows, strict=True))
+    lines: list[str] = []
     while columns:
         count = len(columns)
         while count > 2 and _least(columns[:count]) > width:
