@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.options import WHEN
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
@@ -19,7 +20,8 @@ from memcli.render.text import COLOURED, PLAIN, Style
 if TYPE_CHECKING:
     from typing import TextIO
 
-WHEN = ("auto", "always", "never")
+    from memcli.cli.options import Options
+
 # Columns; a longer line is hard to read back from its end to the next one.
 HANG = 4  # columns that a line of data goes on behind
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
@@ -60,13 +62,18 @@ class Terminal:
         self._environ = environ
 
     @classmethod
-    def of_process(cls, *, color: str, quiet: bool, verbose: bool) -> Terminal:
+    def of_process(cls, options: Options) -> Terminal:
         """Use the streams of this process, in UTF-8 wherever they lead."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         return cls(
-            sys.stdout, sys.stderr, environ=os.environ, color=color, quiet=quiet, verbose=verbose
+            sys.stdout,
+            sys.stderr,
+            environ=os.environ,
+            color=options.color,
+            quiet=options.quiet,
+            verbose=options.verbose,
         )
 
     @property

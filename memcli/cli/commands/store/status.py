@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.shared import SharedStatus
-    from memcli.cli import options
 
 INDENT = 10  # columns of the word in front
 
 
-def command(
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Show the shared store: its server, and the workspaces that this user may see.
 
     Examples: memcli store status      memcli store status --json
     """
     from memcli.api import shared
 
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {}, anywhere=True)
+    skin = make_skin(options, anywhere=True)
     found = _record(*shared.look(skin.config))
-    if as_json:
+    if options.json:
         from memcli.render.jsonio import dumps
 
         skin.terminal.write(dumps(found) + "\n")
