@@ -27,6 +27,8 @@ ROWS = (
     "store",
     "config",
     "embedding markdown workspace",
+    "dates",
+    "language",
     "types errors room secrets",
     "record digests",
     "checking",

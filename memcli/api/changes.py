@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from memcli.api.as_of import commit_meant, files_of
 from memcli.api.ranked_changes import RankedChange, ranked_by
 from memcli.checking import TYPE_CHECKING
+from memcli.dates.find import parse_date
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import Commit, commit_named, head_of
 from memcli.history.differences import (
@@ -25,7 +26,6 @@ from memcli.history.tree import NO_FILE
 from memcli.indexing.planning import listing_of, read
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.search.dates import parse_date
 from memcli.types import Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules

@@ -104,7 +104,7 @@ def _compared(
     memory: OpenedWorkspace, text: str, near: Sequence[Neighbour], index: Remembered
 ) -> tuple[Neighbour, ...]:
     """Order lines by the words they share with a text, the first compared by meaning too."""
-    from memcli.remember.facets import containment, facets_of, jaccard
+    from memcli.language.facts import containment, facets_of, jaccard
 
     own = facets_of(text)
     facets = {each.text: facets_of(each.text) for each in near}

@@ -38,9 +38,9 @@ from memcli.search.proximity import apply_proximity, in_time, is_of, of_dates_al
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
+    from memcli.dates.find import DateSpan
     from memcli.embedding.known import Calibration
     from memcli.search.course import Observer
-    from memcli.search.dates import DateSpan
     from memcli.search.gathering import Gathered
     from memcli.search.legs import Vector
     from memcli.search.options import SearchOptions

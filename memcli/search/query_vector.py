@@ -40,7 +40,7 @@ def _without(reason: Reason) -> Vector:
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
     """Tell how well an English vocabulary knows a query; other models have others."""
     from memcli.embedding.known import known
-    from memcli.embedding.script import fertility
+    from memcli.language.script import fertility
 
     return fertility(tokens, text) if known(fingerprint).latin_only else 1.0
 

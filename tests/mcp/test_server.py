@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 import memcli
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
 from tests.mcp.clients import MODES, Served, price, serve, text_of
 

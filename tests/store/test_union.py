@@ -17,9 +17,9 @@ from memcli.config import settings as config
 from memcli.context.assemble import Sharing
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
+from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
-from memcli.search.dates import find_dates
 from memcli.search.joined import Lot
 from memcli.search.legs import Vector
 from memcli.search.options import SearchOptions, options_of

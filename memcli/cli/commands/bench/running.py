@@ -137,7 +137,7 @@ def line_costs(skin: Skin) -> LineCosts:
     """
     from memcli.bench.metrics import LINE_END_TOKENS
     from memcli.indexing.planning import read
-    from memcli.markdown.tokens import quotient
+    from memcli.language.tokens import quotient
 
     settings = skin.memory.index_settings()
     names = {source.name for source in settings.sources}

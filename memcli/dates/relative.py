@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memcli.search import calendar_dates
-from memcli.search.date_words import (
+from memcli.dates import absolute
+from memcli.dates.words import (
     AMBIGUOUS_MONTHS,
     BEFORE_LAST_WORDS,
     DAY,
@@ -97,7 +97,7 @@ def weekday(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 def month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read `last May`, `this March`, `next June`; a lower-case `may` is a verb."""
     number, this_month = MONTHS.get(low[1]), seen.today.month
-    if number is None or raw[1] in AMBIGUOUS_MONTHS or calendar_dates.month(raw[1:], low[1:], seen):
+    if number is None or raw[1] in AMBIGUOUS_MONTHS or absolute.month(raw[1:], low[1:], seen):
         return None
     if low[0] in THIS_WORDS:
         return 2, month_days(seen.today.year, number)

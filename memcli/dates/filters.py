@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.dates.find import parse_date
 from memcli.errors import UsageError
-from memcli.search.dates import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date
 
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
 
 _HINT = "memcli help query-syntax"
 

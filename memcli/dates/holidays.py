@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from memcli.search.date_words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, Days, Found, Seen, as_year
+from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, Days, Found, Seen, as_year
 
 # Month, first day and last day; in German Christmas begins on its eve, and so it is told of.
 _FIXED = {

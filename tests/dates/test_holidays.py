@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.search.dates import find_dates
-from memcli.search.feasts import easter
+from memcli.dates.find import find_dates
+from memcli.dates.holidays import easter
 
 
 @pytest.mark.parametrize(

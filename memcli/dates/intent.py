@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from memcli.search.date_words import MONTHS
-from memcli.search.dates import DateSpan
+from memcli.dates.find import DateSpan
+from memcli.dates.words import MONTHS
 
 # A text without any of these is one clause, and costs no pattern.
 _BREAKS = frozenset(".!?\n。！？，,;；、")

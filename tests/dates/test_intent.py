@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.dates import holidays, recency, words
+from memcli.dates.find import find_dates
 from memcli.errors import UsageError
-from memcli.search import date_orders, date_words, feasts
-from memcli.search.dates import find_dates
 from memcli.search.question import DATE_STEMS, Question
 
 TODAY = date(2026, 2, 11)
@@ -139,10 +139,8 @@ def test_no_text_breaks(text: str) -> None:
 def test_the_grammar_is_loaded_for_all_it_can_read() -> None:
     """A stem that is missing would hide dates that the grammar knows."""
     tables = (
-        date_words.MONTHS, date_words.WEEKDAYS, date_words.DAY_WORDS, date_words.UNITS,
-        date_words.SEASONS, feasts.NAMES,
+        words.MONTHS, words.WEEKDAYS, words.DAY_WORDS, words.UNITS,
+        words.SEASONS, holidays.NAMES,
     )  # fmt: skip
-    words = [word for word in chain(*tables) if word.isascii()]
-    orders = chain(date_orders.NEWEST, date_orders.OLDEST)
-    for word in chain(words, orders):
+    for word in chain(*tables, recency.NEWEST, recency.OLDEST):
         assert not word.isascii() or any(stem in word for stem in DATE_STEMS), word

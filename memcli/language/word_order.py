@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from memcli.search.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH, GERMAN
 
 MOST_TOKENS = 120  # of a line whose order is looked at
 _PARTICLES = frozenset("的了是在和，")

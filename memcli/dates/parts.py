@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from memcli.search import calendar_dates, feasts, near_dates
-from memcli.search.date_words import (
+from memcli.dates import absolute, holidays, relative
+from memcli.dates.words import (
     AFTER_WORDS,
     AMBIGUOUS_MONTHS,
     AT_WORDS,
@@ -49,7 +49,7 @@ _MONTH_LENGTH = 28  # days, from which a stretch has a beginning, a middle and a
 
 def one(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read one date, with what tells which part or neighbour of it is meant."""
-    rules: tuple[Rule, ...] = (near_dates.day, _beside, _part, _at)
+    rules: tuple[Rule, ...] = (relative.day, _beside, _part, _at)
     return next((found for rule in rules if (found := rule(raw, low, seen))), None) or _plain(
         raw, low, seen
     )
@@ -59,7 +59,7 @@ def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | 
     """Read a date behind a word that asks for one: there a bare month or year is a date too."""
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
-    found = near_dates.day(raw, low, seen) or _beside(raw, low, seen) or _part(raw, low, seen)
+    found = relative.day(raw, low, seen) or _beside(raw, low, seen) or _part(raw, low, seen)
     found = found or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
     return found and (skip + found[0], found[1])
 
@@ -73,9 +73,9 @@ def alone(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 def _plain(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read what is a date wherever it stands."""
     rules: tuple[Rule, ...] = (
-        calendar_dates.numeric, calendar_dates.month, near_dates.month, near_dates.ago,
-        calendar_dates.year, calendar_dates.quarter, calendar_dates.season, near_dates.season,
-        feasts.dated, _of_date, near_dates.period, near_dates.weekday,
+        absolute.numeric, absolute.month, relative.month, relative.ago,
+        absolute.year, absolute.quarter, absolute.season, relative.season,
+        holidays.dated, _of_date, relative.period, relative.weekday,
     )  # fmt: skip
     return next((found for rule in rules if (found := rule(raw, low, seen))), None)
 
@@ -96,13 +96,13 @@ def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     weekday = as_weekday(raw[0])
     if weekday is not None:
         return 1, one_day(recent(weekday, seen.today))
-    return feasts.latest(raw, low, seen) or calendar_dates.day_and_month(raw, low, seen)
+    return holidays.latest(raw, low, seen) or absolute.day_and_month(raw, low, seen)
 
 
 def _at(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read `in May`, `in 2023`, `im Mai`, `on Sun`; a date that needs no such word stands alone."""
-    if low[0] in feasts.AT_WORDS:
-        found = feasts.latest(raw[1:], low[1:], seen)
+    if low[0] in holidays.AT_WORDS:
+        found = holidays.latest(raw[1:], low[1:], seen)
         return found and (1 + found[0], found[1])
     if low[0] not in AT_WORDS or low[1] in WEEKDAYS or _plain(raw[1:], low[1:], seen):
         return None

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from memcli.record import Record
-from memcli.search.date_words import (
+from memcli.dates.words import (
     DAY,
     DAY_WORDS,
     SEASONS,
@@ -31,6 +30,7 @@ from memcli.search.date_words import (
     third,
     year_days,
 )
+from memcli.record import Record
 
 # A text without any of these holds no date of this grammar.
 SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回批初おあき년월일제늘작올주달")

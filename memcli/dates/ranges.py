@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from memcli.search.calendar_dates import ORDINAL
-from memcli.search.date_parts import ARTICLES, named
-from memcli.search.date_words import (
+from memcli.dates.absolute import ORDINAL
+from memcli.dates.parts import ARTICLES, named
+from memcli.dates.words import (
     AFTER_WORDS,
     AT_WORDS,
     BEFORE_WORDS,

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from memcli.remember.facets import Facets, facets_of, has_form
-from memcli.search.newer import speaks_of_change
-from memcli.search.stopwords import ENGLISH, GERMAN
+from memcli.language.change import speaks_of_change
+from memcli.language.facts import Facets, facets_of, has_form
+from memcli.language.stopwords import ENGLISH, GERMAN
 
 HELD = 0.5  # of the content of the older line
 LEAST_SHARED = 2  # words of content

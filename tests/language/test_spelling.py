@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.search.spellings import (
+from memcli.language.spelling import (
     ENGLISH_NUMBERS,
     OTHER_NUMBERS,
     compounds,

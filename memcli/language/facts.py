@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from memcli.compaction.similarity import terms
+from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.terms import terms
+from memcli.language.word_order import exchanged
 from memcli.record import Record
-from memcli.remember.word_order import exchanged
-from memcli.search.stopwords import ENGLISH, GERMAN
 
 # What `remember` itself writes before a note, and the mark of a list.
 _LEAD = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?"

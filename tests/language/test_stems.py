@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.markdown.forms import letters, stems
-from memcli.markdown.words import compose, fold, prepare, sought, stem
+from memcli.language.stems import letters, stems
+from memcli.language.words import compose, fold, prepare, sought, stem
 
 RUSSIAN = st.text("абвгдежзийклмнопрстуфхцчшщъыьэюя", max_size=14)
 ARABIC = st.text("ابتثجحخدذرزسشصضطظعغفقكلمنهويءؤئ", max_size=12)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.remember.facets import differs, facets_of
-from memcli.remember.word_order import MOST_TOKENS, exchanged, is_moved
+from memcli.language.facts import differs, facets_of
+from memcli.language.word_order import MOST_TOKENS, exchanged, is_moved
 
 
 def _exchanged(a: str, b: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.search.date_words import MONTHS, UNITS, WEEKDAYS, Reading, as_number
+from memcli.dates.words import MONTHS, UNITS, WEEKDAYS, Reading, as_number
 
 NEWEST = (
     "latest", "newest", "most recent", "most recently", "last time", "neueste", "neuesten",

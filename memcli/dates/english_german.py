@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from memcli.search import date_bounds, date_orders, date_parts, feasts, near_dates
-from memcli.search.date_bounds import JOINTS
-from memcli.search.date_words import (
+from memcli.dates import holidays, parts, ranges, recency, relative
+from memcli.dates.ranges import JOINTS
+from memcli.dates.words import (
     AFTER_WORDS,
     BEFORE_WORDS,
     EXCEPT_WORDS,
@@ -89,7 +89,7 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
             found = _read(raw, low, seen, alone=len(words) == 1)
             is_cut = text.startswith((",", *_SENTENCE_ENDS), near[0].end())
             beside = [low[0], *[""] * 3] if is_cut else low
-            found = found or date_orders.read(beside, sentence, asks_when=asks_when)
+            found = found or recency.read(beside, sentence, asks_when=asks_when)
         if found:
             count, reading = found
             yield near[0].start(), near[count - 1].start() + len(raw[count - 1]), reading
@@ -138,7 +138,7 @@ def _other(low: list[str]) -> int:
     if low[0] in _NUMBERED and re.fullmatch(r"q[1-4]|\d\d?/\d+", low[1]):
         return 2
     if low[0] in _NAMES_BEFORE_A_WEEKDAY and low[1] in WEEKDAYS:
-        feast = feasts.named(low)  # Easter Monday 2024 is a date
+        feast = holidays.named(low)  # Easter Monday 2024 is a date
         return 0 if feast and as_year(low[len(feast.split())]) else 2
     if low[0] == "new" and low[1] == "year" and as_year(low[2]):
         return 3
@@ -152,17 +152,17 @@ def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[i
     """Read the date that begins with the first word; `alone` there is no other."""
     try:
         if low[0] in EXCEPT_WORDS or low[0] == "no":
-            return date_bounds.excepted(raw, low, seen)
-        joined = date_bounds.joined(raw, low, seen)
+            return ranges.excepted(raw, low, seen)
+        joined = ranges.joined(raw, low, seen)
         if joined:
             return joined[0], Reading(*joined[1])
-        if found := near_dates.ago(raw, low, seen):  # vor drei Tagen; but vor 2023 is a bound
+        if found := relative.ago(raw, low, seen):  # vor drei Tagen; but vor 2023 is a bound
             return found[0], Reading(*found[1])
-        if bounded := date_bounds.bounded(raw, low, seen):
+        if bounded := ranges.bounded(raw, low, seen):
             return bounded
-        found = date_parts.one(raw, low, seen)
+        found = parts.one(raw, low, seen)
         if alone and not found:
-            found = date_parts.alone(raw, low, seen)
+            found = parts.alone(raw, low, seen)
     except (ValueError, OverflowError):  # not in the calendar
         return None
     return found and (found[0], Reading(*found[1]))

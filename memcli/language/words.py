@@ -60,7 +60,7 @@ def fold(text: str) -> str:
     text = compose(text).casefold()
     if not re.search(_VARIED, text):
         return text
-    from memcli.markdown.forms import letters  # tables that Latin texts need not load
+    from memcli.language.stems import letters  # tables that Latin texts need not load
 
     return letters(text)
 
@@ -72,7 +72,7 @@ def stem(folded: str) -> str:
     """
     if folded.isascii() or not re.search(_STEMMED, folded):
         return folded
-    from memcli.markdown.forms import stems
+    from memcli.language.stems import stems
 
     return stems(folded)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memcli.search.date_words import (
+from memcli.dates.words import (
     AMBIGUOUS_MONTHS,
     MONTHS,
     ORDINALS,

@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
+from memcli.dates import absolute, english_german, holidays
+from memcli.dates.words import SEASONS, Reading
 from memcli.record import Record
-from memcli.search import calendar_dates, feasts, spaced_dates
-from memcli.search.date_words import SEASONS, Reading
 
 # What is called by a name; the seasons of Chinese and Japanese are single signs.
-_NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *feasts.NAMES))})\b")
+_NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *holidays.NAMES))})\b")
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
@@ -63,10 +63,10 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
     text = _with_ascii_digits(typed)
     found = list(_unspaced(text, today))
     taken = {at for span in found for at in range(span.at, span.stops_at)}
-    for start, end, reading in spaced_dates.read(text, today, day_first=day_first):
+    for start, end, reading in english_german.read(text, today, day_first=day_first):
         words = text[start:end]
         read = ""
-        if "/" in words and calendar_dates.is_ambiguous(words):
+        if "/" in words and absolute.is_ambiguous(words):
             read = "day first" if day_first else "month first"
         # In `in 2023年5月` the year is taken.
         if taken.isdisjoint(range(start, end)):
@@ -93,7 +93,7 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
             whole = span.at <= len(lead) and span.stops_at == len(lead + body)
             if whole and not span.order and not span.excluded:
                 return span._replace(text=text, at=0)
-    in_numbers = (calendar_dates.NUMERIC, calendar_dates.SLASHED, calendar_dates.WEEK_OF_YEAR)
+    in_numbers = (absolute.NUMERIC, absolute.SLASHED, absolute.WEEK_OF_YEAR)
     if any(re.fullmatch(form, text) for form in in_numbers):
         raise ValueError(f"{text} is not in the calendar")
     raise ValueError(
@@ -105,12 +105,12 @@ def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
 def _unspaced(text: str, today: date) -> Iterator[DateSpan]:
     if text.isascii():
         return
-    from memcli.search import unspaced_dates
+    from memcli.dates import chinese_japanese
 
-    if unspaced_dates.SIGNS.isdisjoint(text):
+    if chinese_japanese.SIGNS.isdisjoint(text):
         return
     end = 0
-    for start, stop, reading in sorted(unspaced_dates.read(text, today)):
+    for start, stop, reading in sorted(chinese_japanese.read(text, today)):
         if start >= end:
             yield _span(text[start:stop], start, reading)
             end = stop

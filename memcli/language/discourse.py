@@ -6,18 +6,12 @@ The words are a table, not a grammar. English, German and Chinese.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache
-
-from memcli.compaction.sentences import Sentence
-from memcli.compaction.similarity import terms
 
 # Beside news worth 1 at most: set by reading summaries of LoCoMo conversations 26 and 30, where a
 # sentence with two of the first three was worth telling and a compliment never was.
 NAME, WHEN, EVENT, ABOUT_YOU = 0.4, 0.3, 0.3, 0.4
-MOST_BEFORE = 2  # sentences that one may take along
-LEAST_BEFORE = 4  # words of one that is worth it
-SHORT_ANSWER = 6  # words of an answer that says nothing without its question
 
 _WHEN = (
     r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|(?:last|next|this|past)"
@@ -65,33 +59,6 @@ def telling(text: str, speakers: Collection[str]) -> float:
 def names_in(text: str) -> list[str]:
     """List the proper names in a text, each once; a first word is none to be sure of."""
     return list(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
-
-
-def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
-    """Give for each sentence the one before that it says nothing without."""
-    found: list[int | None] = [None]
-    for at in range(1, len(sentences)):
-        before, here = sentences[at - 1], sentences[at]
-        is_near = before.path == here.path and 0 <= here.first - before.last <= MOST_BEFORE
-        chain = _chain(found, at - 1)
-        is_said = len(terms(before.text)) >= LEAST_BEFORE and not is_aside(before.text)
-        needs = is_near and is_said and chain < MOST_BEFORE and _leans(before, here)
-        found.append(at - 1 if needs else None)
-    return found[: len(sentences)]
-
-
-def _chain(found: Sequence[int | None], at: int) -> int:
-    length = 0
-    while (before := found[at]) is not None:
-        length, at = length + 1, before
-    return length
-
-
-def _leans(before: Sentence, here: Sentence) -> bool:
-    """Tell whether a sentence begins with what only the one before names, or is a bare answer."""
-    if before.text.endswith(("?", "？")) and before.speaker != here.speaker:
-        return len(here.text.split()) < SHORT_ANSWER and here.text.isascii()
-    return leans_on(here.text)
 
 
 def is_aside(text: str) -> bool:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memcli.dates.filters import bounds_of, span_of
+from memcli.dates.find import MAX_CHARS, find_dates, parse_date
 from memcli.errors import UsageError
-from memcli.search.date_filters import bounds_of, span_of
-from memcli.search.dates import MAX_CHARS, find_dates, parse_date
 
 TODAY = date(2026, 2, 11)
 
