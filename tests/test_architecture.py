@@ -29,6 +29,7 @@ ROWS = (
     "embedding markdown workspace",
     "dates",
     "language",
+    "threads",
     "types errors room secrets",
     "record digests",
     "checking",

@@ -177,7 +177,7 @@ class _InTime(_Way):
         self._way: _Way | None = None
 
     def embed(self, text: str) -> Embedded:
-        from memcli.embedding.deadline import within
+        from memcli.threads import within
 
         try:
             return within(self._seconds, partial(self._work, text))

@@ -12,9 +12,9 @@ from threading import Event, Lock
 from typing import Protocol
 
 from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.deadline import within
 from memcli.errors import LegMissingError
 from memcli.record import Record
+from memcli.threads import within
 
 TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 

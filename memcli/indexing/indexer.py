@@ -290,7 +290,7 @@ def _batches(
     encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
 ) -> Generator[list[tuple[bytes, bytes]]]:
     """Give hashes and vectors to be stored together; the next are made meanwhile."""
-    from memcli.embedding.lanes import in_order
+    from memcli.threads import in_order
 
     def encode(items: Sequence[Pending]) -> list[tuple[bytes, bytes]]:
         texts = [text_of(item) for item in items]

@@ -29,8 +29,8 @@ from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
-from memcli.store.side_by_side import side_by_side
 from memcli.store.union import Member, Union
+from memcli.threads import side_by_side
 from memcli.types import Document, FileText, Filters, Term, Wanted
 from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES

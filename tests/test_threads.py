@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memcli.embedding.lanes import in_order
+from memcli.threads import in_order
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 5, 50])
