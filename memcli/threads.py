@@ -7,7 +7,7 @@ meanwhile; neither can be interrupted, so a process that ends does not wait for 
 from __future__ import annotations
 
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, LegMissingError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Thing = TypeVar("Thing")
     Result = TypeVar("Result")
+    Outcome = tuple[Result | None, BaseException | None]
 
 STORES_AT_ONCE = 4  # much of what a store takes is the disk's time
 # A model needs 0.3 s for a text at most. A server may take longer; nobody waits for it.
@@ -33,7 +34,7 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
     """
     from queue import Empty
 
-    slot = _slot()
+    slot: SimpleQueue[Outcome[Result]] = _slot()
     if not _started(1, lambda: slot.put(_outcome(work))):
         raise LegMissingError("no thread can be started for the endpoint", hint=MORE_MEMORY)
     try:
@@ -51,17 +52,23 @@ def in_order(
     and nothing more is begun. With one thread, or if the system gives none, the caller works.
     """
     from functools import partial
-    from threading import Semaphore
+    from threading import Event, Semaphore
 
-    slots = [_slot() for _ in things]
-    room, todo = Semaphore(max(ahead, threads)), _Todo(things)
+    slots: list[SimpleQueue[Outcome[Result]]] = [_slot() for _ in things]
+    room, guard, is_over = Semaphore(max(ahead, threads)), Lock(), Event()
+    todo = enumerate(things)
+
+    def take() -> tuple[int, Thing] | None:
+        room.acquire()
+        with guard:
+            return None if is_over.is_set() else next(todo, None)
 
     def run() -> None:
-        while room.acquire() and (entry := todo.take()):
+        while entry := take():
             place, thing = entry
             outcome = _outcome(partial(work, thing))
             if outcome[1] is not None:
-                todo.end()
+                is_over.set()
             slots[place].put(outcome)
 
     several = min(threads, len(things)) if min(threads, len(things)) > 1 else 0
@@ -75,7 +82,7 @@ def in_order(
             room.release()
             yield result
     finally:
-        todo.end()
+        is_over.set()
         room.release(len(started))
         for thread in started:
             thread.join(FAREWELL_SECONDS)
@@ -86,40 +93,25 @@ def side_by_side(work: Callable[[Thing], Result], things: Sequence[Thing]) -> li
     return list(in_order(work, things, STORES_AT_ONCE, ahead=len(things)))
 
 
-class _Todo:
-    """The things that wait for a thread."""
-
-    def __init__(self, things: Sequence[Thing]) -> None:
-        self._rest: Iterator[tuple[int, Thing]] = iter(enumerate(things))
-        self._guard, self._is_over = Lock(), False
-
-    def take(self) -> tuple[int, Thing] | None:
-        with self._guard:
-            return None if self._is_over else next(self._rest, None)
-
-    def end(self) -> None:
-        self._is_over = True
-
-
-def _slot() -> SimpleQueue[tuple[Result, BaseException | None]]:
+def _slot() -> SimpleQueue[Outcome[Result]]:
     from queue import SimpleQueue
 
     return SimpleQueue()
 
 
-def _outcome(work: Callable[[], Result]) -> tuple[Result | None, BaseException | None]:
+def _outcome(work: Callable[[], Result]) -> Outcome[Result]:
     try:
         return work(), None
     except BaseException as error:  # raised again in the thread that asks for the result
         return None, error
 
 
-def _result(outcome: tuple[Result, BaseException | None]) -> Result:
+def _result(outcome: Outcome[Result]) -> Result:
     result, error = outcome
     try:
         if error is not None:
             raise error
-        return result
+        return result  # type: ignore[return-value]  # without an error it is what the work returned
     finally:  # else the traceback would keep the error, and what the work had open, alive
         del error, outcome
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import Remembered
+from memcli.embedding.encoders import Remembered
 from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
@@ -330,7 +330,7 @@ def begin_vector(
     """
     if options.mode == "lexical":
         return _no_vector
-    from memcli.embedding.known import is_readable, readable
+    from memcli.embedding.models import is_readable, readable
     from memcli.search.query_vector import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder

@@ -11,7 +11,7 @@ from memcli.remember.gate import Neighbour
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
-    from memcli.embedding.choice import Remembered
+    from memcli.embedding.encoders import Remembered
     from memcli.errors import Reason
     from memcli.markdown.units import Unit
     from memcli.types import Candidate
@@ -72,7 +72,7 @@ def _recalled(memory: OpenedWorkspace, text: str, index: Remembered) -> Sequence
 
 def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
     """Tell whether a model has made the vectors of the index, and reads the text."""
-    from memcli.embedding.known import is_readable
+    from memcli.embedding.models import is_readable
 
     if index.fingerprint is None or memory.config("search.mode") == "lexical":
         return False

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable
+from memcli.embedding.models import is_readable
 from memcli.language.terms import terms
 from memcli.record import Record
 from memcli.types import Encoder

@@ -13,14 +13,14 @@ from glob import escape, glob
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
+from memcli.embedding.encoders import Folders, Opened, Opener, Opening
 from memcli.embedding.models import E5, Located, locate, verify
-from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
 from memcli.errors import LegMissingError
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, Remembered
+    from memcli.embedding.encoders import Choice, Remembered
 
 E5_PACKAGE = "memcli[multilingual]"
 _OTHERS = "memcli help environment"

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
-from memcli.embedding.opener import Quick, QuickError
+from memcli.embedding.encoders import OTHER_MODEL, Choice, Quick, QuickError, Remembered
 from memcli.embedding.registry import (
     fingerprint_of,
     is_verified,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable
+from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (

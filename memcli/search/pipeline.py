@@ -39,7 +39,7 @@ from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.embedding.known import Calibration
+    from memcli.embedding.models import Calibration
     from memcli.search.course import Observer
     from memcli.search.gathering import Gathered
     from memcli.search.legs import Vector
@@ -226,7 +226,7 @@ def _passages(
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return hits, None, hits
-    from memcli.embedding.known import readable
+    from memcli.embedding.models import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):

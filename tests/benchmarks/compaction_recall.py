@@ -30,7 +30,7 @@ from memcli.compaction.plan import make_plan
 from memcli.compaction.similarity import embedder
 from memcli.config import settings as configuration
 from memcli.dates.find import find_dates
-from memcli.embedding.choice import Choice
+from memcli.embedding.encoders import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings

@@ -14,7 +14,7 @@ import pytest
 
 from memcli import room
 from memcli.cli.main import run as run_here
-from memcli.embedding.choice import Remembered
+from memcli.embedding.encoders import Remembered
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.session import lacking
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, LegMissingError, Reason

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.known import is_readable
-from memcli.embedding.models import E5, locate
+from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.models import E5, is_readable, locate
 from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import (

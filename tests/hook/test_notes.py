@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memcli.api.ask import ask
 from memcli.api.memory import Memory
-from memcli.embedding.known import KNOWN
-from memcli.embedding.models import INT8
+from memcli.embedding.models import INT8, KNOWN
 from memcli.hook.notes import PASSAGES, block, deserved, fitting, keys_of
 from memcli.language.tokens import estimate
 from memcli.search.floor import WORDS_ALONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.embedding.known import readable
+from memcli.embedding.models import readable
 from memcli.language.script import Shares, latin_share, script_shares
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.dates.find import find_dates
-from memcli.embedding.known import Calibration
+from memcli.embedding.models import Calibration
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, Width, focus, occurrences
