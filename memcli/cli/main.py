@@ -119,7 +119,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         what = f"{error.filename}: " if error.filename else ""
         return _refused(f"{what}{error.strerror}", hint=_next_step(error), as_json=as_json)
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
-        hint = f"{MORE_MEMORY}; or pip install --force-reinstall memcli"
+        hint = f"{MORE_MEMORY}; or install memcli again"
         return _refused(str(error), hint=hint, as_json=as_json)
     from memcli import room
 
