@@ -25,6 +25,9 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+ERROR_SCHEMA = "memcli.error/1"  # of an error that is written as JSON
+
+
 class Reason(Record):
     """Why something is less than it could be; `render.reasons` joins text and hint."""
 

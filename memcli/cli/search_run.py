@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import first_index
-from memcli.errors import ExitCode, LegMissingError, UsageError
+from memcli.errors import ERROR_SCHEMA, ExitCode, LegMissingError, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -90,7 +90,12 @@ def each_line(asked: Asking) -> int:
             question = Question.by(skin.config, text, skin.asked)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
-            record = {"code": error.code, "message": told, "hint": "leave out what is no question"}
+            record = {
+                "schema": ERROR_SCHEMA,
+                "code": error.code,
+                "message": told,
+                "hint": "leave out what is no question",
+            }
             skin.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue

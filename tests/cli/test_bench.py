@@ -24,7 +24,7 @@ from memcli.cli.commands.bench_command import NAMES
 from memcli.cli.main import run
 from memcli.cli.topics import page
 from tests.cli import processes
-from tests.support import write
+from tests.support import strict, write
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 QUESTIONS = (
@@ -72,7 +72,7 @@ class Bench:
 def checked(name: str, text: str) -> dict[str, Any]:
     record = json.loads(text)
     schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
-    Draft202012Validator(schema).validate(record)
+    Draft202012Validator(strict(schema)).validate(record)
     assert isinstance(record, dict)
     return record
 
@@ -191,7 +191,7 @@ def test_the_history_lies_beside_the_index_private_and_bounded(
     assert kept[0].parent.stat().st_mode & 0o777 == 0o700
     receipt = checked("memcli.bench-lane", kept[1].read_text())
     Draft202012Validator(
-        json.loads((SCHEMAS / "memcli.bench-quality.1.json").read_text())
+        strict(json.loads((SCHEMAS / "memcli.bench-quality.1.json").read_text()))
     ).validate(receipt["quality"])
     assert receipt["failures"] == ["hinted"]
 

@@ -12,6 +12,7 @@ import pytest
 
 import memcli
 from tests.cli.processes import run
+from tests.support import strict
 
 NOW = ("--now", "2026-02-10T14:03")
 LOG = "memory/2026-02-10.md"
@@ -37,7 +38,7 @@ def _told(*arguments: str) -> tuple[int, str, str]:
 def _record(name: str, *arguments: str) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(_told(*arguments, "--json")[1])
     schemas = Path(memcli.__file__).parent / "schemas"
-    jsonschema.validate(record, json.loads((schemas / f"{name}.1.json").read_text("utf-8")))
+    jsonschema.validate(record, strict(json.loads((schemas / f"{name}.1.json").read_text("utf-8"))))
     return record
 
 
