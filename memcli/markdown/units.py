@@ -33,6 +33,21 @@ class Unit(Record):
         return self.numbers[max(0, bisect_right(self.starts, offset) - 1)]
 
 
+def said(unit: Unit) -> str:
+    """Give what a unit says and who says it, or which thing it is about."""
+    return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
+
+
+def without_speaker_mark(line: str) -> str:
+    """Give a line of a conversation as `said` gives it: `**Ann** (T1): yes` is `Ann: yes`."""
+    mark = _SPEAKER.match(line)
+    return f"{_name(mark)}: {line[mark.end() :]}" if mark else line
+
+
+def _name(mark: re.Match[str]) -> str:
+    return mark[1].strip().rstrip(":：")
+
+
 def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
     """Cut a block of a document, given as its lines."""
     shown = visible("\n".join(lines[block.start : block.end])).split("\n")
@@ -55,9 +70,9 @@ def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
 
 def _joined(lines: Sequence[tuple[int, str]]) -> Unit:
     speaker = ""
-    if said := _SPEAKER.match(lines[0][1]):
-        speaker = said[1].strip().rstrip(":：")
-        lines = [(lines[0][0], lines[0][1][said.end() :]), *lines[1:]]
+    if mark := _SPEAKER.match(lines[0][1]):
+        speaker = _name(mark)
+        lines = [(lines[0][0], lines[0][1][mark.end() :]), *lines[1:]]
     text, starts = "", []
     for _, line in lines:
         if text:
