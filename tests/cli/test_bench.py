@@ -429,3 +429,11 @@ def test_the_examples_of_the_cron_topic_are_sound() -> None:
     assert parsed["Timer"]["Persistent"] == "true"
     cron = next(line for line in text.splitlines() if line.lstrip().startswith("17 3"))
     assert cron.split(maxsplit=5)[5] == 'memcli bench lane -w "$HOME/notes"'
+
+
+def test_questions_without_an_answer_are_counted(bench: Bench) -> None:
+    with bench.questions.open("a") as file:
+        file.write('{"query": "what is the answer", "answer": "nobody has looked"}\n')
+    out, err = bench("quality", str(bench.questions))
+    assert "1 of 4 questions name no lines in 'relevant': not counted." in err
+    assert out.splitlines()[3].split()[:2] == ["all", "3"]
