@@ -32,7 +32,21 @@ class Asking(Record):
 
         skin = self.skin
         with first_index(skin):
-            found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+            if not skin.terminal.verbose:
+                found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+            else:
+                from memcli.cli.progress import Stopwatch
+
+                watch = Stopwatch(skin.memory.clock.monotonic)
+                found = ask(
+                    skin.memory,
+                    question,
+                    self.wanted,
+                    expand=self.expand,
+                    sync=self.sync,
+                    observe=lambda stage, hits: watch.mark(stage),
+                )
+                skin.terminal.say(watch.line())
         if not (self.shape.superseded and found.answer.hits):
             return found
         from memcli.api.superseded import superseded_by

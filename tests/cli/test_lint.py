@@ -72,8 +72,8 @@ def test_of_many_of_one_kind_in_a_document_the_first_stand_for_all(notes: Path) 
     write(notes, "memory/2026-01-06.md", "".join(tasks[:4]))
     write(notes, "memory/2026-01-07.md", "- so\n" + "".join(tasks).replace("labels", "toner"))
     name = "memory/2026-01-0"
-    four = [f"{name}6.md:{at}-{at}: stale-task: open since {name[7:]}6, 35 days" for at in "1234"]
-    six = [f"{name}7.md:{at}-{at}: stale-task: open since {name[7:]}7, 34 days" for at in "234567"]
+    four = [f"{name}6.md:{at}: stale-task: open since {name[7:]}6, 35 days" for at in "1234"]
+    six = [f"{name}7.md:{at}: stale-task: open since {name[7:]}7, 34 days" for at in "234567"]
     more = f"{name}7.md: stale-task: 3 more like these, which -v lists"
     found = told("lint --now 2026-02-10")[1].splitlines()
     assert [line for line in found if name + "6" in line] == four

@@ -35,18 +35,9 @@ def _run(*arguments: str) -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
-def _with_more(value: Any) -> Any:
-    """Add a field to each object, as a later version may; not where any key is allowed."""
-    if isinstance(value, list):
-        return [_with_more(each) for each in value]
-    if not isinstance(value, dict) or not value:
-        return value
-    return {**{key: _with_more(each) for key, each in value.items()}, "of a later version": None}
-
-
 def _checked(name: str, text: str) -> dict[str, Any]:
     record = json.loads(text)
-    Draft202012Validator(_schema(name)).validate(_with_more(record))
+    Draft202012Validator(_schema(name)).validate({**record, "of a later version": None})
     Draft202012Validator(strict(_schema(name))).validate(record)
     assert isinstance(record, dict)
     return record
@@ -72,6 +63,7 @@ def test_every_schema_is_sound_and_named_by_its_file(name: str) -> None:
     assert schema["$id"] == f"{name}/1"
     assert schema["properties"]["schema"] == {"const": f"{name}/1"}
     assert "schema" in schema["required"]
+    assert '"additionalProperties": false' not in json.dumps(schema)
 
 
 def test_every_schema_is_held_against_real_output() -> None:
