@@ -249,13 +249,14 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
             f"--by {name}: no document is the record of a conversation",
             hint="memcli help conversations",
         )
-    from memcli.config.nearest import nearest
+    from difflib import get_close_matches
 
+    near = get_close_matches(name, [*speakers], n=1)
     more = f" and {len(speakers) - MOST_SPEAKERS} more" if len(speakers) > MOST_SPEAKERS else ""
     return UsageError(
         f"nobody called {name!r} speaks; the speakers are "
         f"{', '.join(speakers[:MOST_SPEAKERS])}{more}",
-        hint=f'--by "{nearest(name, [*speakers])}"',
+        hint=f'--by "{near[0]}"' if near else "memcli help conversations",
     )
 
 

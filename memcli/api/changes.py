@@ -254,8 +254,8 @@ def _by_logs(
         LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{memory.config.workspace} is in no git repository: told by the dates of its logs"
-    notices = [Reason("logs", text, "git init")]
+    text = f"{memory.config.workspace} is not in a git repository: these are the days of its logs"
+    notices = [Reason("logs", text)]
     if newest and not told:
         span = f"{first} to {last}" if first <= last else f"{first}, which is still to come"
         text = f"no log is of {span}; the newest before is of {newest}"

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.embedding.encoders import Remembered
     from memcli.errors import Reason
-    from memcli.markdown.units import Unit
     from memcli.types import Candidate
 
 LOOKED_AT = 20  # chunks that each leg brings
@@ -82,7 +81,7 @@ def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
 def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
     """Give the items and paragraphs of a chunk, and every run of as many lines as the note has."""
     from memcli.markdown.parse import parse
-    from memcli.markdown.units import units
+    from memcli.markdown.units import said, units
 
     about, lines = candidate.about, candidate.text.split("\n")
     for block in parse(candidate.text).blocks:
@@ -93,11 +92,6 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
         for first, last, text in windows(lines, count):
             at = about.start_line - 1
             yield Neighbour(about.source, about.path, at + first, at + last, text)
-
-
-def said(unit: Unit) -> str:
-    """Give what a line says and who says it, or which thing it is about."""
-    return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
 
 
 def _compared(

@@ -40,6 +40,9 @@ _ANAPHOR_HAN = r"^(?:它|这|那|他|她|此|其)"
 _NAME = re.compile(r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*")
 
 
+SPEAKER_MARK = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
+
+
 @cache
 def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(words, re.IGNORECASE)
@@ -69,3 +72,14 @@ def is_aside(text: str) -> bool:
 def leans_on(text: str) -> bool:
     """Tell whether a text begins with a word that stands for something said before."""
     return bool(_pattern(_ANAPHOR).match(text) or _pattern(_ANAPHOR_HAN).match(text))
+
+
+def without_speaker_mark(line: str) -> str:
+    """Give a line of a conversation without its mark: `**Ann** (T1): yes` is `Ann: yes`."""
+    mark = SPEAKER_MARK.match(line)
+    return f"{speaker_of(mark)}: {line[mark.end() :]}" if mark else line
+
+
+def speaker_of(mark: re.Match[str]) -> str:
+    """Give the name in the mark of a speaker."""
+    return mark[1].strip().rstrip(":：")

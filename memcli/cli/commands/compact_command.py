@@ -8,6 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.side_files import own_file
 from memcli.cli.skin import Shared, Skin, make_skin, marked
+from memcli.config.keys import FLAGS
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 from memcli.record import Record
 
@@ -31,6 +32,7 @@ class CompactWish(Record):
     depth: int
     show: bool
     as_json: bool
+    options: tuple[str, ...]  # words that a hint repeats
 
 
 def command(
@@ -94,7 +96,16 @@ def command(
     }
     skin = marked(make_skin(Shared(workspace, quiet, verbose, color, now), flags), "compact")
     action = asked[0] if asked else "plan"
-    return run(CompactWish(action, summarizer, depth, show, as_json), skin)
+    given = {
+        "--depth": depth if depth != 1 else None,
+        "--summarizer": summarizer if summarizer != SUMMARIZERS[0] else None,
+        **{FLAGS[name]: value for name, value in flags.items()},
+        "--now": now,
+    }
+    words = [word for name, value in given.items() if value is not None
+             for word in (name, str(value))]  # fmt: skip
+    words += [word for folder in workspace or () for word in ("-w", folder)]
+    return run(CompactWish(action, summarizer, depth, show, as_json, tuple(words)), skin)
 
 
 def run(wanted: CompactWish, skin: Skin) -> int:
@@ -252,7 +263,10 @@ def _tell(
         where = terminal.safe_line(" to ".join(ends))
         terminal.write_line(f"declined  {where}: {declined.reason}")
     text = _outcome(plan, skin.config("compact.cluster"), written=written)
-    hint = "" if written or not plan.drafts else "memcli compact --apply"
+    from shlex import join  # a hint is pasted
+
+    apply = join(("memcli", "compact", "--apply", *wanted.options))
+    hint = "" if written or not plan.drafts else apply
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
     if kept:
         terminal.say(_kept_text(kept))
