@@ -1,6 +1,6 @@
 """Find the older lines that the lines of a passage correct.
 
-The lines are compared as the gate of `remember` compares them (`remember/correction.py`), with
+The lines are compared as the gate of `remember` compares them (`language/correction.py`), with
 those of earlier days that hold most of their words. Only what is dated is earlier than anything.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.correction import correction
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
-from memcli.remember.correction import correction
 from memcli.search.recall import RecallBounds, reach_within, recall
 from memcli.search.related import words_of
 from memcli.types import Filters, cite

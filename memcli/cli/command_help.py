@@ -49,13 +49,21 @@ def command_help(name: Sequence[str], width: int) -> str:
         names = f"{option.names.replace(' ', ', ')} {option.metavar}".rstrip()
         groups.setdefault(option.group or _UNGROUPED, []).append((names, _described(option)))
     groups[GENERAL] = groups.pop(GENERAL)  # the last
+    wide = max(len(names) for rows in groups.values() for names, _ in rows)
+    for title, rows in groups.items():
+        groups[title] = [(names.ljust(wide), text) for names, text in rows]
     return _help(" ".join(usage), about(command), groups, width)
 
 
 def group_help(name: str, width: int) -> str:
     """Write the help of a group of commands."""
-    groups = {GENERAL: [(HELP.names.replace(" ", ", "), HELP.help)]}
-    return _help(f"{name} [OPTIONS] COMMAND [ARGS]...", module_of(name).ABOUT, groups, width)
+    package = module_of(name)
+    sentences = ((each, about(module_of(name, each)).partition("\n")[0]) for each in package.NAMES)
+    groups = {
+        "Commands": [*sentences],
+        GENERAL: [(HELP.names.replace(" ", ", "), HELP.help)],
+    }
+    return _help(f"{name} [OPTIONS] COMMAND [ARGS]...", package.ABOUT, groups, width)
 
 
 def _described(option: Option) -> str:
@@ -73,8 +81,8 @@ def _help(
         is_prose = not paragraph.startswith("Examples:")
         parts = [paragraph.replace("\n", " ")] if is_prose else paragraph.split("\n")
         lines += ["", *(f"  {part}" for part in parts)]
-    wide = max(len(names) for rows in groups.values() for names, _ in rows)
     for group, rows in groups.items():
         if rows:
+            wide = max(len(names) for names, _ in rows)
             lines += ["", f"{group}:", *(f"  {names:<{wide}}  {text}" for names, text in rows)]
     return folded("\n".join(lines), min(width, MOST_COLUMNS))

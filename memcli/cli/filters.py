@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from memcli.cli.options import Options
     from memcli.cli.skin import Skin
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
 
 
 def sync_of(options: Options, command: str) -> bool | None:
@@ -81,7 +81,7 @@ def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...
     named = {option: text for option, text in dates if text is not None}
     if not named:
         return ()
-    from memcli.search.date_filters import bounds_of as read
+    from memcli.dates.filters import bounds_of as read
 
     hint = f"memcli {command} --help"
     return read(named, skin.today, day_first=skin.has_day_first, hint=hint)
@@ -91,7 +91,7 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     """Give the first and the last day that filters let through, None where there is no bound."""
     if not bounds:
         return None, None
-    from memcli.search.date_filters import span_of as read
+    from memcli.dates.filters import span_of as read
 
     return read(bounds)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
+    from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
-    from memcli.search.dates import DateSpan
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair

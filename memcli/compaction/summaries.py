@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from math import inf
 
 from memcli.compaction.compose import Entry
-from memcli.compaction.keep import why_kept
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
+from memcli.language.salience import why_kept
+from memcli.language.tokens import quotient
 from memcli.markdown.evidence import CitedFile, unmarked, weigh
 from memcli.markdown.lineage import citations, cited
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 

@@ -39,7 +39,7 @@ from memcli.context.parts import (
     whole,
 )
 from memcli.errors import BudgetError, ConfigError
-from memcli.markdown.tokens import quotient
+from memcli.language.tokens import quotient
 from memcli.record import Record
 from memcli.types import Excerpt
 

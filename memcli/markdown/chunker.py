@@ -12,11 +12,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import estimate, quotient
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
-from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
 from memcli.types import Chunk, Limits, Part, date_of, named_days
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.lines import cut_down
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from memcli.api.memory import Memory
 from memcli.api.remember import Wish, remember
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.workspace.dating import path_days
 
 ITEM = re.compile(r"^- (?:\*\*([^*]+)\*\* \([^)]*\): )?(.*)$")

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from tests.mcp.test_life import MODERN
 
 GOAL_MS = 30.0

@@ -33,7 +33,7 @@ from memcli.cli.commands.bench.running import Searcher, bring_in_step, line_cost
 from memcli.cli.options import Options
 from memcli.cli.skin import make_skin
 from memcli.errors import UsageError
-from memcli.markdown.words import fold
+from memcli.language.words import fold
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.port import Snapshot

@@ -6,8 +6,8 @@ import pytest
 
 from memcli.compaction.extract import Said, extract
 from memcli.compaction.sentences import Sentence
-from memcli.compaction.similarity import content
-from memcli.markdown.tokens import quotient
+from memcli.language.terms import content
+from memcli.language.tokens import quotient
 
 
 def say(text: str, line: int) -> Sentence:

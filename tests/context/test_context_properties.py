@@ -13,7 +13,7 @@ from memcli.context.hops import Following, Hop, Link, hops, strong
 from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.types import Excerpt
 from tests.records import make_excerpt
 

@@ -17,8 +17,8 @@ from markdown_it import MarkdownIt
 from memcli.cli.main import run
 from memcli.context.assemble import UNSURE_PARTS
 from memcli.context.parts import UNSURE
+from memcli.language.tokens import estimate
 from memcli.markdown.lineage import citations
-from memcli.markdown.tokens import estimate
 from memcli.search.authority import Authority
 from memcli.types import SUMMARY
 from memcli.workspace.dating import age_days

@@ -11,7 +11,7 @@ from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import above_floor, raw_first
 from memcli.errors import Reason
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.pipeline import NOTHING, Answer
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memcli.language.tokens import quotient
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments
 from memcli.markdown.parse import parse
 from memcli.markdown.parts import embedded_text
-from memcli.markdown.tokens import quotient
 from tests.support import chunks_of, context_of, count_tokens, make_limits
 
 SCRIPTS = [

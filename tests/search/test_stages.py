@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.embedding.known import Calibration
-from memcli.search.dates import find_dates
+from memcli.dates.find import find_dates
+from memcli.embedding.models import Calibration
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, Width, focus, occurrences
@@ -492,7 +492,7 @@ def test_packing_never_exceeds_the_budget_and_counts_what_it_drops(
 ) -> None:
     hits = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
     kept, dropped, _ = pack(hits, budget=budget)
-    from memcli.markdown.tokens import estimate
+    from memcli.language.tokens import estimate
 
     assert sum(estimate(hit.text) for hit in kept) <= budget
     assert len(kept) + dropped == len(hits)

@@ -37,6 +37,9 @@ OPTIONS = (
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
+# What a hint repeats, besides the workspace: whatever changes the plan.
+_REPEATED = ("--depth", "--summarizer", "--now", *(each.long for each in OPTIONS if each.setting))
+
 
 def run(options: Options) -> int:
     """Turn old logs into short summaries; nothing is lost.
@@ -209,10 +212,25 @@ def _tell(plan: CompactionPlan, options: Options, skin: Skin, *, kept: Kept | No
         where = terminal.safe_line(" to ".join(ends))
         terminal.write_line(f"declined  {where}: {declined.reason}")
     text = _outcome(plan, skin.config("compact.cluster"), written=options.apply)
-    hint = "" if options.apply or not plan.drafts else "memcli compact --apply"
+    hint = "" if options.apply or not plan.drafts else _apply_line(options)
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
     if kept:
         terminal.say(_kept_text(kept))
+
+
+def _apply_line(options: Options) -> str:
+    """Give the line that writes what was planned, with the options that changed the plan."""
+    from shlex import join  # a hint is pasted
+
+    values = ((each, getattr(options, each.name)) for each in OPTIONS)
+    changed = (
+        (option, value)
+        for option, value in values
+        if option.long in _REPEATED and value not in (None, option.default)
+    )
+    words = [word for option, value in changed for word in (option.long, str(value))]
+    words += [word for folder in options.workspace or () for word in ("-w", folder)]
+    return join(("memcli", "compact", "--apply", *words))
 
 
 def _kept_text(kept: Kept) -> str:

@@ -60,7 +60,19 @@ def run(options: Options) -> int:
         skin.terminal.write(dumps(_record(keys, skin)) + "\n")
     else:
         skin.terminal.write(_text(keys, skin))
+        if options.name in BY_NAME:
+            skin.terminal.say(_how_to_change(BY_NAME[options.name], skin.config.workspace))
     return ExitCode.OK
+
+
+def _how_to_change(key: Key, workspace: str) -> str:
+    """Say what a setting does and where to set it."""
+    group, _, last = key.name.rpartition(".")
+    ours, own = _files(workspace)
+    return (
+        f"{key.help} To change it, write {last} = VALUE {f'below [{group}] ' if group else ''}in "
+        f"{own if key.user_only else ours}, or set {key.variable}."
+    )
 
 
 def _init(path: str, terminal: Terminal, *, user: bool) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import (
     AS_OF,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.behind import RawLines
+    from memcli.api.memory import Memory
     from memcli.api.read import Lines
 
 
@@ -118,9 +120,19 @@ def _opened(options: Options, settings: Mapping[str, Any]) -> Skin:
     try:
         return make_skin(options, settings)
     except NotFoundError:
+        if not options.workspace and all(map(_absolute, options.targets)):
+            here = os.path.dirname(_absolute(options.targets[0]))
+            return make_skin(options, settings, here=here)._replace(here=current_folder())
         if options.workspace or not all(map(_is_named, options.targets)):
             raise
     return make_skin(options.having(everywhere=True), settings)
+
+
+def _absolute(target: str) -> str:
+    """Give an absolute path, as a citation may have it; empty where a target names none."""
+    from memcli.api.targets import bare
+
+    return bare(target) if os.path.isabs(bare(target)) else ""
 
 
 def _is_named(target: str) -> bool:
@@ -148,12 +160,25 @@ def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
     try:
         return lines(skin), skin
     except NotFoundError:
-        if skin.memory.asked or not _is_named(target):
+        if skin.memory.asked or not (_is_named(target) or _absolute(target)):
             raise
+        memory = _memory_of(target, skin)
+        if memory.config.workspace == skin.config.workspace and not memory.asked:
+            raise
+    skin = skin._replace(memory=memory)
+    return lines(skin), skin
+
+
+def _memory_of(target: str, skin: Skin) -> Memory:
+    """Open the workspace that an absolute path lies in, or those that have names."""
+    if path := _absolute(target):
+        from memcli.api.memory import Memory
+
+        shown = {"secrets": "off"} if skin.config("secrets") == "off" else {}
+        return Memory.open(settings=shown, here=os.path.dirname(path))
     from memcli.api.several import open_several
 
-    skin = skin._replace(memory=open_several((), everywhere=True))
-    return lines(skin), skin
+    return open_several((), everywhere=True)
 
 
 def _print_several(options: Options, skin: Skin) -> int:

@@ -18,7 +18,7 @@ from memcli.cli.options import (
     Options,
 )
 from memcli.cli.skin import make_skin
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ def _server() -> ModuleType:
             raise
         raise UsageError(
             f"the server speaks through the package mcp, and {package} is not installed",
-            hint="pip install 'memcli[mcp]'",
+            hint=install_extra("mcp"),
         ) from None
     return server
 

@@ -6,7 +6,7 @@ from memcli.agents.table import NAMES, PARTS, SCOPES
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def _parts(
     from memcli.agents.table import MCP, PARTS
 
     has_server = find_spec(_PACKAGE) is not None
-    install = "pip install 'memcli[mcp]'"
+    install = "" if has_server else install_extra("mcp")
     no_server = UsageError(
         "the server speaks through the package mcp, which is not installed", hint=install
     )

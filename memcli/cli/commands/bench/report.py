@@ -14,7 +14,7 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--html", "Write one HTML file; needs memcli[report].", "FILE", choices=FILES),
+    Option("--html", "Write one HTML file; needs the extra report.", "FILE", choices=FILES),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
