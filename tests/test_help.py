@@ -91,7 +91,7 @@ def test_help_of_a_group_lists_its_commands(group: str) -> None:
     listed = _printed(group, "--help").partition("Commands:\n")[2].partition("\n\n")[0]
     shown = dict(re.findall(r"^  (\S+) +(\S+ \S+)", listed, re.MULTILINE))
     own = {name.split()[1]: LEAVES[name] for name in LEAVES if name.startswith(f"{group} ")}
-    assert shown == {name: " ".join(leaf.help.split()[:2]) for name, leaf in own.items()}
+    assert shown == {name: " ".join(leaf.about.split()[:2]) for name, leaf in own.items()}
 
 
 @pytest.mark.parametrize("name", LEAVES)
