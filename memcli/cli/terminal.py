@@ -18,7 +18,7 @@ from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Any, TextIO
 
     from memcli.cli.options import Options
 
@@ -113,6 +113,12 @@ class Terminal:
     def err(self) -> TextIO:
         """Give the stream of messages, to draw on."""
         return self._err
+
+    def write_json(self, record: Mapping[str, Any]) -> None:
+        """Write a record as one line of JSON."""
+        from memcli.render.jsonio import dumps
+
+        self.write(dumps(record) + "\n")
 
     def write(self, text: str) -> None:
         """Write data; the caller has made memory text safe with `safe`."""

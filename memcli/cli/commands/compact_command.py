@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, JSON, SUMMARIZERS, WORKSPACE, Option, Options, check
+from memcli.cli.options import COMMON, JSON, NOW, SUMMARIZERS, WORKSPACE, Option, Options, check
 from memcli.cli.side_files import own_file
 from memcli.cli.skin import Skin, make_skin, marked
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
+DEPTH = Option("--depth", "2 also makes summaries of summaries.", "LEVEL", int, default=1)
+SUMMARIZER = Option(
+    "--summarizer", "extractive, command: your own program, or onnx.", "HOW",
+    default="extractive", choices=SUMMARIZERS,
+)  # fmt: skip
 OPTIONS = (
     Option("--apply", "Write the summaries."),
     Option("--verify", "Check every summary; exit 1 if one does not hold."),
@@ -31,14 +36,11 @@ OPTIONS = (
     Option("--cluster", "Records a summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Tokens of a summary over its lines'.", "SHARE", float,
         setting="compact.ratio"),
-    Option("--depth", "2 also makes summaries of summaries.", "LEVEL", int, default=1),
-    Option("--summarizer", "extractive, command: your own program, or onnx.", "HOW",
-        default="extractive", choices=SUMMARIZERS),
-    JSON, WORKSPACE, *COMMON,
+    DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 # What a hint repeats, besides the workspace: whatever changes the plan.
-_REPEATED = ("--depth", "--summarizer", "--now", *(each.long for each in OPTIONS if each.setting))
+_REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW)
 
 
 def run(options: Options) -> int:
@@ -222,13 +224,10 @@ def _apply_line(options: Options) -> str:
     """Give the line that writes what was planned, with the options that changed the plan."""
     from shlex import join  # a hint is pasted
 
-    values = ((each, getattr(options, each.name)) for each in OPTIONS)
     changed = (
-        (option, value)
-        for option, value in values
-        if option.long in _REPEATED and value not in (None, option.default)
+        each for each in _REPEATED if getattr(options, each.name) not in (None, each.default)
     )
-    words = [word for option, value in changed for word in (option.long, str(value))]
+    words = [word for each in changed for word in (each.long, str(getattr(options, each.name)))]
     words += [word for folder in options.workspace or () for word in ("-w", folder)]
     return join(("memcli", "compact", "--apply", *words))
 
@@ -302,7 +301,5 @@ def _lines(source: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _write(skin: Skin, **fields: object) -> None:
-    from memcli.render.jsonio import dumps
-
     record = {"schema": "memcli.compact/1", "workspace": skin.config.workspace, **fields}
-    skin.terminal.write(dumps(record) + "\n")
+    skin.terminal.write_json(record)

@@ -55,9 +55,7 @@ def run(options: Options) -> int:
         if not options.json:
             return ExitCode.OK
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(_record(keys, skin)) + "\n")
+        skin.terminal.write_json(_record(keys, skin))
     else:
         skin.terminal.write(_text(keys, skin))
         if options.name in BY_NAME:

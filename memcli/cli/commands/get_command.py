@@ -99,12 +99,12 @@ def _history(options: Options, skin: Skin) -> int:
     )
     terminal = skin.terminal
     if options.json:
-        from memcli.render.jsonio import dumps, reason
+        from memcli.render.jsonio import reason
 
         told = [{**each._asdict(), "citation": each.citation} for each in found.versions]
         notices = [reason(each) for each in found.notices]
         record = {"schema": "memcli.get-history/1", "versions": told, "notices": notices}
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
         return ExitCode.OK
     for each in found.versions:
         when = f"{each.day} ({each.commit})" if each.commit else "in no commit yet"
@@ -201,7 +201,7 @@ def _print(target: str, options: Options, skin: Skin, *, named: bool = False) ->
     if named and not options.json:
         skin.terminal.write(f"==> {skin.terminal.safe_line(citation)} <==\n")
     if options.json:
-        from memcli.render.jsonio import dumps, source_of
+        from memcli.render.jsonio import source_of
 
         file = skin.file_from_here(found.source, found.path)
         record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
@@ -209,7 +209,7 @@ def _print(target: str, options: Options, skin: Skin, *, named: bool = False) ->
         record["expanded"] = [each._asdict() for each in found.expanded]
         if not options.expand:
             del record["expanded"]
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     elif options.expand:
         _write_behind(found.expanded, skin)
     elif found.text:

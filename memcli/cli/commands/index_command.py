@@ -67,9 +67,7 @@ def _run_once(options: Options, skin: Skin) -> int:
         return each(skin, lambda one: work(options, one), what=what, as_json=options.json)
     record, code = work(options, skin)
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     return code
 
 

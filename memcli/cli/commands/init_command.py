@@ -39,9 +39,7 @@ def run(options: Options) -> int:
         write_new(os.path.join(root, WORKSPACE_FILE), user=False)
     found = _record(skin, mark)
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(found) + "\n")
+        skin.terminal.write_json(found)
         return ExitCode.OK
     for line in _lines(found, skin):
         skin.terminal.say(line)

@@ -52,8 +52,6 @@ def run(options: Options) -> int:
     for reason in look.passed:
         skin.terminal.advise(reason)
     if options.json:
-        from memcli.render.jsonio import dumps
-
         record = {
             "schema": "memcli.lint/1",
             "documents": look.documents,
@@ -62,7 +60,7 @@ def run(options: Options) -> int:
             "findings": [_record(finding) for finding in found],
             "passed_over": [reason.text for reason in look.passed],
         }
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         for line in _summary(look.documents, counts):
             skin.terminal.say(line)

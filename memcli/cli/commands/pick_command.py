@@ -59,9 +59,7 @@ def run(options: Options) -> int:
     shape = Shape("json", fields=template.keys if template else ())
     record = described(found, skin, shape)[rank - 1]
     if template is None:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         skin.terminal.write(template.filled(record, skin.terminal.safe_line))
     return ExitCode.OK

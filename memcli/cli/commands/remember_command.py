@@ -55,12 +55,10 @@ def run(options: Options) -> int:
     for reason in noted.notices:
         skin.terminal.advise(reason)
     if options.json:
-        from memcli.render.jsonio import dumps
-
         record = record_of(noted)
         if not options.explain:
             del record["checks"]
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         _say(noted, skin, dry_run=options.dry_run, explain=options.explain)
     return ExitCode.OK if noted.start_line is not None else ExitCode.NEGATIVE
@@ -117,10 +115,8 @@ def _undo(skin: Skin, *, as_json: bool) -> int:
     terminal = skin.terminal
     is_gone = done.path is not None and not done.kept_because
     if as_json:
-        from memcli.render.jsonio import dumps
-
         record = {"schema": "memcli.remember-undo/1", "taken_back": is_gone, **done._asdict()}
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     elif done.path is None:
         terminal.warn("there is no note to take back")
     else:

@@ -38,9 +38,7 @@ def run(options: Options) -> int:
         )
     told, code = show(skin, check=options.check, deep=options.deep, as_json=options.json)
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(told) + "\n")
+        skin.terminal.write_json(told)
     return code
 
 

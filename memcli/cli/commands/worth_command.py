@@ -41,14 +41,12 @@ def run(options: Options) -> int:
     for reason in notices:
         skin.terminal.advise(reason)
     if options.json:
-        from memcli.render.jsonio import dumps
-
         record = {
             "schema": "memcli.worth/1",
             "file": None if options.file == "-" else options.file,
             "results": [_record(each) for each in found],
         }
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         _write(options.file, found, skin)
     return ExitCode.OK

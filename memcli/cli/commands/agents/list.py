@@ -50,9 +50,7 @@ def run(options: Options) -> int:
         ],
     }
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
         return ExitCode.OK
     from memcli.cli.agents_output import remarks, table
 

@@ -42,7 +42,6 @@ def run(options: Options) -> int:
     Examples: memcli bench calibrate questions.jsonl      memcli bench calibrate --dry-run
     """
     from memcli.bench import calibration
-    from memcli.render.jsonio import dumps
 
     skin = make_skin(options)
     name, asked = running.questions(options.queries, skin, silent=False)
@@ -78,7 +77,7 @@ def run(options: Options) -> int:
     }
     terminal = skin.terminal
     if options.json:
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
     model = fingerprint.partition(";")[0] or "words alone"

@@ -25,7 +25,6 @@ def run(options: Options) -> int:
     """
     from memcli.bench import compare
     from memcli.bench.rows import read_receipt
-    from memcli.render.jsonio import dumps
 
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
@@ -34,7 +33,7 @@ def run(options: Options) -> int:
         for name in (options.before, options.after)
     )
     if options.json:
-        terminal.write(dumps(compare.compare(old, new)) + "\n")
+        terminal.write_json(compare.compare(old, new))
     else:
         terminal.write(terminal.safe(compare.text(old, new)))
     return ExitCode.OK

@@ -32,7 +32,6 @@ def run(options: Options) -> int:
     Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl
     """
     from memcli.bench import drafts
-    from memcli.render.jsonio import dumps
 
     if options.limit < 1:
         raise UsageError(
@@ -49,7 +48,7 @@ def run(options: Options) -> int:
     side_files.write_text(path, "".join(lines), skin, is_new=True)
     if options.json:
         record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     skin.terminal.say(f"{len(chosen)} drafts in {path}.")
     skin.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
     return ExitCode.OK

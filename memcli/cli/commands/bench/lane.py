@@ -47,9 +47,7 @@ def run(options: Options) -> int:
     skin = make_skin(options)
     receipt = _measured(options, skin)
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(receipt) + "\n")
+        skin.terminal.write_json(receipt)
     else:
         _speak(receipt, skin)
     return ExitCode.NEGATIVE if receipt["regressions"] else ExitCode.OK

@@ -135,9 +135,7 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
         gates, record["categories"]["all"], measured.rows, before, record["latency_ms"]["p95"]
     )
     if options.json:
-        terminal.write(
-            dumps({**record, **_compared(before, measured.rows), "failed": failed}) + "\n"
-        )
+        terminal.write_json({**record, **_compared(before, measured.rows), "failed": failed})
     elif not silent:
         terminal.write(terminal.safe(_text(measured, before)))
     for line in [] if options.json else failed:

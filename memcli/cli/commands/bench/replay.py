@@ -35,7 +35,6 @@ def run(options: Options) -> int:
     """
     from memcli.bench import replay
     from memcli.cli.search_output import say_freshness
-    from memcli.render.jsonio import dumps
 
     before = replay.read(
         side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
@@ -48,7 +47,7 @@ def run(options: Options) -> int:
     record = replay.compare(before, after)
     terminal = skin.terminal
     if options.json:
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     else:
         terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in replay.lines(record)))
     return ExitCode.OK

@@ -50,10 +50,8 @@ def run(options: Options) -> int:
         side_files.write_text(options.html, page(shown, charts(shown)), skin)
         terminal.say(f"Report of {len(history)} runs in {options.html}.")
     elif options.json:
-        from memcli.render.jsonio import dumps
-
         record = {"schema": "memcli.bench-report/1", "receipts": history}
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     else:
         from memcli.bench.report_text import text
 

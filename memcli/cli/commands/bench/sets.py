@@ -23,7 +23,6 @@ def run(options: Options, gates: Gates) -> int:
     from memcli.bench.pooled import SCHEMA, pooled, read, text
     from memcli.bench.quality import percentile
     from memcli.cli.commands.bench.measuring import measure
-    from memcli.render.jsonio import dumps
 
     files, before = options.queries, None
     if options.against is not None:
@@ -44,7 +43,7 @@ def run(options: Options, gates: Gates) -> int:
     terminal = skin.terminal
     if options.json:
         record = {"schema": SCHEMA, "now": skin.now, **found, "failed": failed}
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     elif not silent:
         terminal.write(terminal.safe(text(found)))
     for line in [] if options.json else failed:

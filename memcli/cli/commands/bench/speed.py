@@ -74,9 +74,7 @@ def run(options: Options) -> int:
         running.bring_in_step(skin, silent=False)
     record = measure(skin, documents=options.documents, runs=options.runs)
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         from memcli.bench.speed import text
 

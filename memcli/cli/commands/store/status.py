@@ -30,9 +30,7 @@ def run(options: Options) -> int:
     skin = make_skin(options, anywhere=True)
     found = _record(*shared.look(skin.config))
     if options.json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(found) + "\n")
+        skin.terminal.write_json(found)
     else:
         lines = (skin.terminal.safe_line(line) for line in _lines(found, skin))
         skin.terminal.write("".join(f"{line}\n" for line in lines))
