@@ -91,6 +91,12 @@ class Fixed(Record):
         )
 
     @property
+    def rules(self) -> frozenset[tuple[str, str]]:
+        """Give the documents of rules, shown or not, by source and path."""
+        parts = (*(part for part in self.parts if part.section in (ALWAYS, SOFT)), *self.soft_left)
+        return frozenset(part.excerpt.about.document for part in parts)
+
+    @property
     def cut_ids(self) -> frozenset[int]:
         """Give the chunks of soft rules that had no room."""
         return frozenset(chunk for part in self.soft_left for chunk in part.chunk_ids)
