@@ -14,16 +14,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memcli.compaction import also, keep
+from memcli.compaction import also
 from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, Said, extract, recurring
-from memcli.compaction.keep import DECISION, PROMISE, RULE
 from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, entries_of, told
 from memcli.compaction.superseded import marked, reversals, superseding
+from memcli.markdown import keep
 from memcli.markdown.evidence import NOTHING, WORDED, is_said
+from memcli.markdown.keep import DECISION, PROMISE, RULE
 from memcli.markdown.lineage import Cited, lines_hash
 from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record

@@ -22,11 +22,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.keep import DECISION
 from memcli.compaction.sanitize import is_described, is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, content, place
 from memcli.compaction.tells import antecedents, is_aside, leans_on, telling
+from memcli.markdown.keep import DECISION
 from memcli.markdown.tokens import quotient
 from memcli.record import Record
 

@@ -14,8 +14,8 @@ from itertools import count
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.keep import DECISION, FACT
 from memcli.compaction.similarity import content, terms
+from memcli.markdown.keep import DECISION, FACT
 from memcli.record import Record
 from memcli.search.newer import speaks_of_change
 

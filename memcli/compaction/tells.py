@@ -11,6 +11,7 @@ from functools import cache
 
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import terms
+from memcli.markdown.keep import names_in
 
 # Beside news worth 1 at most: set by reading summaries of LoCoMo conversations 26 and 30, where a
 # sentence with two of the first three was worth telling and a compliment never was.
@@ -42,8 +43,6 @@ _ANAPHOR = (
     r"|es|das (?:ist|war|hat)|dies\w*|dadurch|deshalb|dort)\b"
 )
 _ANAPHOR_HAN = r"^(?:它|这|那|他|她|此|其)"
-# A name stands in the middle of a sentence with a capital; `I` and its like are none.
-_NAME = re.compile(r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*")
 
 
 @cache
@@ -60,11 +59,6 @@ def telling(text: str, speakers: Collection[str]) -> float:
     if _pattern(_YOU).search(text) and not _pattern(_I).search(text):
         value -= ABOUT_YOU
     return value
-
-
-def names_in(text: str) -> list[str]:
-    """List the proper names in a text, each once; a first word is none to be sure of."""
-    return list(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
 
 
 def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:

@@ -15,11 +15,11 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from math import fsum, log
 
-from memcli.compaction.keep import DECISION, FACT, RULE, why_kept
 from memcli.compaction.similarity import content
 from memcli.compaction.superseded import COVERED
 from memcli.lint.findings import CONTRADICTION, Finding
 from memcli.lint.inspected import Inspected, Saying
+from memcli.markdown.keep import DECISION, FACT, RULE, why_kept
 from memcli.remember.facets import adds, facets_of
 from memcli.search.newer import speaks_of_change
 
