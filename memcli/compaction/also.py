@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
 from memcli.compaction.similarity import terms
-from memcli.compaction.tells import names_in
 from memcli.markdown import keep
+from memcli.markdown.keep import names_in
 from memcli.markdown.tokens import quotient
 
 MOST_NAMES = 8  # a list of more is read by nobody

@@ -16,8 +16,8 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.command import WITHOUT
 from memcli.compaction.sentences import split
 from memcli.compaction.similarity import content
-from memcli.compaction.tells import names_in
 from memcli.errors import LegMissingError, UsageError
+from memcli.markdown.keep import names_in
 from memcli.markdown.lineage import Cited, cited
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from memcli.compaction.extract import Said, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf
-from memcli.compaction.tells import SHORT_ANSWER, antecedents, is_aside, names_in, telling
+from memcli.compaction.tells import SHORT_ANSWER, antecedents, is_aside, telling
+from memcli.markdown.keep import names_in
 from tests.compaction.support import make_log
 
 

@@ -77,8 +77,8 @@ def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches()
 
 
 def test_a_summary_is_newer_only_than_what_lies_before_all_that_it_cites() -> None:
-    def place(made: Hit, path: str, **told: str) -> Hit:
-        about = made.about._replace(path=path, **told)
+    def place(made: Hit, path: str, kind: str = "log") -> Hit:
+        about = made.about._replace(path=path, kind=kind)
         return made._replace(candidate=made.candidate._replace(about=about))
 
     text = "- Orders moved to PostgreSQL. ({})"
