@@ -34,7 +34,6 @@ class Hit(Record):
     best: int = 0  # the part that it was found by
     is_literal: bool = False  # it holds what makes its chunk a literal match
     asked: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
-    by: tuple[str, ...] = ()  # speakers whose lines alone are wanted; empty for all
     # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
     asked_lead: float | None = None
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
@@ -121,11 +120,6 @@ class Hit(Record):
             if lines > 0:
                 counts[turn.speaker] = counts.get(turn.speaker, 0) + lines
         return counts
-
-    def is_wanted(self, line: int) -> bool:
-        """Tell whether a line is by one of whom lines alone are wanted."""
-        said = (turn for turn in self.turns if turn.start_line <= line <= turn.end_line)
-        return not self.by or any(turn.speaker in self.by for turn in said)
 
     @property
     def citation(self) -> str:
