@@ -39,6 +39,7 @@ class Hit(Record):
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine taken for the one that it lacks
+    faded: float = 1.0  # what its age leaves of its score, where ages count
     moment: str = ""  # at which its document was written, where ages count and a time is told
 
     @property

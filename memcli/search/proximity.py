@@ -127,8 +127,12 @@ def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
     return [hit for hit in hits if hit.about.chunk_id in kept]
 
 
-def choose(hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int) -> list[Hit]:
+def choose(
+    hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int, sort: str = "score"
+) -> list[Hit]:
     """Choose the hits to look at closely; `alone` takes the first of the named dates only."""
+    if not alone and sort != "score":
+        return in_time(matching(hits), newest=sort == "newest")[:limit]
     if not alone:
         return nearest_first(hits, spans, limit)
     return in_time([hit for hit in hits if is_of(hit, spans)], newest=order == "newest")[:limit]
@@ -158,6 +162,19 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
     dated = [hit for hit in placed if hit.about.date]
     dated.sort(key=lambda h: h.about.date or "", reverse=newest)
     return [*dated, *(hit for hit in placed if not hit.about.date)]
+
+
+def matching(hits: Sequence[Hit]) -> list[Hit]:
+    """Keep what holds most of the words that the best holds, or matches nearly as well as it."""
+    best = max((hit.score for hit in hits), default=0.0)
+    most = max((hit.held for hit in hits), default=0.0)
+    return [
+        hit
+        for hit in hits
+        if hit.is_literal
+        or 0.0 < NEARLY_AS_GOOD * most <= hit.held
+        or hit.score >= NEARLY_AS_GOOD * best
+    ]
 
 
 def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:
