@@ -126,7 +126,7 @@ def test_a_lock_on_a_file_that_is_deleted_before_it_is_locked_does_not_count(
 
 def test_a_holder_shows_how_far_it_is_and_the_dead_show_nothing(tmp_path: Path) -> None:
     store = str(tmp_path / "index.sqlite")
-    with writer_lock(store, wait_seconds=0, sleep=[].append) as show_work:
+    with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None) as show_work:
         before = owner(store)
         assert before is not None
         for work in (Work("embedding", 14_882, 67_275, 360.5), Work("reading", 1, 2, None)):
