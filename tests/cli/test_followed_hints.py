@@ -79,7 +79,7 @@ def changed(place: Place) -> None:
 
 def few_files(place: Place) -> None:
     changed(place)
-    place.set("MEMCLI_SYNC_FILES", "1")
+    place.set("MEMCLI_SYNC_SECONDS", "0")
 
 
 def few_at_first(place: Place) -> None:

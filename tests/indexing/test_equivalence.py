@@ -248,7 +248,10 @@ class Workspace(RuleBasedStateMachine):
 
     @rule(most=st.integers(0, 3))
     def search_brings_in_a_part(self, most: int) -> None:
-        bounds = Bounds(files=most, parts=2, first=100, wait_seconds=0)
+        ticks = count()
+        bounds = Bounds(
+            seconds=most, parts=2, first=100, wait_seconds=0, monotonic=lambda: float(next(ticks))
+        )
         store = store_at(self.store, lambda: self.clock)
         freshen(store, self.settings, bounds, lambda: self.encoder, lambda seconds: None)
         store.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import CONTEXT_FORMATS, check
 from memcli.cli.filters import check_as_of, sync_of
-from memcli.cli.skin import Shared, first_index, make_skin
+from memcli.cli.skin import Shared, make_skin, progress_of
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def command(
 
     wanted = check_shares(wanted_of(skin.config))
     text = " ".join(query or ())
-    with first_index(skin):
+    with progress_of(skin):
         found = context_of(skin.memory, text, skin.asked, wanted, sync=wanted_sync)
     if receipt is not None:
         from memcli.cli import search_receipt

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
 from memcli.cli.filters import bounds_of, filters_of, sync_of
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.skin import Shared, make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def command(
     from memcli.api.listing import catalogue
     from memcli.cli import listing_output
 
-    found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
+    with progress_of(skin):
+        found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
     listing_output.write(found, skin, shape._replace(filters=bounds), count=count, limit=limit)
     return ExitCode.OK
 

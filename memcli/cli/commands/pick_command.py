@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.skin import Shared, Skin, make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
@@ -132,4 +132,5 @@ def _answer(text: str, skin: Skin) -> Answered:
 
     question = Question.by(skin.config, text, skin.asked)
     wanted = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
-    return ask(skin.memory, question, wanted)
+    with progress_of(skin):
+        return ask(skin.memory, question, wanted)

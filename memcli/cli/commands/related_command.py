@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.filters import filters_of, sync_of
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.skin import Shared, make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def command(
     given = {"paths": path, "sources": source, "kinds": kind, "tags": tag, "where": where}
     filters = filters_of(skin, given)._replace(view=skin.config("search.view"))
     wanted = options_of(skin.config, filters=filters)
-    found = likenesses(skin.memory, place, wanted, sync=wanted_sync, here=skin.here)
+    with progress_of(skin):
+        found = likenesses(skin.memory, place, wanted, sync=wanted_sync, here=skin.here)
     related_output.write(found, skin, shape)
     return ExitCode.OK
 
