@@ -5,27 +5,58 @@ They know the encoder of the tests, `hashing`.
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import pty
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 COMMAND = (sys.executable, str(Path(__file__).parents[1] / "launch.py"))
 
 
-def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run to the end with both streams captured."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+def run(
+    *arguments: str, cwd: str | Path | None = None, input: str | bytes = b"", **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run to the end with both streams captured, in a fork of a process that has memcli loaded."""
+    names = {"argv": list(arguments), "cwd": os.fspath(cwd or Path.cwd())}
+    with TemporaryFile() as stdin, TemporaryFile() as out, TemporaryFile() as err:
+        stdin.write(input.encode() if isinstance(input, str) else input)
+        stdin.seek(0)
+        request = json.dumps({**names, "environ": {**os.environ, **environ}}).encode()
+        socket.send_fds(_loaded(), [request], [stdin.fileno(), out.fileno(), err.fileno()])
+        code = int(_loaded().recv(16))
+        out.seek(0)
+        err.seek(0)
+        printed = (file.read().decode().replace("\r\n", "\n") for file in (out, err))
+        return subprocess.CompletedProcess([*COMMAND, *arguments], code, *printed)
+
+
+@cache
+def _loaded() -> socket.socket:
+    """Start the process that forks; it ends when this one does."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("loaded.py")), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
 
 
 def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
