@@ -35,6 +35,7 @@ def command(request: dict[str, Any], streams: list[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)  # by lines at a terminal
     os.environ.clear()
     os.environ.update(request["environ"])
     time.tzset()
