@@ -416,7 +416,7 @@ complete -c memcli -n '__memcli_is bench lane' -l now -x -d 'Use this as the cur
 complete -c memcli -n '__memcli_is bench lane' -l debug -d 'Show tracebacks'
 complete -c memcli -n '__memcli_is bench lane' -s h -l help -d 'Show this message and exit'
 complete -c memcli -n '__memcli_is bench lane' -r -F
-complete -c memcli -n '__memcli_is bench report' -l html -r -F -d 'Write one HTML file; needs memcli[report]'
+complete -c memcli -n '__memcli_is bench report' -l html -r -F -d 'Write one HTML file; needs the extra report'
 complete -c memcli -n '__memcli_is bench report' -l json -d 'Write one JSON object'
 complete -c memcli -n '__memcli_is bench report' -s w -l workspace -x -a '(__fish_complete_directories) (__memcli_ask workspaces)' -d 'The workspace, or @NAME; some commands ask several as one'
 complete -c memcli -n '__memcli_is bench report' -s q -l quiet -d 'No messages, only data'

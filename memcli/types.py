@@ -158,7 +158,7 @@ class Chunk(Record):
     end_line: int
     start_byte: int  # span in the UTF-8 form of the decoded text
     end_byte: int
-    tokens: int  # estimate, see markdown.tokens
+    tokens: int  # estimate, see language.tokens
     text: str  # the file's lines start_line..end_line as they stand
     text_hash: bytes  # 16 bytes
     date: str | None  # of the document, else of a heading that is a date
@@ -286,7 +286,7 @@ class Filters(Record):
 
 
 class Term(Record):
-    """A word or a phrase as an index holds it (see `markdown.words`)."""
+    """A word or a phrase as an index holds it (see `language.words`)."""
 
     text: str
     prefix: bool = False  # its end may go on

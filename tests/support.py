@@ -89,3 +89,18 @@ def touch(file: Path) -> None:
 def told(reason: Reason | None) -> str:
     """Give a reason as a person reads it; empty for none."""
     return sentence(reason) if reason else ""
+
+
+def strict(schema: Any) -> Any:
+    """Give a schema that allows no key it does not name, so that a test finds each new one.
+
+    An object of which only `schema` is named is a record of another schema.
+    """
+    if isinstance(schema, list):
+        return [strict(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(value) for key, value in schema.items()}
+    if "type" in schema and set(schema.get("properties", {})) - {"schema"}:
+        closed.setdefault("additionalProperties", False)
+    return closed

@@ -94,6 +94,14 @@ def test_every_command_has_a_sentence_and_two_examples(name: str) -> None:
     assert f"memcli {name}" in examples
 
 
+@pytest.mark.parametrize("group", sorted(name for name in COMMANDS if name not in LEAVES))
+def test_help_of_a_group_lists_its_commands(group: str) -> None:
+    listed = _printed(group, "--help").partition("Commands:\n")[2].partition("\n\n")[0]
+    shown = dict(re.findall(r"^  (\S+) +(\S+ \S+)", listed, re.MULTILINE))
+    own = {name.split()[1]: LEAVES[name] for name in LEAVES if name.startswith(f"{group} ")}
+    assert shown == {name: " ".join(leaf.help.split()[:2]) for name, leaf in own.items()}
+
+
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_option_has_help_and_is_shown(name: str) -> None:
     shown = _printed(*name.split(), "--help")

@@ -21,6 +21,7 @@ from memcli.api.sync import Job, Vectors, sync
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.bounds import MOST_BYTES
+from memcli.dates.find import parse_date
 from memcli.digests import sha256
 from memcli.errors import (
     ConfigError,
@@ -37,7 +38,6 @@ from memcli.history.side_indexes import SideIndex, SideState
 from memcli.history.tree import CommitFiles
 from memcli.indexing.freshness import NOTICES, Freshness
 from memcli.record import Record
-from memcli.search.dates import parse_date
 from memcli.types import shown
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import Remembered
+from memcli.embedding.encoders import Remembered
 from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
@@ -249,13 +249,14 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
             f"--by {name}: no document is the record of a conversation",
             hint="memcli help conversations",
         )
-    from memcli.config.nearest import nearest
+    from difflib import get_close_matches
 
+    near = get_close_matches(name, [*speakers], n=1)
     more = f" and {len(speakers) - MOST_SPEAKERS} more" if len(speakers) > MOST_SPEAKERS else ""
     return UsageError(
         f"nobody called {name!r} speaks; the speakers are "
         f"{', '.join(speakers[:MOST_SPEAKERS])}{more}",
-        hint=f'--by "{nearest(name, [*speakers])}"',
+        hint=f'--by "{near[0]}"' if near else "memcli help conversations",
     )
 
 
@@ -330,7 +331,7 @@ def begin_vector(
     """
     if options.mode == "lexical":
         return _no_vector
-    from memcli.embedding.known import is_readable, readable
+    from memcli.embedding.models import is_readable, readable
     from memcli.search.query_vector import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder

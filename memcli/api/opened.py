@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from memcli.api.targets import Target
-    from memcli.embedding.choice import Choice, Remembered
-    from memcli.embedding.known import Calibration
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Choice, Opened, Remembered
+    from memcli.embedding.models import Calibration
     from memcli.embedding.query import QueryEncoder
     from memcli.embedding.rerankers import KeptReranker
     from memcli.embedding.wordpiece import WordPiece
@@ -360,7 +359,7 @@ class OpenedWorkspace:
 
     def encoders(self) -> Choice:
         """Gather which encoders are configured, and their settings."""
-        from memcli.embedding.choice import Choice, Endpoint, LocalModel
+        from memcli.embedding.encoders import Choice, Endpoint, LocalModel
 
         config, environ = self.config, self._environ
         variable = config("openai.key_variable")

@@ -8,8 +8,8 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
-    from memcli.search.dates import DateSpan
     from memcli.search.legs import Leg
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair

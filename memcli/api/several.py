@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     from memcli.api.together import Asked
     from memcli.config.settings import Config
-    from memcli.embedding.choice import Remembered
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened, Remembered
     from memcli.indexing.freshness import Freshness
     from memcli.store.port import Crowd, Snapshot
     from memcli.types import Encoder

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import OTHER_MODEL, Remembered
-from memcli.embedding.known import is_readable
+from memcli.embedding.encoders import OTHER_MODEL, Remembered
+from memcli.embedding.models import is_readable
 from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock

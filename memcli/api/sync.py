@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.opened import OpenedWorkspace
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
@@ -100,8 +100,7 @@ class Vectors:
         """
         if room.is_short():
             raise MemoryError
-        from memcli.embedding.choice import Remembered
-        from memcli.embedding.opener import Opened
+        from memcli.embedding.encoders import Opened, Remembered
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 

@@ -8,8 +8,8 @@ from shlex import quote
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.store.side_by_side import side_by_side
 from memcli.store.union import StoreState
+from memcli.threads import side_by_side
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.cli.skin import Shared, Skin
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
 
 
 def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
@@ -80,7 +80,7 @@ def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tupl
     named = {option: text for option, text in given.items() if text is not None}
     if not named:
         return ()
-    from memcli.search.date_filters import bounds_of as read
+    from memcli.dates.filters import bounds_of as read
 
     hint = f"memcli {command} --help"
     return read(named, skin.today, day_first=skin.has_day_first, hint=hint)
@@ -90,7 +90,7 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     """Give the first and the last day that filters let through, None where there is no bound."""
     if not bounds:
         return None, None
-    from memcli.search.date_filters import span_of as read
+    from memcli.dates.filters import span_of as read
 
     return read(bounds)
 

@@ -70,7 +70,12 @@ def _prepare(name: str, command: Any, width: int) -> None:  # noqa: ANN401
 
 
 def _format_options(command: Any, context: Any, formatter: Any) -> None:  # noqa: ANN401
-    """List arguments, then options by the groups they were declared in, ungrouped ones first."""
+    """List commands, arguments, then options by the groups they were declared in."""
+    children = getattr(command, "commands", None) or {}
+    rows = [(name, child.help.partition("\n")[0]) for name, child in children.items()]
+    if rows:
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
     groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], _UNGROUPED: []}
     for parameter in command.get_params(context):
         is_argument = parameter.param_type_name == "argument"

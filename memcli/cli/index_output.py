@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.api.sync import Done
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import Report
     from memcli.indexing.look import Standing
 

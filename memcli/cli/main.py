@@ -19,7 +19,14 @@ from memcli.cli.program import (
     TOP_HELP,
     write_help,
 )
-from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
+from memcli.errors import (
+    ERROR_SCHEMA,
+    MORE_FILES,
+    MORE_MEMORY,
+    NO_MEMORY,
+    ExitCode,
+    MemcliError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +126,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         what = f"{error.filename}: " if error.filename else ""
         return _refused(f"{what}{error.strerror}", hint=_next_step(error), as_json=as_json)
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
-        hint = f"{MORE_MEMORY}; or pip install --force-reinstall memcli"
+        hint = f"{MORE_MEMORY}; or install memcli again"
         return _refused(str(error), hint=hint, as_json=as_json)
     from memcli import room
 
@@ -211,7 +218,7 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
     if as_json:
         import json
 
-        record = {"code": code, "message": message, "hint": hint}
+        record = {"schema": ERROR_SCHEMA, "code": code, "message": message, "hint": hint}
         _say(json.dumps(record) + "\n")
     else:
         from memcli.render.sanitize import visible_line
@@ -235,7 +242,7 @@ def _short_of_memory(*, as_json: bool) -> int:
     text = f"memcli: the system refused: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
         told = f'"message": "the system refused: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
-        text = f'{{"code": "system", {told}}}\n'
+        text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {told}}}\n'
     with suppress(MemoryError):
         _say(text)
     return ExitCode.USAGE

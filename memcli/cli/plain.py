@@ -58,7 +58,7 @@ def _values(
     for word in rest:
         if word == "--":
             words.extend(rest)
-        elif word.startswith("-") and word != "-":
+        elif word.startswith("-") and word != "-" and not word.startswith("- "):  # of a list
             _take_option(word, rest, options, values)
         else:
             words.append(word)

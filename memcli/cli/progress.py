@@ -15,6 +15,27 @@ LEAST_BAR, MOST_BAR = 4, 40  # columns
 BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 a second ")
 
 
+class Stopwatch:
+    """Adds up how long each stage of a run takes."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Start the clock, which counts seconds."""
+        self._clock = clock
+        self._started = self._marked = clock()
+        self._seconds: dict[str, float] = {}
+
+    def mark(self, stage: str) -> None:
+        """Count the time since the last mark for a stage that has just done something."""
+        before, self._marked = self._marked, self._clock()
+        self._seconds[stage] = self._seconds.get(stage, 0.0) + self._marked - before
+
+    def line(self) -> str:
+        """Say how long the run has taken so far, and how long each stage of it."""
+        stages = ", ".join(f"{stage} {spent:.3f}" for stage, spent in self._seconds.items())
+        told = f"Took {self._clock() - self._started:.3f} s"
+        return f"{told}: {stages}" if stages else told
+
+
 class Progress:
     """Draw the stages of an index run; silent in pipes and with -q."""
 

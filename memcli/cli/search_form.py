@@ -10,8 +10,8 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from memcli.dates.find import DateSpan
     from memcli.render.template import Template
-    from memcli.search.dates import DateSpan
 
 TEMPLATE = "template"  # the form of a text with keys in braces
 

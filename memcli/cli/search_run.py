@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import first_index
-from memcli.errors import ExitCode, LegMissingError, UsageError
+from memcli.errors import ERROR_SCHEMA, ExitCode, LegMissingError, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -32,7 +32,21 @@ class Asking(Record):
 
         skin = self.skin
         with first_index(skin):
-            found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+            if not skin.terminal.verbose:
+                found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+            else:
+                from memcli.cli.progress import Stopwatch
+
+                watch = Stopwatch(skin.memory.clock.monotonic)
+                found = ask(
+                    skin.memory,
+                    question,
+                    self.wanted,
+                    expand=self.expand,
+                    sync=self.sync,
+                    observe=lambda stage, hits: watch.mark(stage),
+                )
+                skin.terminal.say(watch.line())
         if not (self.shape.superseded and found.answer.hits):
             return found
         from memcli.api.superseded import superseded_by
@@ -90,7 +104,12 @@ def each_line(asked: Asking) -> int:
             question = Question.by(skin.config, text, skin.asked)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
-            record = {"code": error.code, "message": told, "hint": "leave out what is no question"}
+            record = {
+                "schema": ERROR_SCHEMA,
+                "code": error.code,
+                "message": told,
+                "hint": "leave out what is no question",
+            }
             skin.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue

@@ -20,7 +20,21 @@ _NAMES = {"Annotated": Annotated, "typer": typer, "options": options}
 
 
 class _Command(typer.core.TyperCommand):
-    """Lets an option stand without its number, which options of Typer cannot do."""
+    """Takes an option without its number, and an item of a list for an argument, unlike Typer."""
+
+    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Make a parser that reads `- an item` as an argument: no option begins with a space."""
+        parser: Any = super().make_parser(ctx)
+        take_options = parser._process_opts
+
+        def take(word: str, state: Any) -> None:  # noqa: ANN401
+            if word.startswith("- "):
+                state.largs.append(word)
+            else:
+                take_options(word, state)
+
+        parser._process_opts = take
+        return parser
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse with the numbers that were left out."""

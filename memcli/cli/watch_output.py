@@ -16,7 +16,7 @@ from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import Report
 
 SCHEMA = "memcli.watch/1"

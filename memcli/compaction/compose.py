@@ -8,8 +8,8 @@ from itertools import groupby, pairwise
 
 from memcli.compaction.sanitize import is_described
 from memcli.compaction.sentences import Sentence
+from memcli.language.tokens import estimate, quotient
 from memcli.markdown.lineage import SCHEMA, seal_of
-from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
 from memcli.types import Lineage
 

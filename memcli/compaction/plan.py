@@ -13,8 +13,8 @@ from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
 from memcli.compaction.summaries import Summary, entries_of
+from memcli.language.tokens import estimate
 from memcli.markdown.lineage import lines_hash
-from memcli.markdown.tokens import estimate
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.record import Record
 
 if TYPE_CHECKING:

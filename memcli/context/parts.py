@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby, takewhile
 
+from memcli.language.tokens import quotient
 from memcli.markdown.comments import visible
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.render.markdown import longest_run
 from memcli.render.sanitize import visible_line

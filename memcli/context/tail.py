@@ -12,8 +12,8 @@ from itertools import dropwhile, groupby
 
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, LogRecord, cut, leads_on
 from memcli.context.parts import ChunkSpan, whole
+from memcli.language.tokens import estimate
 from memcli.markdown.comments import visible
-from memcli.markdown.tokens import estimate
 from memcli.types import Excerpt
 
 # A document is parsed as far back as this many characters reach, some 50 times a tail.

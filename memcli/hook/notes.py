@@ -14,7 +14,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import NO_RULES, opening_line
 from memcli.hook.session import line_keys
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.render.markdown import fence_for
 from memcli.search.pack import pack
 from memcli.search.snippet import make_snippet

@@ -99,7 +99,7 @@ def is_wish(prompt: str) -> bool:
     low = prompt[:MOST_CHARACTERS].lower()
     if not any(stem in low for stem in _WISH_STEMS):
         return False
-    from memcli.markdown.preferences import is_preference
+    from memcli.language.preferences import is_preference
 
     return is_preference(prompt[:MOST_CHARACTERS])
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable
+from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
@@ -290,7 +290,7 @@ def _batches(
     encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
 ) -> Generator[list[tuple[bytes, bytes]]]:
     """Give hashes and vectors to be stored together; the next are made meanwhile."""
-    from memcli.embedding.lanes import in_order
+    from memcli.threads import in_order
 
     def encode(items: Sequence[Pending]) -> list[tuple[bytes, bytes]]:
         texts = [text_of(item) for item in items]

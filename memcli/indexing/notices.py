@@ -13,7 +13,7 @@ from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.look import Standing
     from memcli.store.records import Key
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
+from memcli.language.tokens import quotient
 from memcli.markdown.comments import comments, visible
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 
 if TYPE_CHECKING:

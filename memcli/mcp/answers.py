@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.read import Lines
     from memcli.api.remember import Noted
+    from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
 

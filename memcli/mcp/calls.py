@@ -8,8 +8,8 @@ from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
+from memcli.language.tokens import estimate, quotient
 from memcli.markdown.parts import digest
-from memcli.markdown.tokens import estimate, quotient
 from memcli.mcp import answers
 from memcli.mcp.answers import Told
 from memcli.mcp.paging import Cursor
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memcli.api.ask import Answered
     from memcli.api.memory import Memory
     from memcli.api.read import Lines
+    from memcli.dates.find import DateSpan
     from memcli.mcp.held import HeldMemory
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
 
@@ -41,8 +41,8 @@ class StoppedError(Exception):
 def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
+    from memcli.dates.filters import bounds_of
     from memcli.render.jsonio import unmarked
-    from memcli.search.date_filters import bounds_of
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
@@ -86,7 +86,7 @@ def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hi
 
 
 def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Any:  # noqa: ANN401
-    from memcli.search.date_filters import span_of
+    from memcli.dates.filters import span_of
     from memcli.types import Filters
     from memcli.workspace.here import globs_of
 
@@ -109,7 +109,7 @@ def _page(
 
     Beside the text the answer with these passages alone.
     """
-    from memcli.search.pack import pack
+    from memcli.search.pack import pack, shortened
 
     budget = room = options.budget or 0
     hits = found.answer.hits
@@ -119,6 +119,8 @@ def _page(
     while True:
         kept, dropped, far = pack(rest, budget=max(0, room), free=free)
         lines = answers.of_search(found, kept, bounds)
+        if whole := shortened(kept):
+            lines.append(f"shown only in part: {whole}")
         if dropped and kept:
             after = cursor.behind(hits, kept).text
             lines.append(f'{dropped} more did not fit; for them: cursor "{after}"')

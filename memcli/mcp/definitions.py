@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import UsageError
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.record import Record
 
 if TYPE_CHECKING:

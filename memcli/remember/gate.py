@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memcli.record import Record
-from memcli.remember.facets import (
+from memcli.language.change import speaks_of_change
+from memcli.language.facts import (
     Facets,
     adds,
     containment,
@@ -20,9 +20,9 @@ from memcli.remember.facets import (
     replaces,
     says_more,
 )
-from memcli.remember.word_order import is_moved
+from memcli.language.word_order import is_moved
+from memcli.record import Record
 from memcli.remember.worth import GateWeights, Worth, worth_of
-from memcli.search.newer import speaks_of_change
 from memcli.secrets.finding import find_secrets
 from memcli.types import cite
 

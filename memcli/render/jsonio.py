@@ -6,19 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
-from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
+from memcli.search.pack import shortened
 from memcli.search.passages import Passage
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.config.settings import Config
+    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.look import Standing
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Step
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
@@ -125,6 +126,7 @@ def search_envelope(
         **asked(answer),
         "results": results,
         "dropped": answer.dropped,
+        **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
         **({"far": answer.far} if answer.far else {}),
     }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
 from memcli.search.joined import joined, search_each
@@ -23,7 +23,7 @@ from memcli.search.validity import leaves as raw_lines
 from memcli.search.views import Expanded, attach, behind, path_of
 
 if TYPE_CHECKING:
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
     from memcli.search.joined import Lot
     from memcli.store.port import Snapshot
 

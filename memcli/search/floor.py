@@ -25,8 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from memcli.embedding.known import Calibration, known
-from memcli.embedding.models import model_name
+from memcli.embedding.models import Calibration, known, model_name
 from memcli.errors import Reason
 from memcli.search.hits import Hit
 

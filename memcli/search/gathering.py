@@ -29,8 +29,8 @@ from memcli.search.recall import (
 )
 
 if TYPE_CHECKING:
+    from memcli.dates.find import DateSpan
     from memcli.search.course import Observer
-    from memcli.search.dates import DateSpan
     from memcli.search.focus import Tokens
     from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions

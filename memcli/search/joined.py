@@ -22,8 +22,8 @@ from memcli.search.proximity import in_time
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.legs import Leg, Vector
     from memcli.search.options import SearchOptions

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from memcli.markdown.words import prepare
+from memcli.language.words import prepare
 from memcli.search.hits import Hit
 
 # Texts this alike say the same; a stand-up line repeated with another day's date is below it.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol
 
-    from memcli.embedding.known import Calibration
+    from memcli.embedding.models import Calibration
     from memcli.search.hits import Hit
     from memcli.search.rerank import Reranker
     from memcli.types import Filters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
-from memcli.markdown.tokens import estimate
 from memcli.record import Record
 from memcli.search.snippet import make_snippet
 

@@ -38,9 +38,9 @@ from memcli.search.proximity import apply_proximity, in_time, is_of, of_dates_al
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
-    from memcli.embedding.known import Calibration
+    from memcli.dates.find import DateSpan
+    from memcli.embedding.models import Calibration
     from memcli.search.course import Observer
-    from memcli.search.dates import DateSpan
     from memcli.search.gathering import Gathered
     from memcli.search.legs import Vector
     from memcli.search.options import SearchOptions
@@ -226,7 +226,7 @@ def _passages(
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return hits, None, hits
-    from memcli.embedding.known import readable
+    from memcli.embedding.models import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):

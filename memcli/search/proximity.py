@@ -19,7 +19,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.search.hits import Hit, ordered
 
 if TYPE_CHECKING:
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
     from memcli.types import About
 
 DATE_BONUS = 0.5

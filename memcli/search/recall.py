@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, log
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.words import prepare, stem
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare, stem
 from memcli.record import Record
 from memcli.search.common import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.focus import SoughtTerm

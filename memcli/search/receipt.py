@@ -18,7 +18,7 @@ from memcli.search.query import ParsedQuery
 from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
     from memcli.search.rerank import Reranked
     from memcli.search.views import Expanded
 

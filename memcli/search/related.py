@@ -18,7 +18,7 @@ from math import fsum, sqrt
 from operator import mul
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable
+from memcli.embedding.models import is_readable
 from memcli.errors import Reason
 from memcli.markdown.comments import visible
 from memcli.record import Record

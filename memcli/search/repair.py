@@ -18,12 +18,12 @@ from operator import eq
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.wordpiece import whole_words
+from memcli.language import spelling
+from memcli.language.stopwords import ENGLISH
+from memcli.language.words import fold, prepare, sought
 from memcli.markdown.comments import visible
-from memcli.markdown.words import fold, prepare, sought
 from memcli.record import Record
-from memcli.search import spellings
 from memcli.search.query import JOINED, QueryTerm
-from memcli.search.stopwords import ENGLISH
 from memcli.store.records import Reach
 from memcli.types import Term, Wanted
 
@@ -140,13 +140,13 @@ def _meant(
         joined = _first_held(snapshot, [word.replace("-", "")])
         return _found(joined, "joined") or _found(_respelt_pieces(snapshot, word), "spelling")
     if not word.isalpha():
-        return _found(_first_held(snapshot, filter(None, [spellings.grouped(word)])), "number")
-    english = _first_held(snapshot, spellings.numbers(word, spellings.ENGLISH_NUMBERS))
+        return _found(_first_held(snapshot, filter(None, [spelling.grouped(word)])), "number")
+    english = _first_held(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
     if english or is_known:
         return _found(english, "plural")
     return (
         _found(_respelt(snapshot, word), "spelling")
-        or _found(_first_held(snapshot, spellings.numbers(word, spellings.OTHER_NUMBERS)), "plural")
+        or _found(_first_held(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural")
         or _found(_split(snapshot, word), "split")
         or _found(_begun(snapshot, word) if is_last else None, "beginning")
     )
@@ -169,7 +169,7 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
     A word of the vocabulary comes first, then the one with the most chunks times how likely the
     mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990).
     """
-    likely = spellings.spellings(word)
+    likely = spelling.spellings(word)
     long_enough = sorted(
         (each for each in likely if len(each) >= SHORTEST_MEANT), key=likely.__getitem__
     )
@@ -225,7 +225,7 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
 
 def _split(snapshot: Snapshot, word: str) -> str | None:
     """Give the two words of a compound: of several pairs that whose commoner word is rarest."""
-    pairs = {(a, b): (Term(a), Term(b)) for a, b in spellings.compounds(word)}
+    pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
     held = snapshot.occurring([*dict.fromkeys(term for terms in pairs.values() for term in terms)])
     known = {pair: terms for pair, terms in pairs.items() if held.issuperset(terms)}
     chunks = dict(zip(held, snapshot.frequencies([*held]), strict=True))

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.words import split_runs
 from memcli.markdown.comments import visible
-from memcli.markdown.words import split_runs
 from memcli.record import Record
 
 if TYPE_CHECKING:

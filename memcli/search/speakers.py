@@ -16,13 +16,13 @@ from itertools import accumulate
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH
+from memcli.language.words import prepare
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
-from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.search.focus import SoughtTerm, occurrences
 from memcli.search.hits import Hit, ordered
 from memcli.search.recall import part_tokens
-from memcli.search.stopwords import ENGLISH
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot

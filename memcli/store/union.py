@@ -25,8 +25,8 @@ from memcli.record import Record
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.rounds import one_by_one
-from memcli.store.side_by_side import side_by_side
 from memcli.store.totals import Totals, added
+from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, Wanted, is_memory
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from memcli.agents.state import State
 from memcli.agents.table import BY_NAME, NAMES, PARTS, SCOPES, USER
 from memcli.agents.texts import Launcher
 from memcli.cli.topics import page
-from memcli.errors import BusyError
+from memcli.errors import BusyError, install_extra
 from tests.agents.conftest import Site
 from tests.agents.test_edits import TABLES, files
 
@@ -172,12 +172,12 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
     monkeypatch.setitem(sys.modules, "mcp", None)
     said = site.type("agents install --for claude-code --json")
     assert json.loads(said.out)["parts"] == ["instructions"]
-    assert "pip install 'memcli[mcp]'" in said.err
+    assert "pip install 'mcp<3,>=2'" in said.err
     refused = site.type("agents install --for claude-code --with mcp")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
         "memcli: the server speaks through the package mcp, which is not installed\n"
-        "Try: pip install 'memcli[mcp]'\n"
+        f"Try: {install_extra('mcp')}\n"
     )
     alone = site.type("agents install --for cursor")  # which can be given nothing else there
     assert (alone.code, alone.out, alone.err) == (2, "", refused.err)
@@ -208,7 +208,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
             "memcli agents install --for openclaw --scope user --with mcp,skill,instructions",
         ),
         ("install --for zed -w a -w b", "an agent is given one workspace", "-w a"),
-        ("install --for zed -w nowhere", "there is no folder 'nowhere'", "mkdir -p "),
+        ("install --for zed -w nowhere", "there is no folder 'nowhere'", "ls "),
     ],
 )
 def test_what_cannot_be_meant_is_refused(site: Site, line: str, message: str, hint: str) -> None:

@@ -32,7 +32,7 @@ from memcli.bench.queries import Query, read_queries
 from memcli.cli.commands.bench.running import Searcher, bring_in_step, line_costs
 from memcli.cli.skin import Shared, make_skin
 from memcli.errors import UsageError
-from memcli.markdown.words import fold
+from memcli.language.words import fold
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.port import Snapshot

@@ -229,3 +229,22 @@ def test_a_folder_in_the_place_of_a_document_is_listed_by_the_hint(
     told = f"memcli: {folder} is a folder, not a document\nTry: memcli ls {folder}\n"
     assert (done.returncode, done.stderr) == (3, told)
     assert folder.rpartition(":")[2] in _run(notes, "ls", folder)
+
+
+@pytest.mark.parametrize(
+    "form", ["{}:3", "{}:3-3", "{}#L3", "{}#L3-L3", "`{}:3`", "[{}:3] ", "<{}>"]
+)
+def test_an_absolute_citation_is_read_from_any_folder(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.delenv("MEMCLI_WORKSPACE")
+    monkeypatch.setenv("HOME", str(tmp_path / "config"))
+    put(tmp_path / "other", {"MEMORY.md": "# Other\n", "memory/2026-02-05.md": "# Another\n"})
+    target = form.format(notes / "memory/2026-02-05.md")
+    for folder in ("other", "config"):
+        found = _run(tmp_path / folder, "get", target)
+        assert found.splitlines()[-1] == "The pool of the log."
+        record = json.loads(_run(tmp_path / folder, "get", target, "--json"))
+        assert record["file"] == "../notes/memory/2026-02-05.md"
+    missing = str(notes / "memory/none.md")
+    assert _run(tmp_path / "other", "get", missing, code=3) == ""

@@ -153,7 +153,7 @@ def test_the_model_runtime_reports_nothing(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     program = (
         "import contextlib, memcli\n"
-        "from memcli.embedding.choice import Remembered\n"
+        "from memcli.embedding.encoders import Remembered\n"
         "from memcli.embedding.runtime import open_model\n"
         "from memcli.embedding.models import locate\n"
         f"memory = memcli.Memory.open({notes!r})\n"

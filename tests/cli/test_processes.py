@@ -65,7 +65,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     assert json.loads(err) == {
-        "code": "interrupted", "message": "interrupted; what was done is kept", "hint": ""
+        "schema": "memcli.error/1", "code": "interrupted",
+        "message": "interrupted; what was done is kept", "hint": ""
     }  # fmt: skip
     again = json.loads(run("index", "--json", "-w", str(folder), **environ).stdout)
     assert again["files"]["unchanged"] > 0

@@ -16,6 +16,7 @@ from memcli.cli.search_output import WRITERS
 from memcli.render.jsonio import RESULT_KEYS
 from tests.cli.processes import on_terminal, run
 from tests.context.makers import put
+from tests.support import strict
 
 FILES = {
     "MEMORY.md": "# Rules\n\n<!-- the pool\nis a comment --> Ünder 東京 the pool runs dry.\nNo.\n",
@@ -79,11 +80,11 @@ def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
         [None, "MEMORY.md:1-5", 2],
     ]
     schema = json.loads((Path(memcli.__file__).parent / "schemas/memcli.search.1.json").read_text())
-    Draft202012Validator(schema).validate(answer)
+    Draft202012Validator(strict(schema)).validate(answer)
     whole = json.loads(_run(*search, "--json")[0])
-    Draft202012Validator(schema).validate(whole)
+    Draft202012Validator(strict(schema)).validate(whole)
     del whole["results"][0]["citation"]
-    assert not Draft202012Validator(schema).is_valid(whole)
+    assert not Draft202012Validator(strict(schema)).is_valid(whole)
     lines = _run(*search, "-f", "jsonl", "--fields", "text,trace,duplicates,cut")[0].splitlines()
     assert [list(json.loads(line)) for line in lines] == [["text", "trace"]] * 2
 

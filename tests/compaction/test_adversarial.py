@@ -8,7 +8,7 @@ from memcli.compaction.extract import Said, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import idf
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from tests.compaction.support import make_log, plan_of, settings
 
 FILLER = """The weather was mild and the coffee in the kitchen tasted like every other day.

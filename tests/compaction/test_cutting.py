@@ -9,7 +9,7 @@ import pytest
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.superseded import Reversal, superseding
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 
 FILLER = "The heron stood in the reeds and waited. "
 # A paragraph that leaves room for one line more in its record.

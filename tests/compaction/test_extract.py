@@ -6,7 +6,7 @@ import pytest
 
 from memcli.compaction.extract import Said, extract
 from memcli.compaction.sentences import Sentence
-from memcli.compaction.similarity import content
+from memcli.language.terms import content
 
 
 def say(text: str, line: int) -> Sentence:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memcli.context.parts import FOUND, make_part
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.test_help import LEAVES

@@ -11,7 +11,7 @@ from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import above_floor, raw_first
 from memcli.errors import Reason
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.pipeline import NOTHING, Answer
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
@@ -79,6 +79,10 @@ def test_with_a_question_the_tail_keeps_to_its_share(notes: Path) -> None:
     assert "recent" not in sections(asked)
     assert asked["parts"][0]["path"] == "MEMORY.md"
     assert sections(record(notes, "what do herons eat", "--budget", "1500"))[0] == "recent"
+    # One that somebody wants is there, whatever its share.
+    assert sections(record(notes, "what do herons eat", "--budget", "300", "--tail", "1"))[0] == (
+        "recent"
+    )
     # At the start of a session the newest record has to be there.
     assert sections(record(notes, "--budget", "300"))[0] == "recent"
 

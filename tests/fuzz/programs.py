@@ -19,8 +19,8 @@ from memcli.bench import pooled, replay
 from memcli.bench.compare import compare
 from memcli.bench.rows import read_receipt, rows_of
 from memcli.config import settings
-from memcli.embedding.choice import Endpoint
 from memcli.embedding.distant import ServerReranker
+from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.embedding.server import Server, message
 from memcli.errors import MemcliError, UsageError

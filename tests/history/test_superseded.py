@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.remember.correction import correction
+from memcli.language.correction import correction
 from tests.history.repositories import say
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "gate" / "superseded.tsv"

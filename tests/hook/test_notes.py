@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from memcli.api.ask import ask
 from memcli.api.memory import Memory
-from memcli.embedding.known import KNOWN
-from memcli.embedding.models import INT8
+from memcli.embedding.models import INT8, KNOWN
 from memcli.hook.notes import PASSAGES, block, deserved, fitting, keys_of
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.floor import WORDS_ALONE
 from memcli.search.hits import Hit
 from memcli.search.options import options_of

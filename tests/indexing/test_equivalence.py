@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memcli.config import settings as config
+from memcli.dates.find import find_dates
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.look import take_stock
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
-from memcli.search.dates import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search

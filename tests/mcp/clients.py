@@ -14,7 +14,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")

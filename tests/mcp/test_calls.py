@@ -13,7 +13,7 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.opened import SYSTEM_CLOCK
 from memcli.errors import UsageError
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.mcp import definitions
 from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import GET, SEARCH

@@ -16,6 +16,8 @@ from typing import IO, Any
 
 import pytest
 
+from memcli.errors import install_extra
+
 SERVING = str(Path(__file__).parent / "serving.py")
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -256,7 +258,7 @@ def test_what_the_server_is_built_on_is_named_where_it_is_missing(package: str) 
     assert (server.returncode, out) == (2, "")
     assert err == (
         f"memcli: the server speaks through the package mcp, and {package} is not installed\n"
-        "Try: pip install 'memcli[mcp]'\n"
+        f"Try: {install_extra('mcp')}\n"
     )
 
 

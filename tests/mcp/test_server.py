@@ -16,9 +16,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 import memcli
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
 from tests.mcp.clients import MODES, Served, price, serve, text_of
+from tests.support import strict
 
 POOL = "why did the pool run dry"
 INCIDENT = "memory/2025-06-12-incident-review.md"
@@ -148,7 +149,7 @@ def test_records_are_those_of_json(
 ) -> None:
     found = served.call(tool, **arguments).structured_content
     written = (Path(memcli.__file__).parent / "schemas" / f"{schema}.1.json").read_text("utf-8")
-    Draft202012Validator(json.loads(written)).validate(found)
+    Draft202012Validator(strict(json.loads(written))).validate(found)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from mcp_types import TextResourceContents
 import memcli
 from memcli.mcp.definitions import tools_of
 from tests.mcp.clients import MODES, Served, price, serve, text_of
+from tests.support import strict
 
 INCIDENT = "engineer:memory/2025-06-12-incident-review.md:10-18"
 LOCK = "The pool of the garden is locked at nine.\n"
@@ -151,7 +152,7 @@ def test_records_are_those_of_json(served: Served, chosen: dict[str, str]) -> No
     found = served.call("memory_search", query="pool", **chosen).structured_content
     assert found is not None
     schema = Path(memcli.__file__).parent / "schemas" / "memcli.search.1.json"
-    Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(found)
+    Draft202012Validator(strict(json.loads(schema.read_text("utf-8")))).validate(found)
     asked = ["house"] if chosen else ["engineer", "house"]
     assert [each["name"] for each in found["stores"]] == asked
 

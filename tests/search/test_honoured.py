@@ -280,6 +280,7 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
     first, error, last = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, first["query"], last["query"]) == (2, "pool", "\ufffd pool")
     assert error == {
+        "schema": "memcli.error/1",
         "code": "usage",
         "message": "line 2 of stdin: the query contains nothing to search for",
         "hint": "leave out what is no question",

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memcli
+from memcli.language.tokens import estimate
 from memcli.markdown.comments import visible
-from memcli.markdown.tokens import estimate
 from memcli.search.lines import (
     Run,
     _introduces,

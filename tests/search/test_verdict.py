@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.cli.main import run
-from memcli.embedding.known import Calibration
+from memcli.embedding.models import Calibration
 from memcli.search.floor import THIRTIETH, judge, stands_out, verdict
 from memcli.search.hits import Hit
 from tests.search.makers import candidate, fused

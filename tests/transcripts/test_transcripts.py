@@ -34,7 +34,7 @@ def test_every_command_code_and_exit_code_is_in_a_transcript() -> None:
     for command in command_tree(build()):
         assert re.search(rf"^\$ .*memcli {command.name}\b", text, re.MULTILINE), command.name
     codes = {error.code for error in MemcliError.__subclasses__()}
-    assert codes == set(re.findall(r'! {"code": "([a-z-]+)"', text))
+    assert codes == set(re.findall(r'(?m)^! {.*"code": "([a-z-]+)"', text))
     exits = {int(code) for code in re.findall(r"^# exit (\d+)$", text, re.MULTILINE)}
     assert {int(code) for code in ExitCode} - exits == {0, ExitCode.BUG, ExitCode.INTERRUPTED}
     processes = Path(__file__).parents[1] / "cli"

@@ -8,6 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import SUMMARIZERS, check
 from memcli.cli.side_files import own_file
 from memcli.cli.skin import Shared, Skin, make_skin, marked
+from memcli.config.keys import FLAGS
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 from memcli.record import Record
 
@@ -31,6 +32,7 @@ class CompactWish(Record):
     depth: int
     show: bool
     as_json: bool
+    options: tuple[str, ...]  # words that a hint repeats
 
 
 def command(
@@ -94,7 +96,16 @@ def command(
     }
     skin = marked(make_skin(Shared(workspace, quiet, verbose, color, now), flags), "compact")
     action = asked[0] if asked else "plan"
-    return run(CompactWish(action, summarizer, depth, show, as_json), skin)
+    given = {
+        "--depth": depth if depth != 1 else None,
+        "--summarizer": summarizer if summarizer != SUMMARIZERS[0] else None,
+        **{FLAGS[name]: value for name, value in flags.items()},
+        "--now": now,
+    }
+    words = [word for name, value in given.items() if value is not None
+             for word in (name, str(value))]  # fmt: skip
+    words += [word for folder in workspace or () for word in ("-w", folder)]
+    return run(CompactWish(action, summarizer, depth, show, as_json, tuple(words)), skin)
 
 
 def run(wanted: CompactWish, skin: Skin) -> int:
@@ -152,19 +163,26 @@ def _verify(wanted: CompactWish, skin: Skin) -> int:
 
     checked = check_compaction(skin.memory)
     found = (*checked.unread, *checked.problems)
+    reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if wanted.as_json:
         _write(
             skin,
             action="verify",
             summaries=[_summary(summary) for summary in checked.summaries],
             problems=[problem._asdict() for problem in found],
+            **({"unchecked": [{"path": p, "detail": d} for p, d in reworded]} if reworded else {}),
         )
     else:
         for problem in found:
             where = skin.terminal.safe_line(problem.path)
             detail = skin.terminal.safe_line(problem.detail)
             skin.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
+        for path, line in reworded:
+            told = f"{path}: {line.removeprefix('- ')}"
+            skin.terminal.write(f"unchecked {skin.terminal.safe_line(told)}\n")
         skin.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
+        if reworded:
+            skin.terminal.say(_own_words(len(reworded)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
@@ -179,6 +197,15 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
     told = [f"{does} lines are searched raw"] * (failed > 0)
     told += [f"{unread} could not be read"] * (unread > 0)
     return f"Checked {checked}: {', '.join(told)}."
+
+
+def _own_words(count: int) -> str:
+    """Say what nobody but a reader can check."""
+    lines = "1 line is" if count == 1 else f"{count} lines are"
+    return (
+        f"{lines} in a program's own words and cannot be checked word for word;"
+        " names, numbers and negations agree with the cited lines."
+    )
 
 
 def _undo(wanted: CompactWish, skin: Skin) -> int:
@@ -252,7 +279,10 @@ def _tell(
         where = terminal.safe_line(" to ".join(ends))
         terminal.write_line(f"declined  {where}: {declined.reason}")
     text = _outcome(plan, skin.config("compact.cluster"), written=written)
-    hint = "" if written or not plan.drafts else "memcli compact --apply"
+    from shlex import join  # a hint is pasted
+
+    apply = join(("memcli", "compact", "--apply", *wanted.options))
+    hint = "" if written or not plan.drafts else apply
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
     if kept:
         terminal.say(_kept_text(kept))

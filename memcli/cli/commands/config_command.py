@@ -70,7 +70,19 @@ def command(
         skin.terminal.write(dumps(_record(keys, skin)) + "\n")
     else:
         skin.terminal.write(_text(keys, skin))
+        if name is not None and name in BY_NAME:
+            skin.terminal.say(_how_to_change(BY_NAME[name], skin.config.workspace))
     return ExitCode.OK
+
+
+def _how_to_change(key: Key, workspace: str) -> str:
+    """Say what a setting does and where to set it."""
+    group, _, last = key.name.rpartition(".")
+    ours, own = _files(workspace)
+    return (
+        f"{key.help} To change it, write {last} = VALUE {f'below [{group}] ' if group else ''}in "
+        f"{own if key.user_only else ours}, or set {key.variable}."
+    )
 
 
 def _init(path: str, terminal: Terminal, *, user: bool) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import typer
 
     from memcli.api.behind import RawLines
+    from memcli.api.memory import Memory
     from memcli.api.read import Lines
     from memcli.cli import options
 
@@ -131,9 +133,19 @@ def _opened(shared: Shared, targets: Sequence[str], flags: Mapping[str, Any]) ->
     try:
         return make_skin(shared, flags)
     except NotFoundError:
+        if not shared.workspace and all(map(_absolute, targets)):
+            skin = make_skin(shared, flags, here=os.path.dirname(_absolute(targets[0])))
+            return skin._replace(here=current_folder())
         if shared.workspace or not all(map(_is_named, targets)):
             raise
     return make_skin(shared._replace(everywhere=True), flags)
+
+
+def _absolute(target: str) -> str:
+    """Give an absolute path, as a citation may have it; empty where a target names none."""
+    from memcli.api.targets import bare
+
+    return bare(target) if os.path.isabs(bare(target)) else ""
 
 
 def _is_named(target: str) -> bool:
@@ -156,12 +168,25 @@ def _read(
     try:
         return lines(skin), skin
     except NotFoundError:
-        if skin.memory.asked or not _is_named(target):
+        if skin.memory.asked or not (_is_named(target) or _absolute(target)):
             raise
+        memory = _memory_of(target, skin)
+        if memory.config.workspace == skin.config.workspace and not memory.asked:
+            raise
+    skin = skin._replace(memory=memory)
+    return lines(skin), skin
+
+
+def _memory_of(target: str, skin: Skin) -> Memory:
+    """Open the workspace that an absolute path lies in, or those that have names."""
+    if path := _absolute(target):
+        from memcli.api.memory import Memory
+
+        shown = {"secrets": "off"} if skin.config("secrets") == "off" else {}
+        return Memory.open(settings=shown, here=os.path.dirname(path))
     from memcli.api.several import open_several
 
-    skin = skin._replace(memory=open_several((), everywhere=True))
-    return lines(skin), skin
+    return open_several((), everywhere=True)
 
 
 def _several(targets: Sequence[str], skin: Skin, *, expand: bool, as_json: bool) -> int:

@@ -122,12 +122,20 @@ def run(wanted: IndexWish, skin: Skin) -> int:
 def _index(wanted: IndexWish, skin: Skin) -> tuple[dict[str, Any], int]:
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.index_output import write
-    from memcli.cli.progress import Progress
+    from memcli.cli.progress import Progress, Stopwatch
 
+    watch = Stopwatch(skin.memory.clock.monotonic)
     with Progress(skin.terminal, skin.memory.clock.monotonic) as progress:
-        vectors = Vectors(skin.memory, progress.update)
+
+        def update(stage: str, done: int, total: int) -> None:
+            watch.mark(stage)
+            progress.update(stage, done, total)
+
+        vectors = Vectors(skin.memory, update)
         job = Job(wanted.full, wanted.prune, wanted.wait)
-        done = sync(skin.memory, job, vectors, on_progress=progress.update)
+        done = sync(skin.memory, job, vectors, on_progress=update)
+    if skin.terminal.verbose:
+        skin.terminal.say(watch.line())
     record = write(done, vectors.opened, skin, as_json=wanted.as_json)
     encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
     # Who names an encoder on the command line means that one and no other.

@@ -120,7 +120,9 @@ def _line(finding: Finding, skin: Skin) -> str:
 
 def _name(spot: FoundAt, skin: Skin) -> str:
     name = skin.name(spot.source, spot.path)
-    return name if spot.first is None else f"{name}:{spot.first}-{spot.last}"
+    if spot.first is None:
+        return name
+    return f"{name}:{spot.first}" if spot.first == spot.last else f"{name}:{spot.first}-{spot.last}"
 
 
 def _record(finding: Finding) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import sys
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import Shared, make_skin
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ def _server() -> ModuleType:
             raise
         raise UsageError(
             f"the server speaks through the package mcp, and {package} is not installed",
-            hint="pip install 'memcli[mcp]'",
+            hint=install_extra("mcp"),
         ) from None
     return server
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.digests import blake2b
+from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.store.tokens import cut
 

@@ -7,8 +7,8 @@ import json
 import apsw
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
 from memcli.store.records import Counts, Facts, Key
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows

@@ -15,8 +15,8 @@ from math import log
 
 import apsw
 
+from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.match import spellings
 from memcli.store.totals import Totals

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.config import settings as config
+from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
-from memcli.search.dates import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search

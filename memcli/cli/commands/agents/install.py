@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.choices import check
 from memcli.cli.terminal import Terminal
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def _parts(
     from memcli.agents.table import MCP, PARTS
 
     has_server = find_spec(_PACKAGE) is not None
-    install = "pip install 'memcli[mcp]'"
+    install = "" if has_server else install_extra("mcp")
     no_server = UsageError(
         "the server speaks through the package mcp, which is not installed", hint=install
     )

@@ -23,7 +23,7 @@ def command(
     ] = None,
     html: Annotated[
         str | None,
-        typer.Option("--html", metavar="FILE", help="Write one HTML file; needs memcli[report]."),
+        typer.Option("--html", metavar="FILE", help="Write one HTML file; needs the extra report."),
     ] = None,
     as_json: options.Json = False,
     workspace: options.Workspace = None,

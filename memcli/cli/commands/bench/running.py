@@ -37,6 +37,11 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
     if len(kept) < len(everything) and not silent:
         drafts = len(everything) - len(kept)
         skin.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
+    unanswered = sum(not query.relevant for query in kept)
+    if unanswered and not silent:
+        skin.terminal.say(
+            f"{unanswered} of {len(kept)} questions name no lines in 'relevant': not counted."
+        )
     return name, kept
 
 
@@ -137,7 +142,7 @@ def line_costs(skin: Skin) -> LineCosts:
     """
     from memcli.bench.metrics import LINE_END_TOKENS
     from memcli.indexing.planning import read
-    from memcli.markdown.tokens import quotient
+    from memcli.language.tokens import quotient
 
     settings = skin.memory.index_settings()
     names = {source.name for source in settings.sources}
