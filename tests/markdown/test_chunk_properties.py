@@ -189,7 +189,6 @@ def test_pathological_texts_are_cut_without_loss(text: str) -> None:
 
 
 @given(DOCUMENTS, st.sampled_from([0, 60]))
-@settings(max_examples=150, deadline=None)
 def test_only_a_single_line_with_its_headings_is_over_the_limit(text: str, overlap: int) -> None:
     for chunk in chunks_of(text, limits=make_limits(240, overlap)):
         if chunk.tokens > 240:
