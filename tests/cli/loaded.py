@@ -35,7 +35,10 @@ def command(request: dict[str, Any], streams: list[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)  # by lines at a terminal
+    # As a process starts with them: a stream remembers what its descriptor was.
+    sys.stdin = os.fdopen(0, "r", encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, "utf-8", errors="backslashreplace", closefd=False)
     os.environ.clear()
     os.environ.update(request["environ"])
     time.tzset()
