@@ -225,7 +225,7 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
     """Say which words were looked for in place of others, and what besides to who asks."""
-    told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
+    told = [each for each in repairs if each.is_another_word or explain or terminal.verbose]
     if told:
         terminal.say(terminal.safe_line(repaired(told)))
 

@@ -86,7 +86,7 @@ def _messages(found: Answered) -> int:
     """Count the lines that are said below the passages."""
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
-    says_of_repair = any(repair.is_instead for repair in answer.repaired)
+    says_of_repair = any(repair.is_another_word for repair in answer.repaired)
     says_of_words = says_of_repair + (
         found.is_unsure or bool(answer.absent or answer.apart or answer.is_of_others)
     )

@@ -182,7 +182,7 @@ def test_a_record_of_a_month_is_of_each_of_its_days() -> None:
 def test_a_record_of_a_month_is_left_out_where_all_of_it_is_excluded() -> None:
     week = spanning("2026-01-26", "2026-02-01")
     spans, out = [(FIRST_DAY, "2026-01-31")], [("2026-02-01", "2026-02-28")]
-    assert scores(apply_proximity([week], spans=spans, out=out)) == {1: 0.75}
+    assert scores(apply_proximity([week], spans=spans, out=out)) == {1: 0.65}
     month = spanning("2026-02-01", "2026-02-28")
     assert scores(apply_proximity([month], spans=[(FIRST_DAY, LAST_DAY)], out=out)) == {1: 0.5}
 
@@ -216,13 +216,13 @@ def test_a_hit_of_the_day_is_as_sure_as_it_holds_the_words() -> None:
 
 
 def test_beyond_a_bound_nothing_is_near() -> None:
-    """Until 1 August the bonus is half; on 1 August itself, after the bound, it is nothing."""
+    """Until 1 August the bonus is that of a stretch; on 1 August itself it is nothing."""
     days = ("2023-07-31", "2023-08-01", "2023-06-01")
     hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
     moved = apply_proximity(hits, spans=[(FIRST_DAY, "2023-07-31")])
-    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.75})
+    assert scores(moved) == pytest.approx({0: 0.65, 1: 0.5, 2: 0.65})
     later = apply_proximity(hits, spans=[("2023-08-01", LAST_DAY)])
-    assert scores(later) == pytest.approx({0: 0.5, 1: 0.75, 2: 0.5})
+    assert scores(later) == pytest.approx({0: 0.5, 1: 0.65, 2: 0.5})
 
 
 def test_what_is_excluded_is_near_to_nothing() -> None:
@@ -233,7 +233,9 @@ def test_what_is_excluded_is_near_to_nothing() -> None:
     spans, out = spans_of(found), excluded_spans(found)
     assert (spans, out) == ([("2026-02-02", "2026-02-08")], [("2026-02-09", "2026-02-09")])
     moved = apply_proximity(hits, spans=spans, out=out)
-    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.5 + 0.25 * 2 ** (-1 / 3), 3: 0.5})
+    assert scores(moved) == pytest.approx(
+        {0: 0.65, 1: 0.5, 2: 0.5 + 0.15 * 2 ** (-1 / 4.5), 3: 0.5}
+    )
 
 
 @pytest.mark.parametrize(
