@@ -52,8 +52,7 @@ TEXTS: tuple[bytes, ...] = (
 )
 QUERIES = ("pool", "train fox", '"coffee beans"', "deploy*", "東京", "what happened 2025-02-01")
 ENCODERS = (HashingEncoder(32), HashingEncoder(48))
-# 33 examples; `--hypothesis-profile long` runs 40 times as many.
-EXAMPLES = (settings.default or settings()).max_examples // 3
+EXAMPLES = (settings.default or settings()).max_examples // 2
 
 files, folders, texts = st.sampled_from(FILES), st.sampled_from(FOLDERS), st.sampled_from(TEXTS)
 
