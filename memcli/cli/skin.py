@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from memcli.api.opened import OpenedWorkspace
     from memcli.cli.options import Options
+    from memcli.cli.progress import Progress
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
 
@@ -188,16 +189,23 @@ def _open(
 
 
 @contextmanager
-def first_index(skin: Skin) -> Iterator[None]:
-    """Show how far an index of an earlier state is, where a question has to make it first."""
-    if not skin.memory.is_past:
-        yield
-        return
-    from memcli.cli.progress import Progress
+def progress_of(skin: Skin) -> Iterator[None]:
+    """Show what a question does for the index first, if it does anything."""
+    drawn: list[Progress] = []
 
-    with Progress(skin.terminal, skin.memory.clock.monotonic) as progress:
-        skin.memory.on_progress = progress.update
-        yield
+    def update(at: int, stage: str, done: int, total: int) -> None:
+        if not drawn:
+            from memcli.cli.progress import Progress
+
+            drawn.append(Progress(skin.terminal, skin.memory.clock.monotonic, of_search=True))
+        drawn[0].update(stage, done, total, at=at)
+
+    with skin.memory.showing(update):
+        try:
+            yield
+        finally:
+            for each in drawn:
+                each.close()
 
 
 def _say_once(line: str, workspace: str, terminal: Terminal) -> None:

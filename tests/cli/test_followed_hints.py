@@ -78,7 +78,7 @@ def changed(place: Place) -> None:
 
 def few_files(place: Place) -> None:
     changed(place)
-    place.set("MEMCLI_SYNC_FILES", "1")
+    place.set("MEMCLI_SYNC_SECONDS", "0")
 
 
 def few_at_first(place: Place) -> None:
@@ -319,7 +319,13 @@ def follow(hint: str) -> tuple[int, str, str]:
     return told(shlex.join(rest))
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize(
+    "name",
+    [  # a whole lane takes seconds
+        pytest.param(name, marks=pytest.mark.nightly if name == "no run kept" else ())
+        for name in MENDED
+    ],
+)
 def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> None:
     case = MENDED[name]
     case.prepare(place)

@@ -19,7 +19,7 @@ from memcli.cli.options import (
     Options,
     check,
 )
-from memcli.cli.skin import first_index, make_skin
+from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Any text, or none.", list),)
@@ -61,7 +61,7 @@ def run(options: Options) -> int:
 
     wanted = check_shares(wanted_of(skin.config))
     text = " ".join(options.query or ())
-    with first_index(skin):
+    with progress_of(skin):
         found = context_of(skin.memory, text, skin.asked, wanted, sync=wanted_sync)
     if options.receipt is not None:
         from memcli.cli import search_receipt

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from memcli.hook.agents import Happening
 
 # What a hook does for the index on its way, at most: a search does more.
-BOUNDS = {"sync.files": 20, "sync.parts": 16, "sync.first": 50}
+BOUNDS = {"sync.seconds": 0.3, "sync.parts": 16, "sync.first": 50}
 SHOWN_NAME = 40  # characters of an event that is not ours
 HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"

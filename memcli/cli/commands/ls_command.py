@@ -30,7 +30,7 @@ from memcli.cli.options import (
     Options,
     check,
 )
-from memcli.cli.skin import make_skin
+from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
 ARGUMENTS = (
@@ -78,7 +78,8 @@ def run(options: Options) -> int:
     from memcli.api.listing import catalogue
     from memcli.cli import listing_output
 
-    found = catalogue(skin.memory, filters, order=options.sort, sync=wanted_sync)
+    with progress_of(skin):
+        found = catalogue(skin.memory, filters, order=options.sort, sync=wanted_sync)
     shape = shape._replace(filters=bounds)
     listing_output.write(found, skin, shape, count=options.count, limit=options.limit)
     return ExitCode.OK

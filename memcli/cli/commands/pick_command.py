@@ -13,7 +13,7 @@ from memcli.cli.options import (
     check,
     result_keys,
 )
-from memcli.cli.skin import Skin, make_skin
+from memcli.cli.skin import Skin, make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
@@ -121,4 +121,5 @@ def _answer(text: str, skin: Skin) -> Answered:
 
     question = Question.by(skin.config, text, skin.asked)
     wanted = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
-    return ask(skin.memory, question, wanted)
+    with progress_of(skin):
+        return ask(skin.memory, question, wanted)

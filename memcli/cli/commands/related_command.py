@@ -24,7 +24,7 @@ from memcli.cli.options import (
     Options,
     related_keys,
 )
-from memcli.cli.skin import make_skin
+from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
 ARGUMENTS = (
@@ -68,6 +68,7 @@ def run(options: Options) -> int:
 
     filters = filters_of(skin, options)._replace(view=skin.config("search.view"))
     wanted = options_of(skin.config, filters=filters)
-    found = likenesses(skin.memory, options.place, wanted, sync=wanted_sync, here=skin.here)
+    with progress_of(skin):
+        found = likenesses(skin.memory, options.place, wanted, sync=wanted_sync, here=skin.here)
     related_output.write(found, skin, shape)
     return ExitCode.OK
