@@ -67,7 +67,8 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     line = f"agents install --for {name} --scope {scope} --with {parts_of(name, scope)}"
     shown = site.type(line)
     assert (shown.code, site.tree()) == (0, before)
-    in_project = " --scope project" if scope == "project" else ""
+    is_said = scope == "project" or name in ("cursor", "vscode", "zed")
+    in_project = f" --scope {scope}" if is_said else ""
     assert shown.err == (
         f"Nothing is written yet. To write it: memcli agents install --for {name}{in_project}"
         f" --with {parts_of(name, scope)} --apply\n"
@@ -97,10 +98,10 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     [
         ("claude-code", ".claude.json", ("mcpServers", "stdio")),
         ("gemini", ".gemini/settings.json", ("mcpServers", "plain")),
-        ("cursor", ".cursor/mcp.json", ("mcpServers", "stdio")),
-        ("vscode", "config/Code/User/mcp.json", ("servers", "stdio")),
+        ("cursor", "work/project/.cursor/mcp.json", ("mcpServers", "in folder")),
+        ("vscode", "work/project/.vscode/mcp.json", ("servers", "in folder")),
         ("opencode", "config/opencode/opencode.json", ("mcp", "list")),
-        ("zed", "config/zed/settings.json", ("context_servers", "plain")),
+        ("zed", "work/project/.zed/settings.json", ("context_servers", "plain")),
     ],
 )
 def test_a_server_is_written_as_the_agent_wants_it(
@@ -113,6 +114,11 @@ def test_a_server_is_written_as_the_agent_wants_it(
     wanted = {
         "plain": plain,
         "stdio": {"type": "stdio", **plain},
+        "in folder": {
+            "type": "stdio",
+            "command": program,
+            "args": ["mcp", "-w", "${workspaceFolder}"],
+        },
         "list": {"type": "local", "command": [program, "mcp"], "enabled": True},
     }[shape]
     assert json.loads((site.home / path).read_text()) == {key: {"memcli": wanted}}
@@ -130,18 +136,24 @@ def test_codex_and_openclaw_have_formats_of_their_own(site: Site) -> None:
     assert f'"args": ["mcp", "-w", "{memory}"]' in text
 
 
-def test_hooks_run_without_a_shell_where_the_agent_can(site: Site) -> None:
+def test_a_server_of_every_project_gets_the_folder_that_is_open(site: Site) -> None:
+    for options in ("", f" -w {site.project}"):
+        line = f"agents install --for vscode --scope user --with mcp --apply{options}"
+        assert site.type(line).code == 0
+        text = (site.home / "config/Code/User/mcp.json").read_text()
+        folder = str(site.project) if options else "${workspaceFolder}"
+        assert json.loads(text)["servers"]["memcli"]["args"] == ["mcp", "-w", folder]
+
+
+def test_hooks_are_lines_of_a_shell_which_every_version_takes(site: Site) -> None:
     program = str(site.program)
     for name in ("claude-code", "codex", "gemini"):
         assert site.type(f"agents install --for {name} --with hooks --apply").code == 0
     claude = json.loads((site.home / ".claude/settings.json").read_text())["hooks"]
-    assert {event: each[0]["hooks"][0]["args"] for event, each in claude.items()} == {
-        "SessionStart": ["hook", "session-start", "--for", "claude-code"],
-        "UserPromptSubmit": ["hook", "prompt", "--for", "claude-code"],
-        "PreCompact": ["hook", "pre-compact", "--for", "claude-code"],
-        "Stop": ["hook", "stop", "--for", "claude-code"],
-    }
-    assert {each[0]["hooks"][0]["command"] for each in claude.values()} == {program}
+    assert [each[0]["hooks"][0] for each in claude.values()] == [
+        {"type": "command", "command": f"{program} hook {event} --for claude-code", "timeout": 5}
+        for event in ("session-start", "prompt", "pre-compact", "stop")
+    ]
     codex = json.loads((site.home / ".codex/hooks.json").read_text())["hooks"]
     [ran] = codex["UserPromptSubmit"][0]["hooks"]
     assert ran == {"type": "command", "command": f"{program} hook prompt --for codex", "timeout": 5}

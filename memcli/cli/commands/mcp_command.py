@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 from memcli.checking import TYPE_CHECKING
@@ -57,20 +58,38 @@ def command(
 
     from memcli.mcp.held import HeldMemory
 
-    def opened() -> Memory:
-        here = os.environ.get("CLAUDE_PROJECT_DIR")
-        return make_skin(shared, {"files.presets": presets}, here=here).memory
+    are_several = everywhere or len(workspace or ()) > 1
+
+    def opened(folder: str | None) -> Memory:
+        here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
+        settings = {"files.presets": presets}
+        if not are_several:
+            return make_skin(shared, settings, here=here).memory
+        from memcli.api.several import open_several
+
+        given = {name: value for name, value in settings.items() if value is not None}
+        return open_several(
+            workspace or (), everywhere=everywhere, settings=given, here=here, may_miss=True
+        )
 
     def names() -> Sequence[str]:
-        if not everywhere and len(workspace or ()) < 2:
+        if not are_several:
             return ()
         from memcli.api.asked_folders import folders_of
 
-        return [*folders_of(workspace or (), os.environ, everywhere=everywhere)]
+        return [*folders_of(workspace or (), os.environ, everywhere=everywhere, may_miss=True)]
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
-    server.serve(HeldMemory(opened, names), pipes, structured=structured, writes=write)
+    _end_at_once(signal.SIGINT)
+    memory = HeldMemory(opened, names, may_move=not (workspace or everywhere))
+    server.serve(memory, pipes, structured=structured, writes=write)
     return ExitCode.OK
+
+
+def _end_at_once(number: int) -> None:
+    """Let a signal end the process, which else waits for the next line of its client."""
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _server() -> ModuleType:

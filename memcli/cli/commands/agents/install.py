@@ -28,12 +28,13 @@ def command(
         typer.Option("--for", metavar="AGENT", help="The agent, as memcli agents names it."),
     ] = None,
     scope: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="SCOPE",
             help="user: in all projects; project: the repository of the current folder.",
+            show_default="user, or project for Cursor, VS Code and Zed",
         ),
-    ] = "user",
+    ] = None,
     parts: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,16 +66,16 @@ def command(
     from memcli.cli.commands.agents.running import AgentJob, run
 
     agent = named_agent(agent_name)
-    check("--scope", [scope], SCOPES)
     terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
-    machine = this_machine()
+    machine, started = this_machine(), launcher(workspace)
+    scope = scope or agent.usual_scope(machine, started.workspace)
+    check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
         raise UsageError(
             "the current folder is in no project: it is all of your home folder",
             hint="go to a repository, or leave --scope out",
         )
     places = _places(agent, scope, _parts(agent, scope, parts, terminal))
-    started = launcher(workspace)
     job = AgentJob(
         agent, "install", scope, tuple(place.part for place in places), is_applied=apply,
         as_json=as_json, workspace=tuple(workspace or ()),
