@@ -191,7 +191,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
         "memcli: the server speaks through the package mcp, which is not installed\n"
         "Try: pip install 'memcli[mcp]'\n"
     )
-    alone = site.type("agents install --for cursor")  # which can be given nothing else there
+    alone = site.type("agents install --for cursor --scope user")  # it has nothing else there
     assert (alone.code, alone.out, alone.err) == (2, "", refused.err)
 
 
@@ -210,7 +210,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
             "memcli agents install --for cursor --with mcp,skill",
         ),
         (
-            "install --for cursor --with instructions",
+            "install --for cursor --scope user --with instructions",
             "Cursor has no instructions that memcli can wire in the scope user",
             "memcli agents install --for cursor --scope project --with instructions",
         ),
@@ -574,7 +574,7 @@ def test_what_is_written_starts_the_server_with_a_path_of_its_own(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["-c"])  # as without a console script
-    assert site.type("agents install --for cursor --with mcp --apply").code == 0
+    assert site.type("agents install --for cursor --scope user --with mcp --apply").code == 0
     told = json.loads((site.home / ".cursor/mcp.json").read_text())["mcpServers"]["memcli"]
     client = {
         "protocolVersion": "2025-06-18",
