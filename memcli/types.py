@@ -21,7 +21,8 @@ else:
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
 PRIVATE = "private"  # of a document that another workspace is never told of
-SCOPES = ("session", "user", "global", PRIVATE)
+OPEN_SCOPES = ("session", "user", "global")  # of what may be offered unasked
+SCOPES = (*OPEN_SCOPES, PRIVATE)
 TRUSTS = ("trusted", "untrusted")
 # Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
 # others, only what the user trusts.

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memcli.search.joined import Lot
     from memcli.search.question import Question
     from memcli.store.port import Snapshot
+    from memcli.types import About
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is
 # left out and ranks by itself costs no more. Recall in 2000 tokens, fences paid for, mean of five
@@ -55,14 +56,17 @@ LOGS = Reach(
 UNSAID_AUTHORITY = 1.0
 
 
-def fixed_of(snapshot: Snapshot, wanted: Sharing) -> Fixed:
+def fixed_of(
+    snapshot: Snapshot, wanted: Sharing, may_show: Callable[[About], bool] = lambda about: True
+) -> Fixed:
     """Take what a context holds whatever is asked: rules, soft rules and the newest records."""
-    always = [marked.excerpts for marked in _rules_first(snapshot.marked(soft=False))]
-    soft = [
-        excerpt
-        for marked in _rules_first(snapshot.marked(soft=True))
-        for excerpt in marked.excerpts
-    ]
+
+    def rules(*, soft: bool) -> list[list[Excerpt]]:
+        documents = _rules_first(snapshot.marked(soft=soft))
+        return [[each for each in one.excerpts if may_show(each.about)] for one in documents]
+
+    always = [document for document in rules(soft=False) if document]
+    soft = [excerpt for document in rules(soft=True) for excerpt in document]
     return fix(always, soft, _newest(snapshot) if wanted.tail else (), wanted)
 
 
