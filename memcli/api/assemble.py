@@ -15,6 +15,7 @@ from memcli.api.ask import (
     remembered,
 )
 from memcli.checking import TYPE_CHECKING
+from memcli.config.settings import DEFAULT_ORIGIN
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of, rank_all
@@ -68,6 +69,7 @@ def wanted_of(setting: Config) -> Sharing:
         tail_share=setting("context.tail_share"),
         preference_share=setting("context.preference_share"),
         by_lines=setting("chunk.overlap") > 0,
+        is_tail_set=setting.values["context.tail"].origin != DEFAULT_ORIGIN,
     )
 
 

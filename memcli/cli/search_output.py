@@ -10,6 +10,7 @@ from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.render.reasons import quoted, repaired, sentence
 from memcli.search.legs import MODE_IS_LEXICAL
+from memcli.search.pack import shortened
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
@@ -215,6 +216,8 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
     if answer.dropped and answer.hits:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
+    if whole := shortened(answer.hits):
+        terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.far:
         more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
@@ -222,7 +225,7 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
     """Say which words were looked for in place of others, and what besides to who asks."""
-    told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
+    told = [each for each in repairs if each.is_another_word or explain or terminal.verbose]
     if told:
         terminal.say(terminal.safe_line(repaired(told)))
 

@@ -9,6 +9,7 @@ from memcli.record import Record
 from memcli.render import text as plain
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
+from memcli.search.pack import shortened
 from memcli.search.snippet import make_snippet, marked
 from memcli.types import MEMORY_SOURCE
 
@@ -85,11 +86,11 @@ def _messages(found: Answered) -> int:
     """Count the lines that are said below the passages."""
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
-    says_of_repair = any(repair.is_instead for repair in answer.repaired)
+    says_of_repair = any(repair.is_another_word for repair in answer.repaired)
     says_of_words = says_of_repair + (
         found.is_unsure or bool(answer.absent or answer.apart or answer.is_of_others)
     )
-    says_of_budget = bool(answer.dropped) + bool(answer.far)
+    says_of_budget = bool(answer.dropped) + bool(answer.far) + bool(shortened(answer.hits))
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
 

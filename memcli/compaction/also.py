@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
 from memcli.language import salience
-from memcli.language.discourse import names_in
+from memcli.language.salience import names_in
 from memcli.language.terms import terms
 from memcli.language.tokens import quotient
 

@@ -131,12 +131,12 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
         if not cite or not said or entry.path != cite.path:
             continue
         if entry.first <= cite.first <= cite.last <= entry.last:
-            source = " ".join(
+            lines = [
                 f"{sentence.shown} {sentence.mark}"
                 for sentence in entry.sentences
                 if sentence.first <= cite.last and cite.first <= sentence.last
-            ).casefold()
-            if all(value.casefold() in source for value in salience.values(said)):
+            ]
+            if salience.is_supported(said, lines):
                 return at, Sentence(said, entry.path, cite.first, cite.last, "", "", "")
     return 0, None
 

@@ -16,7 +16,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.command import WITHOUT
 from memcli.compaction.sentences import split
 from memcli.errors import LegMissingError, UsageError
-from memcli.language.discourse import names_in
+from memcli.language.salience import names_in
 from memcli.language.terms import content
 from memcli.markdown.lineage import Cited, cited
 

@@ -240,16 +240,17 @@ def rank_all(
         return authority.omega(age, document.authority, used)
 
     reach = reach_of(filters, snapshot.supports())
+    rated, shown = snapshot.rated(reach), fixed.chunk_ids | fixed.cut_ids
+    rest = sum(document.chunks for document in rated) - len(shown)
+    ranked = [d for d in rated if (d.source, d.path) not in fixed.rules]
+    authority = authority.among((d.source, d.path) for d in ranked)
     documents = sorted(
-        snapshot.rated(reach),
+        ranked,
         key=lambda d: (
             -omega(d), d.trust != "trusted", -(d.importance or 0.0), _SCOPES.index(d.scope),
             not is_memory(d.source), d.source, d.path,
         ),
     )  # fmt: skip
-
-    shown = fixed.chunk_ids | fixed.cut_ids
-    rest = sum(document.chunks for document in documents) - len(shown)
     parts: list[ContextPart] = []
     left = float(budget)
     for document in documents:

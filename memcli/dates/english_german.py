@@ -50,10 +50,10 @@ _NUMBERED = (
 )  # fmt: skip
 _SENTENCE_ENDS = tuple(".;:?!\n")
 _NEARLY = ("shortly", "just", "right", "kurz")
-# Names of other things, and what comes again and again.
+# Names of other things, and what comes again and again: on a Friday, an einem Freitag.
 _NAMES_BEFORE_A_WEEKDAY = (
-    "every", "each", "jeden", "jede", "black", "good", "cyber", "ash", "palm", "easter", "casual",
-    "shrove", "maundy",
+    "every", "each", "a", "any", "some", "jeden", "jede", "einem", "einen", "black", "good",
+    "cyber", "ash", "palm", "easter", "casual", "shrove", "maundy",
 )  # fmt: skip
 # Was it not in June? Haben wir nicht gestern gesagt ...? Why not today? They ask of that day.
 _SUBJECTS = (

@@ -19,6 +19,11 @@ from memcli.record import Record
 
 # What is called by a name; the seasons of Chinese and Japanese are single signs.
 _NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *holidays.NAMES))})\b")
+# A month of which no day is named: in January 2023.
+_MONTH = re.compile(
+    r"^(?:[^\W\d]+ )?(january|february|march|april|may|june|july|august|september|october|november"
+    r"|december|januar|februar|märz|mai|juni|juli|oktober|dezember)(?:,? (?:of )?\d{4})?$"
+)
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
@@ -42,14 +47,16 @@ class DateSpan(Record):
     def said(self) -> int:
         """Count the characters of its beginning that a note may say itself.
 
-        It tells of `last summer`, `Q3` and Christmas, or on 3 May of the week that the question
-        calls the week before 3 May; in what follows, a note has no words in common with the
-        question, nor where a stretch of time is open.
+        It tells of `last summer`, `Q3`, Christmas and January, or on 3 May of the week that the
+        question calls the week before 3 May; in what follows, a note has no words in common with
+        the question, nor where a stretch of time is open.
         """
         low = self.text.lower()
         is_closed = self.start is not None and self.end is not None
         if is_closed and (_NAMED.search(low) or not SEASONS.keys().isdisjoint(low)):
             return len(low)
+        if is_closed and self.start != self.end and (month := _MONTH.search(low)):
+            return month.end(1)
         beside = re.match(r".+?\s(?:before|after|vor|nach)\s", low)
         return beside.end() if beside else 0
 

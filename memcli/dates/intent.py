@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from memcli.dates.find import DateSpan
-from memcli.dates.words import MONTHS
+from memcli.dates.words import MONTHS, WEEKDAYS
 
 # A text without any of these is one clause, and costs no pattern.
 _BREAKS = frozenset(".!?\n。！？，,;；、")
@@ -35,12 +35,21 @@ _SMALL_TALK = (
     r"|天[气氣気]|心情|[真太][^正实實的]|好[累忙热熱冷困开開高]|疲れ|暑い|寒い"
 )
 _BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕生")
+# Wednesday evening comes every week, unless the question is about what has happened.
+_PART_OF_WEEKDAY = (
+    r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
+)
+_HAPPENED = (
+    r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren|hat"
+    r"|haben|hatte|hatten|geschah)\b|\w{3}ed\b"
+)
 _YEAR = r"\d{4}|\d[/.]\d|年"
 
 
 def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
     """Keep the dates that the answer should be of."""
     text = text.lower() if len(text.lower()) == len(text) else text
+    dates = [span for span in dates if not _is_habit(text, span)]
     is_spaced = text.isascii() or " " not in text
     if is_spaced and _BREAKS.isdisjoint(text.rstrip(" .!?。！？")):
         return tuple(span for span in dates if not _is_birthday(text, span))
@@ -70,6 +79,16 @@ def _is_wish(
         return any(re.search(_LOOKS_BACK, text[slice(*piece)]) for piece in asking)
     is_talk = re.search(_SMALL_TALK, clause) and not re.search(_ASKS, clause)
     return not (is_talk and len(clauses) > 1)
+
+
+def _is_habit(text: str, span: DateSpan) -> bool:
+    """Tell a part of a weekday that no word puts into one week, in no question about an event."""
+    lone = span.text.lower().removeprefix("on ").removeprefix("am ") in WEEKDAYS
+    return (
+        lone
+        and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
+        and not re.search(_HAPPENED, text)
+    )
 
 
 def _is_birthday(clause: str, span: DateSpan) -> bool:

@@ -29,6 +29,9 @@ _OWNERS = (
     "my", "your", "his", "her", "its", "our", "their", "mein", "meine", "meinen", "sein", "seine",
     "seinen", "ihr", "ihre", "ihren", "unser", "unsere", "unseren",
 )  # fmt: skip
+_LINKS = ("that", "which")
+_OF_A_THING = ("a", "an", "the", "this", "each", "every")
+_PEOPLE = ("team", "people", "user", "customer", "client", "boss", "board")
 _TOGETHER = ("our", "unser", "unsere", "unseren")  # our first E17 is no thing that is owned
 _ARTICLES = ("the", "der", "die", "das", "den", "dem")
 _SUBJECTS = ("i", "you", "he", "she", "we", "they")
@@ -80,7 +83,7 @@ def read(
     for words, order in ((NEWEST, "newest"), (OLDEST, "oldest")):
         count = 1 if low[0] in words else 2 if f"{low[0]} {low[1]}" in words else 0
         is_term = low[1] == "by" or before[-2:] == ["at", "the"]  # at the latest
-        if count and not is_term:
+        if count and not is_term and not _is_of_others(low[count:]):
             return count, Reading(order=order)
     if low[0] not in _LAST and low[0] not in _FIRST:
         return None
@@ -89,6 +92,16 @@ def read(
         return 1, Reading(order=order)
     count = 2 if as_number(low[1]) is not None else 1  # the last two deliveries
     return (count, Reading(order=order)) if _is_head(low, before, count) else None
+
+
+def _is_of_others(after: Sequence[str]) -> bool:
+    """Tell what is the oldest for a thing: the oldest compiler version that a package supports.
+
+    What we do, or a note does, is told in notes: the latest decision that we made.
+    """
+    links = (at for at, word in enumerate(after) if word in _LINKS)
+    at = next(links, 0)
+    return at > 0 and after[at + 1] in _OF_A_THING and after[at + 2] not in _PEOPLE
 
 
 def _is_when(low: Sequence[str], before: Sequence[str]) -> bool:

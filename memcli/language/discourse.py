@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection
 from functools import cache
 
+from memcli.language.salience import names_in
+
 # Beside news worth 1 at most: set by reading summaries of LoCoMo conversations 26 and 30, where a
 # sentence with two of the first three was worth telling and a compliment never was.
 NAME, WHEN, EVENT, ABOUT_YOU = 0.4, 0.3, 0.3, 0.4
@@ -36,8 +38,6 @@ _ANAPHOR = (
     r"|es|das (?:ist|war|hat)|dies\w*|dadurch|deshalb|dort)\b"
 )
 _ANAPHOR_HAN = r"^(?:它|这|那|他|她|此|其)"
-# A name stands in the middle of a sentence with a capital; `I` and its like are none.
-_NAME = re.compile(r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*")
 
 
 SPEAKER_MARK = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
@@ -57,11 +57,6 @@ def telling(text: str, speakers: Collection[str]) -> float:
     if _pattern(_YOU).search(text) and not _pattern(_I).search(text):
         value -= ABOUT_YOU
     return value
-
-
-def names_in(text: str) -> list[str]:
-    """List the proper names in a text, each once; a first word is none to be sure of."""
-    return list(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
 
 
 def is_aside(text: str) -> bool:

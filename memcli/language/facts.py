@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from memcli.language.discourse import without_speaker_mark
+from memcli.language.salience import is_negated
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.terms import terms
 from memcli.language.word_order import exchanged
@@ -48,50 +49,6 @@ _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile("[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")
 _CLAUSES = "，；。,;"
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "nothing",
-        "nobody",
-        "neither",
-        "nor",
-        "without",
-        "cannot",
-        "can't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "won't",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "shouldn't",
-        "mustn't",
-        "hasn't",
-        "haven't",
-        "hadn't",
-        "wouldn't",
-        "couldn't",
-        "unable",
-        "nicht",
-        "kein",
-        "keine",
-        "keinen",
-        "keinem",
-        "keiner",
-        "nie",
-        "niemals",
-        "nichts",
-        "niemand",
-        "ohne",
-        "weder",
-    ]
-)
-_HAN_NEGATION = re.compile("不|没|無|无|别|勿|未|非")
 # Words that differ from one fact to another as numbers do. Those that merely may (`in`, `all`,
 # `always`) are left out.
 _TELLING = frozenset(
@@ -166,7 +123,7 @@ def facets_of(text: str) -> Facets:
     folded = [word.casefold().replace("’", "'") for word in words]
     telling = {word for word in folded if word in _TELLING}
     telling |= {day for word in folded if (day := word.removesuffix("s")) in _DAYS}
-    if not _NEGATIONS.isdisjoint(folded) or _HAN_NEGATION.search(text):
+    if is_negated(text):
         telling.add(_NOT)
     if not _OR.isdisjoint(folded):
         telling.add("or")

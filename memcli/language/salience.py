@@ -1,12 +1,13 @@
-"""Tell which sentences must survive word for word: rules, decisions, promises, facts; pure.
+"""Tell which sentences must survive word for word, and which rewording the lines support; pure.
 
-The words are a table, not a grammar: a sentence too many costs tokens, one too few costs memory.
-English, German, Chinese and Japanese.
+What must survive are rules, decisions, promises and facts. The words are a table, not a grammar: a
+sentence too many costs tokens, one too few costs memory. English, German, Chinese and Japanese.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
@@ -46,6 +47,26 @@ _FACTS = (
     r"(?<![\w/])(?:[\w.-]{1,64}/){1,16}[\w.-]{1,64}\.\w{1,16}",
 )
 
+# A name stands in the middle of a sentence with a capital; `I` and its like are none.
+_NAME = re.compile(r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*")
+_NEGATIONS = frozenset(
+    """not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
+    isn't aren't wasn't weren't shouldn't mustn't hasn't haven't hadn't wouldn't couldn't unable
+    nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder""".split()  # noqa: SIM905 (a table to be read)
+)
+# What may stand at the beginning of a sentence in place of a name.
+_PRONOUNS = frozenset(
+    """i it its he his she her they their we our you your this that these those the a an there here
+    es er sie wir ihr das dies der die den ein eine""".split()  # noqa: SIM905 (a table to be read)
+)
+_HAN_NEGATION = re.compile("不|没|無|无|别|勿|未|非")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+# A word of content, or a sign of Chinese.
+_CONTENT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff][\\w']{2,}")
+_NUMBER = re.compile(r"\d+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+ABOUT = 0.5  # share of a sentence's words that what is said of it has
+
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
@@ -75,3 +96,57 @@ def why_kept(text: str) -> str:
 def values(text: str) -> list[str]:
     """List the dates, amounts and identifiers of a text as they are written, each once."""
     return list(dict.fromkeys(match[0] for match in _values().finditer(text)))
+
+
+def names_in(text: str) -> list[str]:
+    """List the proper names in a text, each once; a first word is none to be sure of."""
+    return list(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
+
+
+def is_negated(text: str) -> bool:
+    """Tell that a text says that something is not so."""
+    folded = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
+    return not _NEGATIONS.isdisjoint(folded) or _HAN_NEGATION.search(text) is not None
+
+
+def sentences_of(text: str) -> list[str]:
+    """Cut a text at the ends of its sentences and lines."""
+    return [cut.strip() for cut in _SENTENCE_END.split(text) if cut.strip()]
+
+
+def is_supported(said: str, lines: Iterable[str]) -> bool:
+    """Tell whether lines may be reworded so: with their names, numbers and negations.
+
+    Nothing here tells whether it means the same. A rule is said word for word or not at all, and
+    none is made up.
+    """
+    text = "\n".join(lines)
+    sentences = sentences_of(text)
+    for sentence in sorted(sentences, key=len, reverse=True):
+        said = said.replace(sentence, " ")
+    folded = text.casefold()
+    named = [*values(said), *names_in(said)]
+    if not all(each.casefold() in folded for each in named):
+        return False
+    if not set(_NUMBER.findall(said)) <= set(_NUMBER.findall(text)):
+        return False
+    if why_kept(said.strip()) == RULE:
+        return False
+    about = [sentence for sentence in sentences if _is_about(said, sentence)]
+    if any(why_kept(sentence) == RULE for sentence in about):
+        return False
+    if is_negated(said) != any(map(is_negated, about)) and (about or not is_negated(text)):
+        return False
+    first, *rest = _WORD.findall(said) or [""]
+    is_other = first.casefold() not in _PRONOUNS and first.casefold() not in folded
+    return not (is_other and len(rest) > 1 and _content(" ".join(rest)) <= _content(text))
+
+
+def _is_about(said: str, sentence: str) -> bool:
+    """Tell that a text has most words of a sentence, negations aside."""
+    words, own = _content(said), _content(sentence)
+    return len(own & words) >= ABOUT * len(own) > 0
+
+
+def _content(text: str) -> set[str]:
+    return set(_CONTENT.findall(text.casefold().replace("’", "'"))) - _NEGATIONS

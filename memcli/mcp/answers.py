@@ -90,7 +90,7 @@ def _understood(answer: Answer, dates: Sequence[DateSpan]) -> list[str]:
     dense = answer.dense
     if not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
         remarks.append(f"keywords only: {reasons.sentence(dense.reason)}")
-    if told := [each for each in answer.repaired if each.is_instead]:
+    if told := [each for each in answer.repaired if each.is_another_word]:
         remarks.append(reasons.repaired(told))
     if read := line(dates):
         remarks.append(read)

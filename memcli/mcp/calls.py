@@ -109,7 +109,7 @@ def _page(
 
     Beside the text the answer with these passages alone.
     """
-    from memcli.search.pack import pack
+    from memcli.search.pack import pack, shortened
 
     budget = room = options.budget or 0
     hits = found.answer.hits
@@ -119,6 +119,8 @@ def _page(
     while True:
         kept, dropped, far = pack(rest, budget=max(0, room), free=free)
         lines = answers.of_search(found, kept, bounds)
+        if whole := shortened(kept):
+            lines.append(f"shown only in part: {whole}")
         if dropped and kept:
             after = cursor.behind(hits, kept).text
             lines.append(f'{dropped} more did not fit; for them: cursor "{after}"')

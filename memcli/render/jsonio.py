@@ -9,6 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
+from memcli.search.pack import shortened
 from memcli.search.passages import Passage
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def search_envelope(
         **asked(answer),
         "results": results,
         "dropped": answer.dropped,
+        **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
         **({"far": answer.far} if answer.far else {}),
     }
 

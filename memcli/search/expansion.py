@@ -17,7 +17,6 @@ from memcli.search.joined import joined, search_each
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer
-from memcli.search.proximity import in_time
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines
 from memcli.search.views import Expanded, attach, behind, path_of
@@ -50,14 +49,10 @@ def search_expanded(
     With a budget the added lines take what the passages leave of it. `lots` are what the snapshot
     holds, by the models of its vectors.
     """
-    wide = options._replace(
-        limit=MMR_POOL, budget=None, sort="score", inner=Inner(also=frozenset(("spread",)))
-    )
+    wide = options._replace(limit=MMR_POOL, budget=None, inner=Inner(also=frozenset(("spread",))))
     answers = search_each(lots, query, dates, wide, age_days=age_days)
     answer = joined(answers, options=wide)
     kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
-    if options.sort != "score":
-        kept = in_time(kept, newest=options.sort == "newest")
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))

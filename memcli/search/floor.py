@@ -1,11 +1,12 @@
-"""Judge how sure a hit is, before its age counts, and drop what is below a floor; pure.
+"""Judge how sure a hit is, and drop what is below a floor; pure.
 
-confidence = logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: its best
-part, and the share of the query's IDF that it holds, which says more where the query's words are
-rare (their mean IDF over the greatest there could be). The constants belong to one model:
-logistic regression on the 760 questions of five LoCoMo conversations, each asked of the whole
-workspace and of one without the files that answer it. Fitted on three conversations, the area
-under the ROC on the other two is .795; without the rarity it is .765.
+confidence = decay * logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: what
+its age leaves of its score, its best part, and the share of the query's IDF that it holds, which
+says more where the query's words are rare (their mean IDF over the greatest there could be). The
+constants belong to one model: logistic regression on the 760 questions of five LoCoMo
+conversations, each asked of the whole workspace and of one without the files that answer it. Fitted
+on three conversations, the area under the ROC on the other two is .795; without the rarity it is
+.765.
 
 That says how well a passage fits, and not whether another fits as well: in notes of one subject
 many do, and the first of them is no surer to hold the answer than the tenth. So an answer is only
@@ -71,7 +72,7 @@ def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) 
         cosine = hit.cosine if hit.own_cosine is None else hit.own_cosine
         z = constants.bias + constants.cosine * (cosine or 0.0)
         z += constants.coverage * hit.held * rarity
-        judged.append(hit._replace(confidence=1.0 / (1.0 + exp(min(LARGEST, -z)))))
+        judged.append(hit._replace(confidence=hit.faded / (1.0 + exp(min(LARGEST, -z)))))
     return judged
 
 
@@ -96,7 +97,7 @@ def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False
 def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration | None) -> bool:
     """Tell whether the first passage leads by enough; so it does where nothing was measured.
 
-    `hits` are all passages by their score before age counts, `fused` the chunks they stand in.
+    `hits` are all passages by their score, `fused` the chunks that contain them.
     """
     if constants is None or not hits:
         return True
@@ -107,13 +108,16 @@ def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration
 
 
 def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> str:
-    """Say whether anything good was found, by the first hit or a literal match: good|weak|none.
+    """Say whether what is shown is good, by its first hit or a literal match: good|weak|none.
+
+    A literal match counts as much as its age leaves of it.
 
     Where the model was not measured, what the words do not tell may be found all the same.
     """
     if not hits:
         return "none"
-    best = 1.0 if any(hit.candidate.literal for hit in hits) else hits[0].confidence or 0.0
+    literal = max((hit.faded for hit in hits if hit.candidate.literal), default=0.0)
+    best = max(literal, hits[0].confidence or 0.0)
     if best >= GOOD:
         return "good"
     return "weak" if best >= WEAK or not is_measured else "none"

@@ -20,6 +20,7 @@ from memcli.search.proximity import (
     spans_of,
 )
 from memcli.search.recall import (
+    MOST_OUTSIDE,
     RecallBounds,
     Recalled,
     part_tokens,
@@ -106,7 +107,9 @@ def gather(
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
-    closer = partial(choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL)
+    closer = partial(
+        choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
+    )
     hits = through([("pool", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
@@ -153,7 +156,7 @@ def _fused(
 
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
     return RecallBounds(
-        options.universe,
+        options.universe if options.sort == "score" else MOST_OUTSIDE,
         reach_within(snapshot, options.filters),
         spans,
         options.inner.outside,

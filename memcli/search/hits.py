@@ -34,12 +34,12 @@ class Hit(Record):
     best: int = 0  # the part that it was found by
     is_literal: bool = False  # it holds what makes its chunk a literal match
     asked: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
-    by: tuple[str, ...] = ()  # speakers whose lines alone are wanted; empty for all
     # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
     asked_lead: float | None = None
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine taken for the one that it lacks
+    faded: float = 1.0  # what its age leaves of its score, where ages count
     moment: str = ""  # at which its document was written, where ages count and a time is told
 
     @property
@@ -121,11 +121,6 @@ class Hit(Record):
             if lines > 0:
                 counts[turn.speaker] = counts.get(turn.speaker, 0) + lines
         return counts
-
-    def is_wanted(self, line: int) -> bool:
-        """Tell whether a line is by one of whom lines alone are wanted."""
-        said = (turn for turn in self.turns if turn.start_line <= line <= turn.end_line)
-        return not self.by or any(turn.speaker in self.by for turn in said)
 
     @property
     def citation(self) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.search.hits import Hit
+from memcli.search.views import is_later
 
 # On LoCoMo they change nDCG@10 by less than .001; of the seven changed decisions in the fixture
 # notes the valid one comes first five times, four without this stage.
@@ -65,6 +66,8 @@ def _revokes(newer: Hit, older: Hit) -> bool:
 
 
 def _is_newer(newer: Hit, older: Hit) -> bool:
+    if newer.about.is_summary:
+        return is_later(newer, older)
     about, theirs = newer.about, older.about.document_date
     if about.document_date is None or theirs is None:
         return False

@@ -31,10 +31,17 @@ from memcli.search.gathering import gather
 from memcli.search.hits import Hit
 from memcli.search.legs import Leg
 from memcli.search.lines import SPARE, beginning, joined
-from memcli.search.mmr import diversify
+from memcli.search.mmr import diversify, folded
 from memcli.search.newer import newer_first
 from memcli.search.pack import pack
-from memcli.search.proximity import apply_proximity, in_time, is_of, of_dates_alone, single_days
+from memcli.search.proximity import (
+    apply_proximity,
+    in_time,
+    is_of,
+    matching,
+    of_dates_alone,
+    single_days,
+)
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -123,16 +130,18 @@ def _rank(
     floor = partial(_floored, gathered, options)
     judged = through([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
-    steps = _ordering(options, gathered.question, age_days)
-    if gathered.dates_alone:
-        steps = _in_order_of_time(options, gathered.order)
+    is_sorted = options.sort != "score"
+    steps = _ordering(options, gathered.question)
+    if gathered.dates_alone or is_sorted:
+        steps = _in_order_of_time(options)
     ranked = through(steps, judged, options, observe)[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
     shown = through([("pack", lambda _: packed)], ranked, options, observe)
-    if options.sort != "score":
+    if is_sorted:
         shown = in_time(shown, newest=options.sort == "newest")
     constants = calibration(gathered.fingerprint, options.calibrations)
-    found = verdict(judged, is_measured=constants is not None)
+    best_first = sorted(packed or judged, key=lambda hit: -hit.score)
+    found = verdict(best_first, is_measured=constants is not None)
     lead, is_of_others = _lead(gathered, shown)
     asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     withheld = None
@@ -242,10 +251,16 @@ def _passages(
 def _scoring(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[Step]:
-    """List the stages that score passages before their age counts."""
+    """List the stages that score passages."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     valued = partial(
         apply_quality, confidences=gathered.found.qualities, weight=options.quality_weight
+    )
+    faded = partial(
+        apply_decay,
+        age_days=age_days,
+        half_life_days=options.half_life_days,
+        floor=options.decay_floor,
     )
     scored: list[Step] = []
     if options.formula is not None:
@@ -256,21 +271,13 @@ def _scoring(
         *scored,
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", valued),
+        *([] if gathered.dates_alone else [("decay", faded)]),
     ]
 
 
-def _ordering(
-    options: SearchOptions, question: str, age_days: Callable[[str], float]
-) -> list[Step]:
+def _ordering(options: SearchOptions, question: str) -> list[Step]:
     """List the stages that set the order of passages whose confidence is known."""
-    fade = partial(
-        apply_decay,
-        age_days=age_days,
-        half_life_days=options.half_life_days,
-        floor=options.decay_floor,
-    )
     return [
-        ("decay", fade),
         ("newer", newer_first),
         ("language", partial(_translated, question)),
         ("spread", spread),
@@ -294,10 +301,17 @@ def _timed(options: SearchOptions) -> SearchOptions:
     return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
 
 
-def _in_order_of_time(options: SearchOptions, order: str) -> list[Step]:
+def _in_order_of_time(options: SearchOptions) -> list[Step]:
     """List the stages that keep the order of time, and fold what says the same."""
-    fold = partial(_diversified, _timed(options))
-    return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]
+
+    def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
+        return folded(hits[:MMR_POOL]) if options.has("mmr.fold") else hits
+
+    kept = ("spread", "join", "cut")
+    return [
+        ("mmr", fold),
+        *(step for step in _ordering(options, "") if step[0] in kept),
+    ]
 
 
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
@@ -309,7 +323,10 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
         judged = [hit._replace(confidence=1.0) for hit in judged]
     elif days := single_days(gathered.spans):
         judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
-    return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+    kept = apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+    if options.sort == "score" or gathered.dates_alone:
+        return kept
+    return in_time(matching(kept), newest=options.sort == "newest")
 
 
 def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:

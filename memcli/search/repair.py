@@ -54,6 +54,11 @@ class Repair(Record):
         """Tell that it was looked for in place of what was typed."""
         return self.how != "besides"
 
+    @property
+    def is_another_word(self) -> bool:
+        """Tell that it is worth saying: it is no other number of the same word."""
+        return self.how not in ("besides", "plural")
+
 
 def repair(
     snapshot: Snapshot,
@@ -192,7 +197,13 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
     best = max(held, key=rank, default=None)
     if best is None:
         return None
-    return terms[best] if terms[best] in english else _as_written(snapshot, best, terms[best])
+    if terms[best] in english:
+        return terms[best]
+    # Endings may hide another word: of `restic` the misspelling of `resetic`, which stems as reset.
+    written = _as_written(snapshot, best, terms[best])
+    low = fold(written)
+    is_near = low in likely or low[:SHORTEST_MEANT] == word[:SHORTEST_MEANT]
+    return written if is_near else None
 
 
 def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:

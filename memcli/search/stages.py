@@ -89,12 +89,13 @@ TABLE = (
         switch="date",
     ),
     Stage("quality", "counts a summary by its confidence"),
+    Stage("decay", "lets dated notes fade, never below `search.decay_floor`", switch="decay"),
     Stage(
         "floor",
-        "gives a confidence, and drops what is below `--min-score`; literal matches stay",
+        "gives a confidence, and drops what is below `--min-score`, and with `--sort` what matches "
+        "much less than the best; literal matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
     ),
-    Stage("decay", "lets dated notes fade, never below `search.decay_floor`", switch="decay"),
     Stage(
         "newer",
         "puts a newer note that tells of a change before the older one it corrects",

@@ -9,7 +9,8 @@ from memcli.compaction.extract import Said, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf
-from memcli.language.discourse import is_aside, names_in, telling
+from memcli.language.discourse import is_aside, telling
+from memcli.language.salience import names_in
 from tests.compaction.support import make_log
 
 

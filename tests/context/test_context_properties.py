@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -98,9 +99,12 @@ def test_the_invariants_of_a_context(
         assert part.text == "\n\n".join(chunk.text for chunk in chunks).strip("\n")
     # A partition: nothing is shown twice, and what is not shown is left out by name.
     left = [chunk for part in block.left_out for chunk in part.chunk_ids]
-    assert len(shown) == len(set(shown))
+    spans = [span for part in block.parts for span in part.spans]
+    for span, other in combinations(spans, 2):
+        if span.chunk.about.chunk_id == other.chunk.about.chunk_id:
+            assert span.end <= other.start or other.end <= span.start
     assert sorted({*shown, *left}) == [chunk.about.chunk_id for chunk in everything]
-    # I2 is cut only to a prefix, within its share.
+    # I2 is cut only to a prefix, to the line, within its share.
     soft = [chunk.about.chunk_id for chunks in memory[SOFT] for chunk in chunks]
     kept = [chunk for part in by_section[SOFT] for chunk in part.chunk_ids]
     assert kept == soft[: len(kept)]

@@ -79,6 +79,10 @@ def test_with_a_question_the_tail_keeps_to_its_share(notes: Path) -> None:
     assert "recent" not in sections(asked)
     assert asked["parts"][0]["path"] == "MEMORY.md"
     assert sections(record(notes, "what do herons eat", "--budget", "1500"))[0] == "recent"
+    # One that somebody wants is there, whatever its share.
+    assert sections(record(notes, "what do herons eat", "--budget", "300", "--tail", "1"))[0] == (
+        "recent"
+    )
     # At the start of a session the newest record has to be there.
     assert sections(record(notes, "--budget", "300"))[0] == "recent"
 

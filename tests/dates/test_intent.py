@@ -46,6 +46,14 @@ def wished(text: str) -> list[str]:
         # Names and habits.
         "what is the agenda of every Monday",
         "what did we buy on Black Friday",
+        "can I deploy on a Friday",
+        "can we meet on a Monday",
+        "an einem Freitag ausliefern",
+        "gym on Wednesday evening",
+        "Sport am Mittwoch Abend",
+        # What is the oldest for a thing is no note that is the oldest.
+        "oldest compiler version that a package supports",
+        "what is the newest Rust version which the library runs on?",
     ],
 )
 def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
@@ -72,6 +80,15 @@ def test_a_date_word_that_is_no_wish_is_a_word_like_others(text: str) -> None:
         ("gestern Abend, wer war da?", ["gestern"]),
         ("Nice weather.\nYesterday we met Odette. What did she say?", ["Yesterday"]),
         ("What is the latest port of the gateway? The weather is nice.", ["latest"]),
+        ("the latest decision that we made", ["latest"]),
+        ("the latest note that mentions E17", ["latest"]),
+        # One day, by its own words or because it is over.
+        ("what happened on Friday", ["Friday"]),
+        ("what happened on Wednesday evening", ["Wednesday"]),
+        ("who called last Friday evening", ["last Friday"]),
+        ("what is on this Friday evening", ["this Friday"]),
+        ("was war am Mittwoch Abend", ["Mittwoch"]),
+        ("sales of a Friday in May 2025", ["May 2025"]),
     ],
 )
 def test_a_date_that_is_asked_for_is_kept(text: str, words: list[str]) -> None:

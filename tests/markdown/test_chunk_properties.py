@@ -192,3 +192,20 @@ def test_pathological_texts_are_cut_without_loss(text: str) -> None:
     chunks = chunks_of(text, limits=make_limits(overlap=20))
     found = sum(len(chunk.text) for chunk in chunks)
     assert found >= len(text.strip()) * 0.6
+
+
+@given(DOCUMENTS, st.sampled_from([0, 60]))
+@settings(max_examples=150, deadline=None)
+def test_only_a_single_line_with_its_headings_is_over_the_limit(text: str, overlap: int) -> None:
+    for chunk in chunks_of(text, limits=make_limits(240, overlap)):
+        if chunk.tokens > 240:
+            assert len({part.start_line for part in chunk.parts}) == 1, chunk.text
+
+
+def test_a_short_last_chunk_takes_lines_from_the_one_before_it() -> None:
+    """41 lines of 10 tokens: 40 and 1 would be 400 and 10 tokens."""
+    text = "\n".join(f"- Line {n:02} " + "x" * 30 for n in range(41))
+    sizes = [chunk.tokens for chunk in chunks_of(text, limits=make_limits(400))]
+    assert max(sizes) <= 400
+    assert min(sizes) >= 100
+    assert len(sizes) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memcli.search.hits import Hit
 from memcli.search.landing import Landing, landing
 from memcli.types import PartScore
@@ -33,7 +35,6 @@ def _hit(
 def test_the_line_with_the_most_words_wins_and_the_first_of_equals() -> None:
     assert landing(_hit(), ["pool", "dry"]) == Landing(16, 7, "- the pool ran dry")
     assert landing(_hit(), ["pool"]) == Landing(15, 7, "- the pool")
-    assert landing(_hit(), ["ports"]) == Landing(11, 4, "## Ports")
     again = "- a pool beside the pool\n- the pool ran dry\n"
     assert landing(_hit(text=again), ["pool", "dry"]) == Landing(12, 7, "- the pool ran dry")
 
@@ -75,3 +76,26 @@ def test_where_the_line_begins_before_its_chunk_the_column_is_the_first() -> Non
 def test_a_word_in_a_comment_has_found_nothing() -> None:
     text = "<!-- pool dry -->\nno\nthe pool\n"
     assert landing(_hit(text=text), ["pool", "dry"]) == Landing(13, 5, "the pool")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "```yaml pool", "  ```", "~~~", "## The pool", "| --- | :-: |", "***",
+        "- **Kate** (D1:1): Hey Odette!",
+        "Hello there.", "[10:32] Odette: Good morning :)", "42.",
+    ],
+)  # fmt: skip
+def test_a_line_that_only_frames_a_text_or_greets_is_not_the_best(frame: str) -> None:
+    hit = _hit(text=f"{frame}\n\nThe valve is shut.\n")
+    for words in (["pool"], []):
+        assert landing(hit._replace(candidate=hit.candidate._replace(parts=())), words) == Landing(
+            13, 1, "The valve is shut."
+        )
+
+
+def test_of_lines_with_as_many_words_it_is_the_one_that_the_passage_was_found_by() -> None:
+    assert landing(_hit(best=2), ["pool"]) == Landing(16, 7, "- the pool ran dry")
+    assert landing(_hit(best=0), ["pool"]).line == 15
+    number = _hit(text="## Call\n\nthe plumber\n\n555\n- or not\n")
+    assert landing(number, ["555"]).text == "555"

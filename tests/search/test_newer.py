@@ -76,6 +76,22 @@ def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches()
     assert order(OLD, earlier) == [1, 2]
 
 
+def test_a_summary_is_newer_only_than_what_lies_before_all_that_it_cites() -> None:
+    def place(made: Hit, path: str, kind: str = "log") -> Hit:
+        about = made.about._replace(path=path, kind=kind)
+        return made._replace(candidate=made.candidate._replace(about=about))
+
+    text = "- Orders moved to PostgreSQL. ({})"
+    for cites, before, is_newer in (
+        ("memory/2025-03-03.md:1", "memory/2025-03-03.md", False),
+        ("memory/2025-03-04.md:1", "memory/2025-03-03.md", True),
+        ("orders.md:1", "memory/2025-03-03.md", False),
+        ("memory/2025-08-18.md:1", "memory/2025-08-18.md", False),  # dated by its front matter
+    ):
+        summary = place(hit(2, 0.6, text.format(cites), "2025-08-18"), "s.md", kind="summary")
+        assert order(place(OLD, before), summary) == ([2, 1] if is_newer else [1, 2])
+
+
 @pytest.mark.parametrize(
     ("text", "tells"),
     [

@@ -162,6 +162,20 @@ def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
     assert "repaired" not in ask(*asked)
 
 
+def test_another_number_of_a_word_is_searched_for_and_not_announced(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["search", "wolves", "-w", str(notes), "-n", "1"]) == 0
+    done = capsys.readouterr()
+    assert ("wolf" in done.out, "place of" in done.err) == (True, False)
+
+
+def test_a_name_does_not_become_a_word_that_only_shares_its_stem(ask: Ask, notes: Path) -> None:
+    write(notes, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
+    assert "repaired" not in ask("restic unlock", "--mode", "lexical")
+
+
 def test_what_is_searched_for_besides_is_told_to_who_asks(
     notes: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

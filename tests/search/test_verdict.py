@@ -180,3 +180,26 @@ def test_what_is_shown_of_the_passages_does_not_change_the_verdict(
 ) -> None:
     for asked in ("the keeper poured tea", "who lent us a smoker"):
         assert ask(asked, *more)[0]["verdict"] == ask(asked)[0]["verdict"]
+
+
+def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "memory/2020-01-01.md", "# Log\n\nThe pool of the tracker ran dry at noon.\n")
+    write(tmp_path, "memory/2020-01-02.md", "# Log\n\nWe bought bread and two baskets.\n")
+    asked = ("search", "why was the pool empty", "-w", str(tmp_path), "--json")
+    for more in (("--profile", "classic"), ("--min-score", "0.1")):
+        assert run([*asked, *more, "--now", "2020-01-03"]) == 0
+        recent = json.loads(capsys.readouterr().out)
+        assert recent["results"], more
+    assert run([*asked, "--profile", "classic", "--now", "2026-01-01"]) == 0
+    old = json.loads(capsys.readouterr().out)
+    assert (old["verdict"], old["results"]) == ("none", [])
+
+
+def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
+    (hit,) = fused(candidate(1, literal=True))
+    for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "none")):
+        assert verdict([hit._replace(faded=faded, confidence=0.1 * faded)]) == told
+    judged = judge([hit, hit._replace(faded=0.5)], CONSTANTS, rarity=1.0)
+    assert [each.confidence for each in judged] == [0.5, 0.25]

@@ -163,19 +163,26 @@ def _verify(wanted: CompactWish, skin: Skin) -> int:
 
     checked = check_compaction(skin.memory)
     found = (*checked.unread, *checked.problems)
+    reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if wanted.as_json:
         _write(
             skin,
             action="verify",
             summaries=[_summary(summary) for summary in checked.summaries],
             problems=[problem._asdict() for problem in found],
+            **({"unchecked": [{"path": p, "detail": d} for p, d in reworded]} if reworded else {}),
         )
     else:
         for problem in found:
             where = skin.terminal.safe_line(problem.path)
             detail = skin.terminal.safe_line(problem.detail)
             skin.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
+        for path, line in reworded:
+            told = f"{path}: {line.removeprefix('- ')}"
+            skin.terminal.write(f"unchecked {skin.terminal.safe_line(told)}\n")
         skin.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
+        if reworded:
+            skin.terminal.say(_own_words(len(reworded)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
@@ -190,6 +197,15 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
     told = [f"{does} lines are searched raw"] * (failed > 0)
     told += [f"{unread} could not be read"] * (unread > 0)
     return f"Checked {checked}: {', '.join(told)}."
+
+
+def _own_words(count: int) -> str:
+    """Say what nobody but a reader can check."""
+    lines = "1 line is" if count == 1 else f"{count} lines are"
+    return (
+        f"{lines} in a program's own words and cannot be checked word for word;"
+        " names, numbers and negations agree with the cited lines."
+    )
 
 
 def _undo(wanted: CompactWish, skin: Skin) -> int:

@@ -22,7 +22,8 @@ def command(
     ] = None,
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="All it may cost.")] = None,
     tail: Annotated[
-        int | None, typer.Option(metavar="COUNT", help="Newest records it must hold; 0: no tail.")
+        int | None,
+        typer.Option(metavar="COUNT", help="Newest records it must hold; 0: no tail."),
     ] = None,
     form: Annotated[
         str, typer.Option("-f", "--format", metavar="FORM", help="markdown or json.")
