@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
-from memcli.language.correction import correction
+from memcli.language.correction import corrects as correction
 from memcli.markdown.evidence import unmarked
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units

@@ -36,18 +36,29 @@ _ADDITION = re.compile(
     r"\b(?:also|too|as well|besides|additionally|auch|ebenfalls|zusätzlich|außerdem)\b|也|还|另外",
     re.IGNORECASE,
 )
+_TASK = re.compile(r"\[[ xX]\]")
 _MARK = re.compile(r"\s*(?:[-+*]\s+)?(?=\*\*)")
 # What a line says is replaced.
 _REPLACED = re.compile(
     r"\b(?:instead of|rather than|in place of"
-    r"|(?:moved?|switched|changed|migrated)\b[^.;,\n]{0,30}? from|off|replac(?:es|ed|ing)|dropp?(?:ed|ing)?|cancell?ed|no longer|not|goes from|statt|anstelle von)"
-    r"\s+(\S+(?:\s+\S+)?(?:\s+\S+)?)|\b(\w+)\s+(?:is|was|are|wurde|wird|ist)\s+(?:no longer"
-    r"|nicht mehr|replaced|deprecated|obsolete|gekündigt|durch)|(?:不再(?:使用|用)?|取消|取代|代替"
-    r"|从)([^，。；改换]{1,8})",
+    r"|(?:moved?|switched|changed|migrated)\b[^.;,\n]{0,30}? from|off|replac(?:es|ed|ing)"
+    r"|dropp?(?:ed|ing)?|cancell?ed|no longer|not|goes from|statt|anstelle von)"
+    r"\s+(\S+(?:\s+\S+)?(?:\s+\S+)?)"
+    r"|\b(\w+)\s+(?:is|was|are|wurde|wird|ist)\s+(?:no longer|nicht mehr|replaced|deprecated"
+    r"|obsolete|gekündigt|durch)"
+    r"|(?:不再(?:使用|用)?|取消|取代|代替|从)([^，。；改换]{1,8})",
     re.IGNORECASE,
 )
 _MOVED = re.compile(
     r"\b(?:postponed|rescheduled|brought forward|verschoben|vorverlegt)\b|推迟|改期|提前", re.I
+)
+# Words of time alone do not make two lines be about the same thing.
+_TIME = frozenset(
+    """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays
+    saturday saturdays sunday sundays day days week weeks month months year years time today now
+    montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags freitag freitags
+    samstag samstags sonntag sonntags tag tage woche wochen monat jahr uhr heute
+    周一 周二 周三 周四 周五 周六 周日 上午 下午 今天""".split()  # noqa: SIM905 (a table to be read)
 )
 _DAY = re.compile(r"\d|[一二三四五六七八九十]")
 # What happened, which another event does not correct.
@@ -63,7 +74,7 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 # Behind one of these it is a participle, of what is so.
-_COPULAS = frozenset("is are be been am get gets not".split())
+_COPULAS = frozenset(["is", "are", "be", "been", "am", "get", "gets", "not"])
 # Verbs of what is so until it changes, and has one value at a time.
 _STATES = frozenset(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
@@ -75,8 +86,22 @@ _STATES = frozenset(
 )
 _HAN_STATE = re.compile("[是在为由住有每]|使用|监听|需要|负责|采用|[：:]")
 # A thing may have several of what follows these, except when it is a number.
-_SEVERAL = frozenset("has have hat haben use uses nutzt nutzen takes take needs need".split())
-_HAN_SEVERAL = re.compile("[有]$")
+_SEVERAL = frozenset(
+    [
+        "has",
+        "have",
+        "hat",
+        "haben",
+        "use",
+        "uses",
+        "nutzt",
+        "nutzen",
+        "takes",
+        "take",
+        "needs",
+        "need",
+    ]
+)
 _LABEL = re.compile(r"[^\W\d][^:：.!?\n]{0,40}(?::\s|：)")
 _HAN = re.compile("[\u3400-\u9fff]")
 _NUMBER = re.compile(r"\d|[一二两三四五六七八九十百千万]")
@@ -101,6 +126,8 @@ def corrects(newer: str, older: str) -> float:
         return 0.0
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return 0.0
+    if _TASK.match(new.text) or _TASK.match(old.text):
+        return 0.0
     if _ADDITION.search(new.text) or _tickets(old) - _tickets(new):
         return 0.0
     gone, come = _left(old, new), _left(new, old)
@@ -108,6 +135,8 @@ def corrects(newer: str, older: str) -> float:
     if not shared:
         return 0.0
     held = shared / len(old.content)
+    if not any(term not in gone and _names(term) for term in old.content):
+        return 0.0
     if speaks_of_change(newer):
         return _changed(new, old, held, shared)
     if _is_event(old.text) or _is_event(new.text):
@@ -119,16 +148,18 @@ def corrects(newer: str, older: str) -> float:
     return held if gone or come or new.facets.telling != old.facets.telling else 0.0
 
 
-def revokes(text: str, name: str) -> bool:
-    """Tell whether a line of a text links to a document by its name and has a word of change.
+def revokes(text: str, name: str) -> int | None:
+    """Give the line of a text, from 0, that links to a document by name and has a word of change.
 
     Example: `This replaces the decision of [[2025-03-03]].` of `2025-03-03.md`
     """
     stem = name.removesuffix(".md")
     wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
     links = (*wiki, f"/{name})", f"({name})")
-    lines = (line for line in text.split("\n") if any(link in line for link in links))
-    return any(map(speaks_of_change, lines))
+    for number, line in enumerate(text.split("\n")):
+        if any(link in line for link in links) and speaks_of_change(line):
+            return number
+    return None
 
 
 def _changed(new: _Line, old: _Line, held: float, shared: int) -> float:
@@ -176,8 +207,8 @@ def _is_another_value(new: _Line, old: _Line) -> bool:
     are_numbers = bool(_NUMBER.match(one[0]) and _NUMBER.match(other[0]))
     if is_han:
         words = "".join(before)
-        is_several = bool(_HAN_SEVERAL.search(words)) and not are_numbers
-        return bool(_HAN_STATE.search(words)) and not is_several or _has_label(new, old, name)
+        is_several = words.endswith("有") and not are_numbers
+        return (bool(_HAN_STATE.search(words)) and not is_several) or _has_label(new, old, name)
     verbs = [token for token in before if token in _STATES]
     if verbs:
         return are_numbers or verbs[-1] not in _SEVERAL
@@ -240,6 +271,11 @@ def _left(a: _Line, b: _Line) -> list[str]:
 
 def _has_form(term: str, others: Collection[str]) -> bool:
     return not term.isdigit() and has_form(term, others)
+
+
+def _names(term: str) -> bool:
+    """Tell that a word may name a thing: it is no number and no time."""
+    return not term.isdigit() and term not in _TIME
 
 
 def _is_content(term: str) -> bool:
