@@ -50,7 +50,9 @@ _REPLACED = re.compile(
     re.IGNORECASE,
 )
 _MOVED = re.compile(
-    r"\b(?:postponed|rescheduled|brought forward|verschoben|vorverlegt)\b|推迟|改期|提前", re.I
+    r"\b(?:postponed|rescheduled|brought forward|verschoben|vorverlegt|moved to (?:\w+ )?"
+    r"(?:\d|mon|tue|wed|thu|fri|sat|sun)\w*)\b|推迟|改期|提前",
+    re.IGNORECASE,
 )
 # Words of time alone do not make two lines be about the same thing.
 _TIME = frozenset(
@@ -172,10 +174,10 @@ def _changed(new: _Line, old: _Line, held: float, shared: int) -> float:
         return held
     if is_named and shared >= LEAST_SHARED:
         return HELD
-    is_of_it = old.content[0] in new.facets.terms
-    if _MOVED.search(new.text) and is_of_it and _DAY.search(old.text):
-        return HELD
-    return 0.0
+    # What moves to another day is named first, and had a day.
+    has_day = bool(_DAY.search(old.text)) or not _TIME.isdisjoint(old.facets.sequence)
+    is_of_it = old.content[0] in new.facets.terms and has_day
+    return HELD if is_of_it and _MOVED.search(new.text) else 0.0
 
 
 def _common(terms: Collection[str], others: Collection[str]) -> list[str]:

@@ -59,7 +59,7 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
         if any(_is_same(hit, other) for other in order):
             return
         chunk = hit.about.chunk_id
-        for found in newer.of(_passage(hit)) if above or len(order) < FIRST else ():
+        for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
             if found.chunk_id not in above:
                 place(shown(found), above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
@@ -103,27 +103,31 @@ class Corrections:
                         self._by_stem[stem].append(len(self._units))
                     self._units.append((chunk, unit))
 
-    def of(self, passage: Quoted) -> tuple[Correction, ...]:
-        """Give the lines that correct lines of a passage, directly or in a chain, newest first."""
+    def of(self, passage: Quoted, *, between: bool = False) -> tuple[Correction, ...]:
+        """Give the lines that correct lines of a passage, newest first.
+
+        If they are corrected themselves, give the end of the chain, and what is `between`.
+        """
         about = passage.about
         if not self._units or not (about.date or about.document_date):
             return ()
         told = [self._corrects(about, unit.text) for unit in units(passage.text, ())]
-        lines = {self._last(each, about.chunk_id) for each in (*told, self._revokes(about)) if each}
+        first = filter(None, (*told, self._revokes(about)))
+        chains = [self._chain(each, about.chunk_id) for each in first]
+        lines = {each for chain in chains for each in (chain if between else chain[-1:])}
         newest = sorted(lines, key=lambda each: (each.date, each.start_line))
         by_chunk = {each.chunk_id: each for each in newest}  # one line of each is enough
         return tuple(reversed(by_chunk.values()))
 
-    def _last(self, found: Correction, chunk: int) -> Correction:
+    def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
-        seen = {chunk}
-        while found.chunk_id not in seen:
-            seen.add(found.chunk_id)
-            later = self._corrects(self._chunks[found.chunk_id].about, found.text)
-            if later is None or later.chunk_id in seen:
+        chain, seen = [first], {chunk, first.chunk_id}
+        while later := self._corrects(self._chunks[chain[-1].chunk_id].about, chain[-1].text):
+            if later.chunk_id in seen:
                 break
-            found = later
-        return found
+            seen.add(later.chunk_id)
+            chain.append(later)
+        return chain
 
     def _corrects(self, older: About, text: str) -> Correction | None:
         from memcli.language.correction import corrects  # most searches compare no lines
