@@ -15,12 +15,12 @@ two lines is newer. `revokes` is for a link to an older document.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from memcli.language.change import speaks_of_change
 from memcli.language.discourse import SPEAKER_MARK, speaker_of
-from memcli.language.facts import Facets, facets_of, has_form
+from memcli.language.facts import INFLECTED, Facets, facets_of, has_form
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.terms import content
 from memcli.record import Record
@@ -70,11 +70,11 @@ _EVENT = re.compile(
     r"|gestern|heute|habe|haben wir|ge\w{3,}(?:t|en))\b|了|过|今天|昨天",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    r"(\S+)?\s*\b(?:(?!need|feed|speed|embed|seed|breed|shed|bed|red\b)\w+ed|got|met|paid|made"
-    r"|bought|lost|won|sent|told|said|kept)\b",
-    re.IGNORECASE,
+_WORD = re.compile(r"[^\W\d_]+")
+_PAST = frozenset(
+    ["got", "met", "paid", "made", "bought", "lost", "won", "sent", "told", "said", "kept"]
 )
+_NO_PAST = frozenset(["need", "feed", "speed", "embed", "seed", "breed", "shed", "bed", "red"])
 # Behind one of these it is a participle, of what is so.
 _COPULAS = frozenset(["is", "are", "be", "been", "am", "get", "gets", "not"])
 # Verbs of what is so until it changes, and has one value at a time.
@@ -117,8 +117,10 @@ class _Line(Record):
     facets: Facets
     content: tuple[str, ...]  # in its order
     tokens: tuple[str, ...]
+    by_beginning: dict[str, list[str]]  # its terms by the letters that two forms share
 
 
+@lru_cache(maxsize=4096)  # a search compares the same lines when it ranks and when it marks
 def corrects(newer: str, older: str) -> float:
     """Give how much of an older line a newer one corrects, 0 to 1; 0 if it does not."""
     if max(len(newer), len(older)) > MOST_CHARACTERS:
@@ -168,8 +170,7 @@ def _changed(new: _Line, old: _Line, held: float, shared: int) -> float:
     named = frozenset[str]().union(
         *(content(part) for found in _REPLACED.findall(new.text) for part in found if part)
     )
-    of_old = frozenset(old.content)
-    is_named = bool(_common(named, of_old))
+    is_named = any(_has(old, term) for term in named)
     if held >= HELD and (shared >= LEAST_SHARED or is_named):
         return held
     if is_named and shared >= LEAST_SHARED:
@@ -180,14 +181,18 @@ def _changed(new: _Line, old: _Line, held: float, shared: int) -> float:
     return HELD if is_of_it and _MOVED.search(new.text) else 0.0
 
 
-def _common(terms: Collection[str], others: Collection[str]) -> list[str]:
-    return [term for term in terms if term in others or _has_form(term, others)]
-
-
+@lru_cache(maxsize=2048)
 def _is_event(text: str) -> bool:
+    """Tell that a text says what happened, by a verb of the past that is no participle."""
     if _EVENT.search(text):
         return True
-    return any((found[1] or "").lower() not in _COPULAS for found in _PAST.finditer(text))
+    words = _WORD.findall(text.lower())
+    return any(map(_is_past, words[1:], words)) or _is_past(words[0] if words else "", "")
+
+
+def _is_past(word: str, before: str) -> bool:
+    is_past = (word.endswith("ed") and word not in _NO_PAST) or word in _PAST
+    return is_past and before not in _COPULAS
 
 
 def _is_another_value(new: _Line, old: _Line) -> bool:
@@ -201,7 +206,7 @@ def _is_another_value(new: _Line, old: _Line) -> bool:
     longest = LONGEST_VALUE * (2 if is_han else 1)
     if not (one and other and len(one) <= longest and len(other) <= longest):
         return False
-    if "," in one or "," in other or _PAST.match(one[0]) or _PAST.match(other[0]):
+    if "," in one or "," in other or _is_past(one[0], "") or _is_past(other[0], ""):
         return False
     name = [token for token in before if _is_content(token) and token not in _STATES]
     if len(name) < (LEAST_SHARED if is_han else 1):
@@ -242,7 +247,10 @@ def _read(text: str) -> _Line:
     facets = facets_of(said)
     own = tuple(term for term in facets.sequence if _is_content(term))
     tokens = facets.tokens[:-1] if facets.tokens[-1:] == (",",) else facets.tokens
-    return _Line(said, speaker_of(mark) if mark else "", facets, own, tokens)
+    by_beginning: dict[str, list[str]] = {}
+    for term in facets.terms:
+        by_beginning.setdefault(term[:INFLECTED], []).append(term)
+    return _Line(said, speaker_of(mark) if mark else "", facets, own, tokens, by_beginning)
 
 
 def _tickets(line: _Line) -> set[str]:
@@ -263,16 +271,13 @@ def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[st
 
 def _left(a: _Line, b: _Line) -> list[str]:
     """List the content of a line which the other has no form of, in its order."""
-    terms = b.facets.terms
-    return [
-        term
-        for term in dict.fromkeys(a.content)
-        if term not in terms and not _has_form(term, terms)
-    ]
+    return [term for term in dict.fromkeys(a.content) if not _has(b, term)]
 
 
-def _has_form(term: str, others: Collection[str]) -> bool:
-    return not term.isdigit() and has_form(term, others)
+def _has(line: _Line, term: str) -> bool:
+    if term in line.facets.terms:
+        return True
+    return not term.isdigit() and has_form(term, line.by_beginning.get(term[:INFLECTED], ()))
 
 
 def _names(term: str) -> bool:

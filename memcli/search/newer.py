@@ -141,8 +141,7 @@ class Corrections:
         best: tuple[str, float, Correction] | None = None
         for at in sorted(places):
             chunk, unit = self._units[at]
-            common = len(stems & unit.stems)
-            if (3 * common < len(stems) and common < 2) or not is_newer(chunk, older):
+            if not _is_near(stems, unit) or not is_newer(chunk, older):
                 continue
             strength = corrects(unit.text, text)
             if strength < CERTAIN:
@@ -164,6 +163,15 @@ class Corrections:
                 unit = Unit(line, line, chunk.text.split("\n")[line], frozenset())
                 return _correction(chunk.about, unit)
         return None
+
+
+def _is_near(stems: frozenset[str], newer: Unit) -> bool:
+    """Tell by the words that two lines share whether it is worth while to compare them."""
+    common = len(stems & newer.stems)
+    if 2 * common + 1 >= max(len(stems), len(newer.stems)):
+        return True
+    is_half = 2 * common >= len(stems)
+    return (is_half or common > 1) and has_change(newer.text)
 
 
 def _correction(about: About, unit: Unit) -> Correction:
@@ -209,6 +217,14 @@ def _units(text: str) -> Iterator[Unit]:
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
             first = first if lines else number
             lines.append(line)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def has_change(text: str) -> bool:
+    """Tell whether a line has a word of change."""
+    from memcli.language.change import speaks_of_change
+
+    return speaks_of_change(text)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
