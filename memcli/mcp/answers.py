@@ -15,6 +15,7 @@ from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.markdown import fence_for
 from memcli.render.sanitize import visible_line
+from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet
 from memcli.types import shown
@@ -181,7 +182,8 @@ def passage(hit: Hit) -> str:
     about = hit.about
     confidence = "" if hit.confidence is None else f"{hit.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust]
+    mark = mark_of(hit.corrected_by)
+    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
     return quoted(" | ".join(filter(None, parts)), make_snippet(hit, words=()).text)
 
 

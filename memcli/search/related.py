@@ -32,6 +32,7 @@ from memcli.search.legs import (
     leg_weights,
 )
 from memcli.search.mmr import diversify
+from memcli.search.newer import with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.recall import RecallBounds, reach_within, recall
@@ -86,6 +87,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     cosines = _cosines(snapshot, found.candidates, vector)
     hits = ordered([_hit(c, cosines, found.coverage, weights) for c in found.candidates])
     chosen = diversify(hits[:MMR_POOL], lambda_=1.0, limit=options.limit)
+    chosen = with_corrections(chosen, hits)
     broken = snapshot.broken([hit.about.chunk_id for hit in chosen])
     return Alike(
         tuple(hit._replace(broken=broken[hit.about.chunk_id], trace=()) for hit in chosen),
