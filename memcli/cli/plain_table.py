@@ -207,6 +207,7 @@ COMMANDS: Mapping[str, tuple[str, tuple[Parameter, ...], Mapping[str, Parameter]
             "--trust": ("trust", "str*"),
             "--tag": ("tag", "str*"),
             "--where": ("where", "str*"),
+            "--links-to": ("links_to", "str"),
             "--no-sync": ("no_sync", "flag"),
             "--sync": ("sync", "flag"),
             "-w": ("workspace", "str*"),

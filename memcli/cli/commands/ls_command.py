@@ -60,6 +60,12 @@ def command(
     trust: options.Trusts = None,
     tag: options.Tags = None,
     where: options.Wheres = None,
+    links_to: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Only those that link to this document.", show_default=False
+        ),
+    ] = "",
     no_sync: options.NoSync = False,
     sync: options.Sync = False,
     workspace: options.Workspace = None,
@@ -75,7 +81,7 @@ def command(
 
     Filters are those of search; see: memcli help query-syntax
 
-    Examples: memcli ls --tag infra --sort newest      memcli ls --count tag
+    Examples: memcli ls --tag infra --sort newest      memcli ls --links-to MEMORY.md
     """
     from memcli.cli.search_form import TEMPLATE, shape_of
 
@@ -101,7 +107,7 @@ def command(
     from memcli.api.listing import catalogue
     from memcli.cli import listing_output
 
-    found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
+    found = catalogue(skin.memory, filters, order=sort, links_to=links_to, sync=wanted_sync)
     listing_output.write(found, skin, shape._replace(filters=bounds), count=count, limit=limit)
     return ExitCode.OK
 
