@@ -38,6 +38,7 @@ PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
 K1 = 1.2
 B = 0.75
+FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
 LINKS_SHARE = 0.5  # of the score of a passage that says nothing but where to look
 HEADING_SHARE = 1.0  # of a word in the headings, beside one in the part
 
@@ -98,7 +99,7 @@ def focus(
     all.
     Windows without a term that is demanded are left out where others of their chunk hold one.
     """
-    lengths = [len(part) for parts in tokens.values() for part in parts]
+    lengths = [in_words(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
     query = _Query(terms)
     held = {
@@ -253,7 +254,8 @@ def _own_scores(
     """Score every part by itself."""
     own = []
     for part, text in zip(hit.candidate.parts, texts, strict=True):
-        cosine = hit.cosine if part.cosine is None else part.cosine
+        stand_in = hit.assumed if hit.cosine is None else hit.cosine
+        cosine = stand_in if part.cosine is None else part.cosine
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
     if lifts := adjusted.lifts.get(hit.about.chunk_id):
         own = [score + lift for score, lift in zip(own, lifts, strict=True)]
@@ -310,12 +312,19 @@ def _windows(
 
 
 def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float, headings: Tokens) -> float:
-    norm = K1 * (1 - B + B * len(tokens) / average)
+    norm = K1 * (1 - B + B * in_words(tokens) / average)
     score = 0.0
     for term in terms:
         frequency = occurrences(tokens, term) + HEADING_SHARE * occurrences(headings, term)
         score += term.idf * frequency * (K1 + 1) / (frequency + norm)
     return score
+
+
+def in_words(tokens: Tokens) -> float:
+    """Count tokens, those of a script without spaces by half: a word of it makes about two."""
+    if not tokens or max(tokens) < FIRST_WIDE:
+        return len(tokens)
+    return len(tokens) - 0.5 * sum(token >= FIRST_WIDE for token in tokens)
 
 
 def occurrences(tokens: Tokens, term: SoughtTerm) -> int:
