@@ -25,7 +25,7 @@ MOST_ANNOUNCED = 12
 # So many passages more than the limit are ranked, to take the places of those that are joined.
 SPARE = 10
 MOST_JOINED = 12  # lines
-ALIKE = 0.6  # of the score of a better passage, from which a neighbour joins it
+ALIKE = 0.75  # of the score of a better passage, from which a neighbour joins it
 # What a passage of a whole chunk shows, in the documents that the profile `classic` follows.
 CLASSIC_CHARS = 700
 
