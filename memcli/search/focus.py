@@ -16,15 +16,12 @@ from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 from types import MappingProxyType
 
-from memcli.checking import TYPE_CHECKING
 from memcli.markdown.links import is_links_only
 from memcli.record import Record
+from memcli.search.fusion import FIRST_WIDE, K1, B, Weights
 from memcli.search.hits import Hit, Step, ordered
 from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
-
-if TYPE_CHECKING:
-    from memcli.search.fusion import Weights
 
 # A part is short: fewer of its words can match than of a chunk's, and its vector says more.
 # Weights fitted part by part on three LoCoMo conversations came to the same balance.
@@ -36,9 +33,6 @@ NEIGHBOUR_SHARE = 0.3
 KEEP_SHARE = 0.32
 PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
-K1 = 1.2
-B = 0.75
-FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
 LINKS_SHARE = 0.5  # of the score of a passage that says nothing but where to look
 HEADING_SHARE = 1.0  # of a word in the headings, beside one in the part
 

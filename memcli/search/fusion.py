@@ -20,13 +20,14 @@ from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.focus import FIRST_WIDE, K1, B
 from memcli.search.hits import Hit, Step, ordered
 
 if TYPE_CHECKING:
     from memcli.types import Candidate
 
 RRF_K = 60
+K1, B = 1.2, 0.75
+FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
 WORD_CHARS = 6  # of a word and the space behind it
 
 
