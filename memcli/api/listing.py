@@ -42,7 +42,8 @@ def catalogue(
     `ask.bring_in_step`; no text is embedded for it.
     """
     return memory.answering(
-        lambda asked: _catalogue(asked, filters, order=order, links_to=links_to, sync=sync)
+        lambda asked: _catalogue(asked, filters, order=order, links_to=links_to, sync=sync),
+        mends=sync is not False,
     )
 
 
@@ -50,7 +51,7 @@ def _catalogue(
     memory: OpenedWorkspace, filters: Filters, *, order: str, links_to: str, sync: bool | None
 ) -> Catalogue:
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         return Catalogue(freshness)
     if filters.kinds:
         check_kinds(memory, filters.kinds)
