@@ -279,10 +279,11 @@ class SharedReader:
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
         for columns in chunks:
             known = about(columns)
-            ordinal, tokens, *told, named_by = columns[_WIDTH:]
-            chunk = Candidate(known, tokens, *told, parts=(), named_by=named_by)
+            ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
+            chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
+            chunk = chunk._replace(named_by=named_by)
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
-            self._chars += len(chunk.text)
+            self._chars += len(text)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""

@@ -352,13 +352,14 @@ class Reader:
             cosines = self._cosines(read, legs)
         made = []
         for row in sorted(read, key=_place):
-            *told, _, named_by, parts = row
+            about, tokens, text, text_hash, authority, importance, _, named_by, parts = row
             scored = tuple(
                 PartScore(first, last, start, end, cosines.get(number))
                 for _, number, first, last, start, end in parts
             )
-            bm25 = scores.get(row.about.chunk_id, 0.0)
-            made.append(Candidate(*told, parts=scored, bm25=bm25, named_by=named_by))
+            bm25 = scores.get(about.chunk_id, 0.0)
+            chunk = Candidate(about, tokens, text, text_hash, authority, importance, scored, bm25)
+            made.append(chunk._replace(named_by=named_by) if named_by else chunk)
         return made
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
