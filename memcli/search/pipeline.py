@@ -230,6 +230,8 @@ def _passages(
             whole=options.whole or gathered.dates_alone,
             width=options.inner.width,
             adjusted=Adjustments(gathered.believed, lifts),
+            headings=gathered.headings,
+            named=gathered.named,
         )
 
     hits = through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
