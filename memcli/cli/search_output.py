@@ -212,13 +212,15 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _say_budget(answer: Answer, terminal: Terminal) -> None:
-    """Say how many passages a budget left out, and why."""
-    if answer.dropped and answer.hits:
+    """Say how many passages are left out, and why; those that a budget leaves out with -v."""
+    if answer.weaker:
+        terminal.say(f"{answer.weaker} weaker: --more")
+    if answer.dropped and answer.hits and terminal.verbose:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
     if whole := shortened(answer.hits):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
-    if answer.far:
+    if answer.far and terminal.verbose:
         more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
 

@@ -10,7 +10,7 @@ from memcli.render import text as plain
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
 from memcli.search.pack import shortened
-from memcli.search.snippet import make_snippet, marked
+from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
@@ -206,8 +206,11 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
-        shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
+        lines, around = numbered(hit, words=words), _around(hit, skin, shape)
+        shown = plain.passage(hit, lines, around, style=style, safe=safe)
+        at = beside.index(hit)
+        if (head := line_above(hit)) != (line_above(beside[at - 1]) if at else ""):
+            shown = head + shown
         shown += _superseded(hit, found, skin)
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
@@ -216,13 +219,16 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
         at = landing(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
-        return plain.brief(rank, where, marked(at.text, words), style=style, safe=safe)
+        return plain.brief(where, marked(at.text, words), style=style, safe=safe)
+
+    def line_above(hit: Hit) -> str:
+        return plain.above(hit, skin.name(*hit.about.document), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
         return plain.behind(each.hit, where, summary, style=style, safe=safe)
 
-    return Shows(whole, brief, behind)
+    return Shows(whole, brief, behind, lambda hits: "")
 
 
 def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
-from memcli.language.tokens import estimate, quotient
+from memcli.language.tokens import estimate, price
 from memcli.markdown.parts import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import Told
@@ -168,7 +168,7 @@ def _within_reach(lines: Lines) -> Lines:
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0
     for text in texts:
-        left -= quotient(f"{text}\n")
+        left -= price(f"{text}\n")
         if left < 0:
             break
         count += 1

@@ -71,6 +71,7 @@ class Answer(Record):
     candidates: int
     dropped: int  # passages that did not fit the budget
     far: int  # that would have fitted, and are far from the question
+    weaker: int  # that are not worth reading, see `worth`
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that no chunk holds together
@@ -90,7 +91,7 @@ class Answer(Record):
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
-NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, (), (), (), "0")
 
 
 def search(
@@ -107,7 +108,13 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    return answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
+    hits, weaker = _with_ends(snapshot, answer), 0
+    if options.ends and _is_measured(gathered, options):
+        from memcli.search.worth import worthwhile
+
+        hits, weaker = worthwhile(hits, matches=answer.verdict != "none")
+    observe("pack", hits)
+    return answer._replace(hits=tuple(hits), weaker=weaker, dates=dates)
 
 
 def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
@@ -136,9 +143,7 @@ def _rank(
         steps = _in_order_of_time(options)
     ranked = through(steps, judged, options, observe)[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
-    shown = through([("pack", lambda _: packed)], ranked, options, observe)
-    if is_sorted:
-        shown = in_time(shown, newest=options.sort == "newest")
+    shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
     found = verdict(best_first, is_measured=constants is not None)
@@ -160,6 +165,7 @@ def _rank(
         candidates=len(gathered.found.candidates),
         dropped=dropped,
         far=far,
+        weaker=0,
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,
@@ -200,15 +206,20 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
     What is asked for to the letter or by its day, and by nothing else, is found or not; and only
     of the scores of one way to rank is known what a lead is worth.
     """
-    is_measured = options.fusion == "scaled" and not options.profile.formula
-    terms = gathered.found.terms
-    is_exact = bool(terms) and all(term.exact for term in terms)
-    if gathered.dates_alone or is_exact or not is_measured:
+    if not _is_measured(gathered, options):
         return None
     constants = calibration(gathered.fingerprint, options.calibrations)
     if stands_out(hits, gathered.fused, constants):
         return None
     return Reason("close", "the tenth passage matches nearly as well as the first")
+
+
+def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
+    """Tell that it is known what a lead in scores is worth."""
+    terms = gathered.found.terms
+    is_exact = bool(terms) and all(term.exact for term in terms)
+    is_scaled = options.fusion == "scaled" and not options.profile.formula
+    return is_scaled and not is_exact and not gathered.dates_alone
 
 
 def _passages(

@@ -231,8 +231,9 @@ def command(
     filters = filters_of(skin, given, bounds)
     filters = filters._replace(undated=undated, view=skin.config("search.view"))
     wanted = options_of(
-        skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort
-    )
+        skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort,
+        ends=not (more or expand or explain),
+    )  # fmt: skip
     shape = shape._replace(
         full=full, explain=explain, in_days=sort != "score", filters=bounds,
         has_question=bool(query) or many, brief=brief, around=around, superseded=superseded,
