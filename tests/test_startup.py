@@ -19,7 +19,7 @@ CEILINGS = {
     "search pool --mode lexical --no-sync": (141_000, 139),
     "search pool --mode lexical": (141_000, 139),
     "status": (109_000, 121),
-    "index": (116_000, 129),
+    "index": (116_000, 130),
     "ls": (138_000, 140),
     "get MEMORY.md": (97_500, 113),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Remembered
@@ -72,7 +73,8 @@ def ask(
     With `expand` the raw lines behind summaries are added, within `expand.tokens`.
     """
     return memory.answering(
-        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe)
+        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe),
+        mends=sync is not False,
     )
 
 
@@ -89,7 +91,7 @@ def _ask(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if options.filters.kinds:
@@ -204,12 +206,25 @@ def _lot_of(
 
 
 def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
-    """Let the hint of a leg that did not run be for all workspaces that were asked."""
+    """Let the hint of a leg that did not run be for all workspaces that were asked.
+
+    While a process makes the vectors that are missing, it is how far that is.
+    """
     reason = answer.dense.reason
-    if not memory.asked_by or reason is None or reason.hint != INDEX:
+    if reason is None or reason.hint != INDEX:
         return answer
-    reason = reason._replace(hint=f"{INDEX} {memory.asked_by}")
+    work = indexing_of(memory) if reason.code == "not-embedded" else None
+    reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
     return answer._replace(dense=answer.dense._replace(reason=reason))
+
+
+def indexing_of(memory: OpenedWorkspace) -> Reason | None:
+    """Say how far the process is that indexes a workspace now, if there is one."""
+    from memcli.indexing.progress import indexing
+
+    own = [each for _, _, each in memory.asked if not isinstance(each, Reason)] or [memory]
+    stores = (each.store for each in own if each.has_files)
+    return next((reason for store in stores if (reason := indexing(store.writer()))), None)
 
 
 def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
@@ -354,6 +369,8 @@ def bring_in_step(
     is what is `remembered` of it, None to ask for that where texts have to be embedded.
     """
     found = _brought_in_step(memory, index, mode, sync=sync)
+    mended, memory.mended = memory.mended, ()
+    found = found._replace(notices=(*mended, *found.notices))
     why, behind = memory.stands_in, found.reason
     if why is None:
         return found
@@ -383,10 +400,11 @@ def _brought_in_step(
 
     embeds = mode != "lexical" and config("embedding.encoder") != "none"
     bounds = Bounds(
-        files=WITHOUT_BOUND if sync else config("sync.files"),
+        seconds=inf if sync else config("sync.seconds"),
         parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
+        monotonic=memory.clock.monotonic,
     )
     return freshen(
         memory.store,

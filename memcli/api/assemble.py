@@ -94,10 +94,13 @@ def context_of(
     told what each stage of the search left.
     """
     if not text.strip():
-        return memory.answering(lambda each: _of_a_session(each, asked, wanted, sync=sync))
+        return memory.answering(
+            lambda each: _of_a_session(each, asked, wanted, sync=sync), mends=sync is not False
+        )
     question = Question.by(memory.config, text, asked, hint="memcli context")
     return memory.answering(
-        lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe)
+        lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe),
+        mends=sync is not False,
     )
 
 
@@ -116,7 +119,7 @@ def _of_a_question(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         return _without_answer(memory, question, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
@@ -144,7 +147,7 @@ def _of_a_session(
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:

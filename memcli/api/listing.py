@@ -35,14 +35,16 @@ def catalogue(
 
     `sync` is that of `ask.bring_in_step`; no text is embedded for it.
     """
-    return memory.answering(lambda asked: _catalogue(asked, filters, order=order, sync=sync))
+    return memory.answering(
+        lambda asked: _catalogue(asked, filters, order=order, sync=sync), mends=sync is not False
+    )
 
 
 def _catalogue(
     memory: OpenedWorkspace, filters: Filters, *, order: str, sync: bool | None
 ) -> Catalogue:
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         return Catalogue(freshness)
     if filters.kinds:
         check_kinds(memory, filters.kinds)

@@ -32,10 +32,8 @@ class Nearby:
         try:
             mode = memory.config("search.mode")
             freshness = bring_in_step(memory, remembered(memory), mode, sync=None)
-            if freshness.state not in ("empty", "not_indexed"):
+            if freshness.state != "empty":
                 self._index = remembered(memory)
-            elif freshness.reason is not None:
-                self.notices = (freshness.reason,)
         except MemcliError as error:
             self.notices = (error.reason,)
 

@@ -55,7 +55,8 @@ def likenesses(
     found = targets.resolve(target, settings, here)
     first, last = targets.lines_of(found, targets.read(found, settings), settings)
     return memory.answering(
-        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync)
+        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
+        mends=sync is not False,
     )
 
 
@@ -69,7 +70,7 @@ def _likenesses(
 ) -> Likenesses:
     first, last = lines
     freshness = bring_in_step(memory, remembered(memory), options.mode, sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         return Likenesses(*found.document, first, last, freshness)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)

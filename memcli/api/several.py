@@ -28,6 +28,7 @@ from memcli.config.settings import user_file
 from memcli.errors import (
     AwayError,
     ConfigError,
+    DamagedError,
     MemcliError,
     Reason,
     UsageError,
@@ -131,9 +132,10 @@ class Several(Memory):
         super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
         self.asked = asked
 
-    def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
+    def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
         """Answer a question by the workspaces that can; the others are named in its freshness."""
         memory, was_asked_again = self, False
+        mended: set[str] = set()
         while True:
             try:
                 return make(memory)
@@ -142,6 +144,15 @@ class Several(Memory):
                 if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
                     was_asked_again = True  # another server that is named may answer
                     continue
+                if mends and isinstance(cause, DamagedError) and not mended.issuperset(error.names):
+                    mended.update(error.names)
+                    named = {name: each for name, _, each in memory.asked}
+                    damaged = [named[name] for name in error.names]
+                    if all(
+                        not isinstance(each, Reason) and each.has_files and each.start_over(cause)
+                        for each in damaged
+                    ):
+                        continue
                 others = memory._without(dict.fromkeys(error.names, cause.reason))
                 if others is None:
                     raise cause from None

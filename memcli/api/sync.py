@@ -13,6 +13,7 @@ from memcli.api.patience import Patience
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, AwayError, LegMissingError, Reason
 from memcli.indexing.notices import unmatched
+from memcli.indexing.progress import shared
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class Vectors:
         """
         self.patience = Patience(sleep or memory.clock.sleep)
         self._threads, self._on_made = threads, on_made
-        self._memory, self._on_progress = memory, on_progress
+        self._memory = memory
+        self._on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
         self._opened: Opened | None = None
         self.made = self.borrowed = 0
 
@@ -158,6 +160,7 @@ def sync(
 ) -> Done:
     """Bring the index in step as its one writer; `sleep` waits for another one."""
     settings, before = memory.index_settings(), (vectors.made, vectors.borrowed)
+    on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
     report: Report | None = None
 
     def work(change: Change) -> Done:

@@ -64,7 +64,9 @@ def joined(states: Sequence[StoreState]) -> Freshness:
     found = {state.state for state in there}
     whole = next(state for state in ("stale", REMOTE, "fresh") if state in found)
     pending = sum(state.pending for state in there)
-    return Freshness(whole, pending, reason, tuple(notices), tuple(states))
+    missing = [state.missing for state in there if state.missing]
+    named = missing[0] if len(missing) == 1 else ""
+    return Freshness(whole, pending, reason, tuple(notices), tuple(states), named)
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
@@ -95,7 +97,9 @@ def _state(each: Asked, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -
     reason = found.reason and of_workspace(found.reason, folder)
     told = (of_workspace(notice, folder) for notice in found.notices)
     notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
-    return StoreState(name, folder, found.state, found.pending, reason, notices)
+    return StoreState(
+        name, folder, found.state, found.pending, reason, notices, missing=found.missing
+    )
 
 
 def _left_out(state: StoreState) -> Reason:

@@ -150,7 +150,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
-        skin.terminal.write(jsonio.dumps(record) + "\n")
+        skin.terminal.write_json(record)
 
 
 WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
@@ -274,21 +274,22 @@ def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this 
     """Say how far the index is behind an answer; tell whether there was anything to ask."""
     for notice in freshness.notices:
         terminal.advise(notice)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == "empty":
         if freshness.reason is not None:
             terminal.advise(freshness.reason)
         return False
     if freshness.reason is not None:
-        terminal.advise(_behind(freshness.pending, freshness.reason, answer))
+        terminal.advise(_behind(freshness, freshness.reason, answer))
     return True
 
 
-def _behind(pending: int, reason: Reason, answer: str) -> Reason:
+def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     """Put the files that are missing before the reason why they are."""
-    if not pending:
+    if not freshness.pending:
         return reason
-    files = "1 changed file is" if pending == 1 else f"{pending} changed files are"
-    return reason._replace(text=f"{files} not in {answer} ({reason.text})")
+    files = freshness.missing or f"{freshness.pending} files"
+    verb = "is" if freshness.pending == 1 else "are"
+    return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
 def say_dense(dense: Leg, skin: Skin) -> None:
@@ -308,9 +309,11 @@ def say_dense(dense: Leg, skin: Skin) -> None:
             return
         terminal.advise(by_keywords(reason))
     elif dense.ran and dense.embedded < dense.total:
+        from memcli.api.ask import indexing_of
+
         text = f"{dense.embedded} of {dense.total} texts are embedded"
         hint = f"memcli index {skin.memory.asked_by}".rstrip()
-        terminal.advise(Reason("not-embedded", text, hint))
+        terminal.advise(indexing_of(skin.memory) or Reason("not-embedded", text, hint))
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:

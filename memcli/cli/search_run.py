@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import first_index
+from memcli.cli.skin import progress_of
 from memcli.errors import ERROR_SCHEMA, ExitCode, LegMissingError, UsageError
 from memcli.record import Record
 
@@ -31,7 +31,7 @@ class Asking(Record):
         from memcli.api.ask import ask
 
         skin = self.skin
-        with first_index(skin):
+        with progress_of(skin):
             if not skin.terminal.verbose:
                 found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
             else:
@@ -127,7 +127,8 @@ def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) ->
 
     skin, course = asked.skin, Course()
     lines = why_not.lines_of(ref, skin)
-    found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
+    with progress_of(skin):
+        found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
     why_not.write(lines, course, skin, as_json=as_json)
     if say_freshness(found.freshness, skin.terminal):
         say_repaired(found.answer.repaired, skin.terminal, explain=True)

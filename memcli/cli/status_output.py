@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
+from memcli.indexing.notices import remedy
 from memcli.types import MEMORY_SOURCE, shown
 from memcli.workspace.locate import ENV_NAME
 
@@ -131,7 +132,8 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     for skip in skips[:most]:
         detail = f" ({skip['detail']})" if skip["detail"] else ""
         name = shown(skip["source"], skip["path"])
-        lines.append(f"skipped    {name}: {skip['reason']}{detail}")
+        change = f"; {remedy(skip['detail'])}" if skip["reason"] == "too-large" else ""
+        lines.append(f"skipped    {name}: {skip['reason']}{detail}{change}")
     if len(skips) > most:
         lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
     lines += [f"warning    {warning}" for warning in record["warnings"]]

@@ -39,6 +39,7 @@ class Standing(Record):
     changes: Changes
     settings: tuple[str, ...]  # by name in `Facts`: those of the whole index that have changed
     is_indexed: bool
+    is_read: bool  # a run has read all files once; else the index is of some of them
     left: tuple[Reason, ...] = ()  # why documents whose files are there will be removed
 
     @property
@@ -102,6 +103,7 @@ def take_stock(
         ),
         settings=tuple(changed_settings),
         is_indexed=snapshot is not None,
+        is_read=facts.mounts is not None,
         left=planned.left,
     )
 

@@ -45,7 +45,7 @@ def headline(verdict: str | None, standing: Freshness) -> list[str]:
     """Write the first line, and one for each reason why the index is not all there is."""
     state = standing.state.replace("_", " ")
     if standing.pending:
-        files = "1 changed file" if standing.pending == 1 else f"{standing.pending} changed files"
+        files = visible_line(standing.missing) or f"{standing.pending} files"
         state = f"{state}, without {files}"
     first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
     told = [standing.reason] if standing.reason else []
@@ -64,7 +64,7 @@ def of_search(found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateS
     """Write what an answer rests on, a line each."""
     answer = found.answer
     lines = headline(answer.verdict, found.freshness)
-    if found.freshness.state in ("empty", "not_indexed"):
+    if found.freshness.state == "empty":
         return lines
     return [*lines, *map(visible_line, _remarks(found, shown_hits, bounds))]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from functools import partial
 from threading import Lock
 
 from memcli.checking import TYPE_CHECKING
@@ -113,17 +112,11 @@ class HeldMemory:
             added = [*map(sum, zip(*counts.copy().values(), strict=True))]
             self.progress = SyncProgress(stage, *added)
 
-        there = [opened for _, _, opened in memory.asked if not isinstance(opened, Reason)]
-        members = there or [memory]
-        before = members[0].on_progress
-        for at, member in enumerate(members):
-            member.on_progress = partial(note, at)
-        try:
-            yield
-        finally:
-            for member in members:
-                member.on_progress = before
-            self.progress = None
+        with memory.showing(note):
+            try:
+                yield
+            finally:
+                self.progress = None
 
 
 def _unopened(memory: Memory) -> list[int | None]:

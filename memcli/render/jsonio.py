@@ -172,8 +172,12 @@ def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
 
 def freshness_of(freshness: Freshness) -> dict[str, Any]:
     """Describe how far the index is behind, and why."""
-    state = {"state": freshness.state, "pending": freshness.pending}
-    return {**state, **_reason(freshness.reason)}
+    return _state(freshness)
+
+
+def _state(of: Freshness | StoreState) -> dict[str, Any]:
+    missing = {"missing": of.missing} if of.missing else {}
+    return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
 
 
 def unmarked(config: Config) -> dict[str, Any]:
@@ -192,8 +196,7 @@ def _store(each: StoreState) -> dict[str, Any]:
     told: dict[str, Any] = {"name": each.name, "path": each.folder, "own": each.is_own}
     if each.state == "failed":
         return {**told, "error": reason(each.reason) if each.reason else {}}
-    state = {"state": each.state, "pending": each.pending, **_reason(each.reason)}
-    return {**told, "freshness": state}
+    return {**told, "freshness": _state(each)}
 
 
 def source_of(source: str) -> dict[str, Any]:

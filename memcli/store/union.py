@@ -55,11 +55,12 @@ class StoreState(Record):
 
     name: str
     folder: str
-    state: str  # fresh | stale | not_indexed | empty | failed
+    state: str  # fresh | stale | empty | failed
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...] = ()
     is_own: bool = False
+    missing: str = ""  # the pending files by kind and name
 
 
 class Member(Record):

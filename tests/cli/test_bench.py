@@ -19,8 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
-from memcli.cli.commands.bench import place
-from memcli.cli.commands.bench_command import NAMES
+from memcli.cli.commands.bench import NAMES, place
 from memcli.cli.main import run
 from memcli.cli.topics import page
 from tests.cli import processes
@@ -369,6 +368,7 @@ def test_speed_measures_made_up_notes_beside_the_floors(
     assert {f"ratios.{name}" for name in record["ratios"]} <= set(record["spread"])
 
 
+@pytest.mark.nightly
 def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def contents() -> dict[str, bytes]:
         found = (file for file in bench.notes.rglob("*") if file.is_file())
@@ -387,6 +387,7 @@ def test_speed_of_the_memory_works_on_a_copy(bench: Bench, monkeypatch: pytest.M
     assert (bench.folder / "store" / "index.sqlite").read_bytes() == store
 
 
+@pytest.mark.nightly
 def test_speed_leaves_out_a_document_that_cannot_be_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

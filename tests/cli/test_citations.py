@@ -157,7 +157,7 @@ def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:
     log = Log(terminal, lambda: 0, as_json=False)
     lost = [Skip(source, "", "unreadable", "gone") for source in ("memory", "handbook")]
     for unlisted in (lost, lost[:1]):
-        report = Report((), (), (), (), 0, (), tuple(unlisted), (), 0)
+        report = Report((), (), (), (), 0, (), tuple(unlisted), (), ())
         log.synced("change", report, {}, chunks=0, embedded=0, pending=0, seconds=0.0)
     told = [line.partition(" ")[2] for line in err.getvalue().splitlines()]
     assert told == [

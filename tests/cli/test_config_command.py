@@ -24,7 +24,6 @@ SCHEMA = json.loads(
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "notes" / "memory").mkdir(parents=True)
-    monkeypatch.setenv("PYTHONPATH", str(Path(memcli.__file__).parents[1]))
     monkeypatch.chdir(tmp_path / "notes")
     return tmp_path / "notes"
 

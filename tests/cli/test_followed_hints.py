@@ -15,7 +15,6 @@ import pytest
 
 import memcli
 from memcli.cli.command_tree import command_tree
-from memcli.cli.typer_program import build
 from memcli.store.sqlite.lock import writer_lock
 from tests.cli.processes import start
 from tests.store.damage import told
@@ -79,7 +78,7 @@ def changed(place: Place) -> None:
 
 def few_files(place: Place) -> None:
     changed(place)
-    place.set("MEMCLI_SYNC_FILES", "1")
+    place.set("MEMCLI_SYNC_SECONDS", "0")
 
 
 def few_at_first(place: Place) -> None:
@@ -320,7 +319,13 @@ def follow(hint: str) -> tuple[int, str, str]:
     return told(shlex.join(rest))
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize(
+    "name",
+    [  # a whole lane takes seconds
+        pytest.param(name, marks=pytest.mark.nightly if name == "no run kept" else ())
+        for name in MENDED
+    ],
+)
 def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> None:
     case = MENDED[name]
     case.prepare(place)
@@ -374,7 +379,7 @@ def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
     assert (code, re.findall(r"^wrote +(\S+)", out, re.MULTILINE)) == (0, planned)
 
 
-LEAVES = sorted(each.name for each in command_tree(build()))
+LEAVES = sorted(each.name for each in command_tree())
 
 
 @pytest.mark.parametrize("command", LEAVES)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memcli.api.targets import Target, _readings
 from memcli.workspace.here import documents_at
 from memcli.workspace.names import name_from
-from tests.cli.processes import COMMAND
+from tests.cli.processes import COMMAND, run
 from tests.context.makers import put
 
 SOURCES = """\
@@ -50,9 +50,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _run(folder: Path, *arguments: str, code: int = 0) -> str:
-    done = subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = run(*arguments, cwd=folder)
     assert done.returncode == code, done.stderr
     return done.stdout
 
@@ -132,18 +130,12 @@ def test_json_keeps_the_path_in_the_workspace_and_adds_the_one_from_here(
 
 
 def test_a_bare_name_of_two_files_is_the_memory_s_and_that_is_said(notes: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "get", "MEMORY.md:3"], cwd=notes / "docs", capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+    done = run("get", "MEMORY.md:3", cwd=notes / "docs")
     assert done.stdout == "The pool of the memory.\n"
     assert done.stderr == (
         "memcli: this is ../MEMORY.md; the file of that name here is ./MEMORY.md\n"
     )
-    done = subprocess.run(
-        [*COMMAND, "get", "adr/a queue.md:3"], cwd=notes / "docs", capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+    done = run("get", "adr/a queue.md:3", cwd=notes / "docs")
     assert (done.stdout, done.stderr) == ("The pool of the decision.\n", "")
 
 
@@ -233,9 +225,7 @@ def test_what_is_printed_from_here_is_read_back_from_here(
 def test_a_folder_in_the_place_of_a_document_is_listed_by_the_hint(
     notes: Path, typed: str, folder: str
 ) -> None:
-    done = subprocess.run(
-        [*COMMAND, "get", typed], cwd=notes, capture_output=True, text=True, check=False
-    )
+    done = run("get", typed, cwd=notes)
     told = f"memcli: {folder} is a folder, not a document\nTry: memcli ls {folder}\n"
     assert (done.returncode, done.stderr) == (3, told)
     assert folder.rpartition(":")[2] in _run(notes, "ls", folder)

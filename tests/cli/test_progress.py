@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.progress import SHOW_AFTER_SECONDS, Progress, Stopwatch
+from memcli.cli.progress import SAY_AFTER_SECONDS, SHOW_AFTER_SECONDS, WAITING, Progress, Stopwatch
 from memcli.cli.terminal import Terminal
 from tests.store.damage import told
 from tests.support import write
@@ -100,3 +100,31 @@ def test_v_says_how_long_each_stage_took(tmp_path: Path, monkeypatch: pytest.Mon
         assert stages <= set(re.findall(r"([a-z]+) \d+\.\d{3}", line)), line
         assert "Took" not in out
         assert "Took" not in told(command)[2]
+
+
+def test_a_search_in_a_pipe_says_once_that_it_reads_for_long_or_waits() -> None:
+    clock, err = Clock(), io.StringIO()
+    progress = Progress(terminal(err), clock, of_search=True)
+    progress.update("reading", 1, 2000)
+    clock.now += SAY_AFTER_SECONDS
+    for done in (2, 3):
+        progress.update("reading", done, 2000)
+        progress.update("waiting", done, 2000)
+    progress.close()
+    assert err.getvalue().splitlines() == [
+        "memcli: reading 2,000 files, which takes some time at first",
+        f"memcli: {WAITING}",
+    ]
+
+
+def test_workspaces_that_are_read_together_are_counted_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, err = Clock(), Screen()
+    progress = Progress(terminal(err), clock)
+    clock.now += 1
+    progress.update("reading", 3, 20, at=0)
+    progress.update("reading", 4, 30, at=1)
+    progress.close()
+    assert "7/50" in err.getvalue()

@@ -60,20 +60,11 @@ def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> N
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
     assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5-5\n"
-    import subprocess
-
-    from tests.cli.processes import COMMAND
-
-    worth = [*COMMAND, "worth", "-"]
-    refused = subprocess.run(worth, input=b"\0" * 99, capture_output=True, check=False)
-    assert refused.stderr.startswith(b"memcli: stdin cannot be weighed: 99 NUL bytes")
-    done = subprocess.run(
-        [*COMMAND, "remember", "-", "--to", "MEMORY.md", "--heading", "Rules", "--type", "user"],
-        input=b"Answers in German.\nAlways.\n",
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout == b"MEMORY.md:9-10\n"
+    refused = run("worth", "-", input=b"\0" * 99)
+    assert refused.stderr.startswith("memcli: stdin cannot be weighed: 99 NUL bytes")
+    place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
+    done = run("remember", "-", *place, input="Answers in German.\nAlways.\n")
+    assert done.stdout == "MEMORY.md:9-10\n"
     assert (
         (notes / "MEMORY.md")
         .read_text("utf-8")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
-from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
+from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.render.jsonio import RESULT_KEYS
-from tests.cli.processes import COMMAND, on_terminal
+from tests.cli.processes import on_terminal, run
 from tests.context.makers import put
 from tests.support import strict
 
@@ -34,9 +33,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _run(*arguments: str, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, check=False)
+    done = run(*arguments)
     assert done.returncode == code, done.stderr
-    return done.stdout.decode(), done.stderr.decode()
+    return done.stdout, done.stderr
 
 
 def test_every_form_has_a_writer_of_its_own() -> None:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -270,7 +270,6 @@ def test_new_lines_are_in_the_next_context(notes: Path) -> None:
     ).map("\n".join),
     st.text(st.sampled_from("`ab\n\r|#~ "), min_size=1, max_size=12),
 )
-@settings(max_examples=300, deadline=None)
 def test_no_text_closes_its_fence(text: str, name: str) -> None:
     excerpt = make_excerpt(
         source="web", path=f"{name}.md", heading_path=(name,), title=name, text=text,
@@ -343,7 +342,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
 
 
 def test_the_command_has_no_option_without_help() -> None:
-    assert all(parameter.help for parameter in LEAVES["context"].params)
+    assert all(option.help for option in LEAVES["context"].options)
 
 
 def test_a_session_ranks_by_the_time_of_day_where_it_is_told(notes: Path) -> None:

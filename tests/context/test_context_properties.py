@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.context.assemble import Assembled, Fixed, Retrieved, Sharing, assemble, fix, tokens
@@ -69,7 +69,6 @@ def made(
 
 
 @given(memories(), BUDGETS, st.integers(0, 4), SHARES, st.booleans())
-@settings(max_examples=120, deadline=None)
 def test_the_invariants_of_a_context(
     memory: dict[str, list[list[Excerpt]]],
     budget: int,
@@ -130,7 +129,6 @@ def test_the_invariants_of_a_context(
 
 
 @given(memories(), st.integers(1, 3000))
-@settings(max_examples=60, deadline=None)
 def test_the_best_of_what_is_found_come_before_all_others(
     memory: dict[str, list[list[Excerpt]]], budget: int
 ) -> None:

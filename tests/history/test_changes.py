@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -88,7 +88,6 @@ documents = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
 @given(before=documents, after=documents)
 def test_nothing_is_lost_and_nothing_is_made_up(
     before: dict[str, str], after: dict[str, str]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from tests.cli.processes import COMMAND
+from tests.cli import processes
 from tests.support import write
 
 TOPICS = (
@@ -264,10 +264,8 @@ def test_lines_that_a_document_has_not_are_not_found(
     assert told("get", "MEMORY.md:3-200")[:2] == (0, "The pool is kept at 20 handles.\n")
 
 
-def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*COMMAND, "search", *arguments], input=stdin, capture_output=True, check=False
-    )
+def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    return processes.run("search", *arguments, input=stdin)
 
 
 def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ from tests.store.contract.test_same_answers import (
     write_files,
 )
 
-EXAMPLES = (settings.default or settings()).max_examples // 8
+EXAMPLES = (settings.default or settings()).max_examples // 4
 # How a whole index calls the sources of the two workspaces; they sort as the union asks them.
 WHOLE = {"a:memory": "memory", "a:book": "book", "b:memory": "x-memory", "b:book": "x-book"}
 

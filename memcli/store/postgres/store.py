@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
-    from memcli.store.run_records import Described, Owner, WatchRecord
+    from memcli.store.run_records import Described, Owner, WatchRecord, Work
 
 
 class OnThisMachine(Record):
@@ -123,6 +123,10 @@ class PostgresStore:
     def writer(self) -> Owner | None:
         """Tell which process of this machine writes now."""
         return self._beside.store.writer()
+
+    def show_work(self, work: Work) -> None:
+        """Show other processes of this machine how far this one is."""
+        self._beside.store.show_work(work)
 
     def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
         """Be the one watcher of this machine, else BusyError."""

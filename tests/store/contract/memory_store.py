@@ -45,6 +45,7 @@ from memcli.store.run_records import (
     Stamp,
     VectorSearch,
     WatchRecord,
+    Work,
 )
 from memcli.store.totals import Totals
 from memcli.types import (
@@ -737,6 +738,10 @@ class MemoryStore:
 
     def writer(self) -> Owner | None:
         return self._owner
+
+    def show_work(self, work: Work) -> None:
+        if self._owner is not None:
+            self._owner = self._owner._replace(work=work)
 
     @contextmanager
     def watch(self, *, sleep: Sleep) -> Iterator[MemoryWatch]:

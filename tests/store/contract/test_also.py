@@ -31,7 +31,7 @@ from tests.store.contract.makers import (
 )
 from tests.store.contract.test_words import bm25
 
-EXAMPLES = (settings.default or settings()).max_examples // 4
+EXAMPLES = (settings.default or settings()).max_examples // 2
 
 # As words of a language are: the first in most chunks, the last in hardly any.
 WORDS = (

@@ -32,8 +32,7 @@ from tests.store.contract.makers import Clock, changing, lines_of, summary
 from tests.support import make_settings, write
 
 TODAY = date(2025, 7, 1)
-# 25 examples; `--hypothesis-profile long` runs 40 times as many.
-EXAMPLES = (settings.default or settings()).max_examples // 8
+EXAMPLES = (settings.default or settings()).max_examples // 4
 
 
 class Tree:
