@@ -7,6 +7,7 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.render.sanitize import one_line
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
 from memcli.search.pack import shortened
@@ -208,9 +209,13 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         lines, around = numbered(hit, words=words), _around(hit, skin, shape)
         shown = plain.passage(hit, lines, around, style=style, safe=safe)
-        at = beside.index(hit)
-        if (head := line_above(hit)) != (line_above(beside[at - 1]) if at else ""):
-            shown = head + shown
+        name, at = skin.name(*hit.about.document), beside.index(hit)
+        known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
+        told = plain.above(hit, style=style, safe=safe)
+        if known is None:
+            shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
+        elif told not in ("", known):
+            shown = f"{told}\n{shown}"
         shown += _superseded(hit, found, skin)
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
@@ -220,9 +225,6 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         at = landing(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
         return plain.brief(where, marked(at.text, words), style=style, safe=safe)
-
-    def line_above(hit: Hit) -> str:
-        return plain.above(hit, skin.name(*hit.about.document), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)

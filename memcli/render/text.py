@@ -62,8 +62,8 @@ def passage(
     )
 
 
-def above(hit: Hit, name: str, *, style: Style, safe: Callable[[str], str]) -> str:
-    """Write the line above a passage: its file, its date and its headings, each unless known.
+def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
+    """Write what stands behind the path above a passage: its date, its headings, remarks.
 
     A heading that is in the path, or the first line of the passage, is not written again.
     """
@@ -71,7 +71,7 @@ def above(hit: Hit, name: str, *, style: Style, safe: Callable[[str], str]) -> s
     first = hit.text.lstrip().partition("\n")[0]
     title = first.lstrip("#").strip() if first.startswith("#") else ""
     heading = " > ".join(h for h in about.heading_path if h not in about.path and h != title)
-    pieces = [f"{style.path}{safe(one_line(name))}{style.end}"]
+    pieces = []
     if about.days not in about.path:
         pieces.append(about.days)
     if heading:
@@ -82,7 +82,7 @@ def above(hit: Hit, name: str, *, style: Style, safe: Callable[[str], str]) -> s
         pieces.append(safe(by))
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
-    return "  ".join(pieces) + "\n"
+    return "".join(f"  {piece}" for piece in pieces)
 
 
 def not_asked(hit: Hit) -> str:

@@ -75,7 +75,7 @@ OPTIONS = (
     Option("--view", "all, active or raw; see compact.", "VIEW", setting="search.view",
         group=RANKING),
     Option("--expand", "Add the lines behind summaries.", group=RANKING),
-    Option("--budget", "Give as many passages as fit, by the TOKENS of their text.", "TOKENS", int),
+    Option("--budget", "Print as many passages as fit, at most TOKENS in all.", "TOKENS", int),
     Option("--min-score", "Drop what is less sure, 0 to 1; literal matches stay.", "X", float,
         setting="search.min_score", group=RANKING),
     Option("-e --exit-code", "Exit 1 where nothing fits well."),
@@ -115,29 +115,17 @@ def run(options: Options) -> int:
     bounds = bounds_of(options, skin, "search")
     filters = filters_of(skin, options, bounds)._replace(view=skin.config("search.view"))
     wanted = options_of(
-<<<<<<< HEAD
-        skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort,
-        ends=not (more or expand or explain),
-    )  # fmt: skip
-    shape = shape._replace(
-        full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=bool(query) or many, brief=brief, around=around, superseded=superseded,
-        is_fitted=not (more or limit or budget or explain or expand),
-    )  # fmt: skip
-    asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
-    if many:
-=======
         skin.config,
         budget=options.budget,
         whole=options.full,
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
+        ends=not (options.more or options.expand or options.explain or options.open),
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
->>>>>>> founder
         return each_line(asked)
     text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
     question = Question.by(skin.config, text, skin.asked)
