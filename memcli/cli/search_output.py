@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
+from memcli.language.tokens import estimate
 from memcli.render.reasons import quoted, repaired, sentence
 from memcli.search.legs import MODE_IS_LEXICAL
-from memcli.search.pack import shortened
+from memcli.search.pack import pack, shortened
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
@@ -33,9 +34,33 @@ NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    WRITERS[shape.form](found, skin, shape)
+    if shape.budget is None:
+        WRITERS[shape.form](found, skin, shape)
+    else:
+        found, text = _within(shape.budget, found, skin, shape)
+        skin.terminal.write(text)
     skin.terminal.flush()
     say(found, skin, shape)
+
+
+def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Answered, str]:
+    """Leave out passages until all that is written fits the budget; give the rest as it is written.
+
+    What is written without any passage may cost more: that an answer is empty is always said.
+    """
+    room = sum(estimate(hit.text) for hit in found.answer.hits)
+    while True:
+        text = skin.terminal.captured(lambda: WRITERS[shape.form](found, skin, shape))  # noqa: B023
+        over = estimate(text) - budget
+        if over <= 0 or not (found.answer.hits or found.expanded):
+            return found, text
+        if found.expanded:
+            found = found._replace(expanded=found.expanded[:-1])
+            continue
+        room -= over
+        kept, dropped, _ = pack(found.answer.hits, budget=max(0, room))
+        answer = found.answer._replace(hits=tuple(kept), dropped=found.answer.dropped + dropped)
+        found = found._replace(answer=answer)
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:

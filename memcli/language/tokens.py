@@ -28,7 +28,7 @@ SIGN = 0.7
 SPACE = 0.05
 LINE_END = 1.7
 CJK = 0.9
-DENSE = 0.5  # letters of Cyrillic, Arabic, Hebrew and Thai
+DENSE = 0.4  # letters of Cyrillic, Arabic, Hebrew and Thai
 OTHER = 1.1  # accented letters, typographic signs, emoji
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"

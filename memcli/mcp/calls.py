@@ -110,24 +110,30 @@ def _page(
     Beside the text the answer with these passages alone.
     """
     from memcli.search.pack import pack, shortened
+    from memcli.search.worth import worthwhile
 
     budget = room = options.budget or 0
     hits = found.answer.hits
     passage = cache(answers.passage)  # most are in the next attempt too
-    rest = cursor.rest(hits)
+    rest, weaker = cursor.rest(hits), 0
+    if not cursor.seen and found.answer.is_measured:
+        rest, weaker = worthwhile(rest, matches=found.answer.verdict != "none")
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
         kept, dropped, far = pack(rest, budget=max(0, room), free=free)
         lines = answers.of_search(found, kept, bounds)
         if whole := shortened(kept):
             lines.append(f"shown only in part: {whole}")
-        if dropped and kept:
+        if (dropped or weaker) and kept:
             after = cursor.behind(hits, kept).text
-            lines.append(f'{dropped} more did not fit; for them: cursor "{after}"')
+            more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
+            lines.append(f'{more}; for them: cursor "{after}"')
         text = "\n".join([*lines, "", *map(passage, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
-            answer = found.answer._replace(hits=tuple(kept), dropped=dropped, far=far)
+            answer = found.answer._replace(
+                hits=tuple(kept), dropped=dropped, far=far, weaker=weaker
+            )
             return text, found._replace(answer=answer)
         room -= over
 

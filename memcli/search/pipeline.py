@@ -72,6 +72,7 @@ class Answer(Record):
     dropped: int  # passages that did not fit the budget
     far: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading, see `worth`
+    is_measured: bool  # it is known what a lead in scores is worth
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that no chunk holds together
@@ -91,7 +92,7 @@ class Answer(Record):
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
-NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, (), (), (), "0")
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, False, (), (), (), "0")
 
 
 def search(
@@ -109,7 +110,7 @@ def search(
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     hits, weaker = _with_ends(snapshot, answer), 0
-    if options.ends and _is_measured(gathered, options):
+    if options.ends and answer.is_measured:
         from memcli.search.worth import worthwhile
 
         hits, weaker = worthwhile(hits, matches=answer.verdict != "none")
@@ -166,6 +167,7 @@ def _rank(
         dropped=dropped,
         far=far,
         weaker=0,
+        is_measured=_is_measured(gathered, options),
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,

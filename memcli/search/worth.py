@@ -9,7 +9,7 @@ turn of a conversation, or else a whole passage, and
 
 A passage is narrowed to the run of its units with the largest gain. The first passage without a
 gain ends the answer. CHANCE_PER_TOKEN is the price of another try: a search that fails costs about
-1,300 tokens more. The weights are those of a logistic regression on LoCoMo, REALTALK, BEAM, QMSum,
+1,150 tokens more. The weights are those of a logistic regression on LoCoMo, REALTALK, BEAM, QMSum,
 MADial and chunking-eval, each group of sets left out once, rounded; the rounded ones do as well on
 each group as those that were fitted without it.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.types import Turn
 
-CHANCE_PER_TOKEN = 1 / 1300
+CHANCE_PER_TOKEN = 1 / 1150
 HEADING_TOKENS = 15  # of the line above a passage
 MOST_WITHOUT_MATCH = 3  # passages of an answer that matches nothing well
 UNKNOWN = 0.3  # the confidence of a passage whose model was never measured

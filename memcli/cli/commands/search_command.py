@@ -121,7 +121,8 @@ def run(options: Options) -> int:
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
-        ends=not (options.more or options.expand or options.explain or options.open),
+        ends=not (options.more or options.brief or options.expand or options.explain)
+        and not options.open,
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
@@ -163,6 +164,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         full=options.full,
         explain=options.explain,
+        budget=options.budget,
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         brief=options.brief,
