@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
+    from memcli.search.hits import Hit
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
@@ -48,19 +49,32 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
 
     What is written without any passage may cost more: that an answer is empty is always said.
     """
-    room = sum(estimate(hit.text) for hit in found.answer.hits)
-    while True:
-        text = skin.terminal.captured(lambda: WRITERS[shape.form](found, skin, shape))  # noqa: B023
-        over = estimate(text) - budget
-        if over <= 0 or not (found.answer.hits or found.expanded):
-            return found, text
-        if found.expanded:
-            found = found._replace(expanded=found.expanded[:-1])
-            continue
-        room -= over
-        kept, dropped, _ = pack(found.answer.hits, budget=max(0, room))
-        answer = found.answer._replace(hits=tuple(kept), dropped=found.answer.dropped + dropped)
-        found = found._replace(answer=answer)
+
+    def written(hits: Sequence[Hit]) -> tuple[Answered, str, int]:
+        dropped = found.answer.dropped + len(found.answer.hits) - len(hits)
+        answer = found.answer._replace(hits=tuple(hits), dropped=dropped)
+        fewer = found._replace(answer=answer, expanded=found.expanded if hits == whole else ())
+        text = skin.terminal.captured(lambda: WRITERS[shape.form](fewer, skin, shape))
+        return fewer, text, estimate(text) - budget
+
+    whole = found.answer.hits
+    best = written(whole)
+    fits, over = 0, len(whole)
+    if best[2] <= 0:
+        return best[:2]
+    while over - fits > 1:  # `fits` passages fit, or are none, and `over` are too many
+        middle = (fits + over) // 2
+        fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
+    best, more = written(whole[:fits]), whole[: fits + 1]
+    room = sum(estimate(hit.text) for hit in more)
+    for _ in range(TRIES):  # the next one is cut down to its best lines
+        room -= max(1, written(more)[2])
+        more, *_ = pack(whole[: fits + 1], budget=max(0, room))
+        if len(more) <= fits:
+            break
+        if (cut := written(more))[2] <= 0:
+            return cut[:2]
+    return best[:2]
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
@@ -178,6 +192,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         skin.terminal.write_json(record)
 
 
+TRIES = 4  # to cut a passage down to what a budget leaves for it
 WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
     "text": _write_text,
     "json": _write_json,
