@@ -212,7 +212,7 @@ FORMAT = Option(
     "template such as '{citation}'.", "FORM", shown_default="text", choices=SEARCH_FORMATS,
 )  # fmt: skip
 BRIEF = Option("-1 --brief", "Show a line a passage, the best one.")
-MORE = Option("--more", "Show what does not fit the screen too.")
+MORE = Option("--more", "Show all: weaker ones, and more than fits the screen.")
 
 DATES = (
     Option("--since", "Only records from this date on.", "DATE", group=FILTERS),

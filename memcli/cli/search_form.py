@@ -30,6 +30,7 @@ class Shape(Record):
     brief: bool = False  # a line a passage
     around: int = 0  # lines of the file above and below each passage
     superseded: bool = False  # with the older lines that a passage corrects
+    budget: int | None = None  # tokens of all that is written to stdout
     is_fitted: bool = False  # a terminal shows what fits it
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
+from memcli.language.tokens import estimate
 from memcli.render.reasons import quoted, repaired, sentence
 from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
-from memcli.search.pack import shortened
+from memcli.search.pack import pack, shortened
 from memcli.search.snippet import Snippet, make_snippet
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
+    from memcli.search.hits import Hit
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
@@ -34,9 +36,46 @@ NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    WRITERS[shape.form](found, skin, shape)
+    if shape.budget is None:
+        WRITERS[shape.form](found, skin, shape)
+    else:
+        found, text = _within(shape.budget, found, skin, shape)
+        skin.terminal.write(text)
     skin.terminal.flush()
     say(found, skin, shape)
+
+
+def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Answered, str]:
+    """Leave out passages until all that is written fits the budget; give the rest as it is written.
+
+    What is written without any passage may cost more: that an answer is empty is always said.
+    """
+
+    def written(hits: Sequence[Hit]) -> tuple[Answered, str, int]:
+        dropped = found.answer.dropped + len(found.answer.hits) - len(hits)
+        answer = found.answer._replace(hits=tuple(hits), dropped=dropped)
+        fewer = found._replace(answer=answer, expanded=found.expanded if hits == whole else ())
+        text = skin.terminal.captured(lambda: WRITERS[shape.form](fewer, skin, shape))
+        return fewer, text, estimate(text) - budget
+
+    whole = found.answer.hits
+    best = written(whole)
+    fits, over = 0, len(whole)
+    if best[2] <= 0:
+        return best[:2]
+    while over - fits > 1:  # `fits` passages fit, or are none, and `over` are too many
+        middle = (fits + over) // 2
+        fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
+    best, more = written(whole[:fits]), whole[: fits + 1]
+    room = sum(estimate(hit.text) for hit in more)
+    for _ in range(TRIES):  # the next one is cut down to its best lines
+        room -= max(1, written(more)[2])
+        more, *_ = pack(whole[: fits + 1], budget=max(0, room))
+        if len(more) <= fits:
+            break
+        if (cut := written(more))[2] <= 0:
+            return cut[:2]
+    return best[:2]
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
@@ -156,6 +195,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         skin.terminal.write_json(record)
 
 
+TRIES = 4  # to cut a passage down to what a budget leaves for it
 WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
     "text": _write_text,
     "json": _write_json,
@@ -215,13 +255,15 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _say_budget(answer: Answer, terminal: Terminal) -> None:
-    """Say how many passages a budget left out, and why."""
-    if answer.dropped and answer.hits:
+    """Say how many passages are left out, and why; those that a budget leaves out with -v."""
+    if answer.weaker:
+        terminal.say(f"{answer.weaker} weaker: --more")
+    if answer.dropped and answer.hits and terminal.verbose:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
     if whole := shortened(answer.hits):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
-    if answer.far:
+    if answer.far and terminal.verbose:
         more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
 

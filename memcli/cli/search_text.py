@@ -7,11 +7,12 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.render.sanitize import one_line
 from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
 from memcli.search.pack import shortened
-from memcli.search.snippet import make_snippet, marked
+from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
@@ -207,8 +208,15 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
-        shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
+        lines, around = numbered(hit, words=words), _around(hit, skin, shape)
+        shown = plain.passage(hit, lines, around, style=style, safe=safe)
+        name, at = skin.name(*hit.about.document), beside.index(hit)
+        known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
+        told = plain.above(hit, style=style, safe=safe)
+        if known is None:
+            shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
+        elif told not in ("", known):
+            shown = f"{told}\n{shown}"
         shown = _beside(shown, _corrections(hit, found, skin))
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
@@ -217,13 +225,13 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
         at = landing(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
-        return plain.brief(rank, hit, where, marked(at.text, words), style=style, safe=safe)
+        return plain.brief(hit, where, marked(at.text, words), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
         return plain.behind(each.hit, where, summary, style=style, safe=safe)
 
-    return Shows(whole, brief, behind)
+    return Shows(whole, brief, behind, lambda hits: "")
 
 
 def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import WHEN
@@ -123,6 +123,17 @@ class Terminal:
     def write(self, text: str) -> None:
         """Write data; the caller has made memory text safe with `safe`."""
         self._out.write(text)
+
+    def captured(self, write: Callable[[], None]) -> str:
+        """Give the data that `write` writes, without writing it."""
+        from io import StringIO
+
+        out, self._out = self._out, StringIO()
+        try:
+            write()
+            return self._out.getvalue()
+        finally:
+            self._out = out
 
     def write_line(self, text: str) -> None:
         """Write a line of data, folded where a terminal is narrower."""

@@ -24,7 +24,7 @@ from memcli.compaction.summaries import Summary, entries_of, told
 from memcli.compaction.superseded import marked, reversals, superseding
 from memcli.language import salience
 from memcli.language.salience import DECISION, PROMISE, RULE
-from memcli.language.tokens import estimate, quotient
+from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, is_said
 from memcli.markdown.lineage import Cited, lines_hash
 from memcli.record import Record
@@ -154,7 +154,7 @@ class Drafter:
             confidence=worded.confidence,
             level=max(item.level for item in items) + 1,
             source_tokens=total,
-            summary_tokens=estimate(worded.body),
+            summary_tokens=measure(worded.body),
             seal="",
             run=self.run,
         )
@@ -190,13 +190,13 @@ class Drafter:
         if self.writer:
             by = self.writer
             text, confidence, invented = self._rewritten(entries, span, by)
-            cost = estimate(text)
+            cost = measure(text)
             if cost <= WORTH * total:
                 return Worded(text, by.method, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         for mode in modes:
             text, found = self._body([*older, *entries], span, mode, before, total)
-            cost = estimate(text)
+            cost = measure(text)
             if cost <= WORTH * total:
                 return Worded(text, mode, found.method, found.confidence, unused)
         least = "what must survive" if must else "a sentence of each record"

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from memcli.checking import TYPE_CHECKING
-from memcli.language.tokens import estimate, quotient
+from memcli.language.tokens import measure, quotient
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
@@ -83,7 +83,7 @@ def chunk_document(
                     end_line=end_line,
                     start_byte=to_bytes(start),
                     end_byte=to_bytes(end),
-                    tokens=estimate(body),
+                    tokens=measure(body),
                     text=body,
                     text_hash=digest(body),
                     date=date,

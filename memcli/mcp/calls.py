@@ -11,7 +11,7 @@ from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
-from memcli.language.tokens import estimate, quotient
+from memcli.language.tokens import estimate, price
 from memcli.markdown.parts import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import Told
@@ -148,16 +148,19 @@ def _page(
     """
     from memcli.search.floor import verdict
     from memcli.search.pack import pack, shortened
+    from memcli.search.worth import worthwhile
 
     budget = room = options.budget or 0
     hits = found.answer.hits
     passage = cache(answers.passage)  # most are in the next attempt too
-    rest = cursor.rest(hits)
+    rest, weaker = cursor.rest(hits), 0
     if cursor.seen and found.answer.verdict != "none":
         is_measured = found.answer.uncalibrated is None
         of_page = found.answer._replace(verdict=verdict(rest, is_measured=is_measured))
         found = found._replace(answer=of_page)
-    if found.is_unsure:
+    if not cursor.seen and found.answer.is_measured:
+        rest, weaker = worthwhile(rest, matches=not found.is_unsure)
+    elif found.is_unsure:
         rest = rest[: answers.UNSURE_PASSAGES]
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
@@ -165,13 +168,16 @@ def _page(
         lines = answers.of_search(found, kept, bounds, embeds=embeds)
         if whole := shortened(kept):
             lines.append(f"shown only in part: {whole}")
-        if dropped and kept and not found.is_unsure:
+        if (dropped or weaker) and kept and not found.is_unsure:
             after = cursor.behind(hits, kept).text
-            lines.append(f'{dropped} more did not fit; for them: cursor "{after}"')
+            more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
+            lines.append(f'{more}; for them: cursor "{after}"')
         text = "\n".join([*lines, "", *map(passage, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
-            answer = found.answer._replace(hits=tuple(kept), dropped=dropped, far=far)
+            answer = found.answer._replace(
+                hits=tuple(kept), dropped=dropped, far=far, weaker=weaker
+            )
             return text, found._replace(answer=answer)
         room -= over
 
@@ -228,7 +234,7 @@ def _within_reach(lines: Lines) -> Lines:
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0
     for text in texts:
-        left -= quotient(f"{text}\n")
+        left -= price(f"{text}\n")
         if left < 0:
             break
         count += 1

@@ -130,6 +130,7 @@ def search_envelope(
         "dropped": answer.dropped,
         **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
         **({"far": answer.far} if answer.far else {}),
+        **({"weaker": answer.weaker} if answer.weaker else {}),
     }
 
 

@@ -49,7 +49,8 @@ def search_expanded(
     With a budget the added lines take what the passages leave of it. `lots` are what the snapshot
     holds, by the models of its vectors.
     """
-    wide = options._replace(limit=MMR_POOL, budget=None, inner=Inner(also=frozenset(("spread",))))
+    spread = Inner(also=frozenset(("spread",)))
+    wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
     answers = search_each(lots, query, dates, wide, age_days=age_days)
     answer = joined(answers, options=wide)
     kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
@@ -71,6 +72,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
+            ends=False,
             reranker=None,
             inner=Inner(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(

@@ -77,7 +77,7 @@ def search_each(
     from memcli.search.why_not import Course
 
     courses = [Course() for _ in lots]
-    whole = options._replace(budget=None)  # which is for all together
+    whole = options._replace(budget=None, ends=False)  # which is for all together
     answers = [
         _of_lot(ask(lot, whole, course), lot) for lot, course in zip(lots, courses, strict=True)
     ]

@@ -8,16 +8,17 @@ chunk is all that can be added.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.types import SUMMARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from memcli.search.hits import Hit
-    from memcli.types import Candidate
+    from memcli.types import Candidate, PartScore
 
 # What an introduction takes along: a list or a block of code, but not a page of it.
 MOST_ANNOUNCED = 12
@@ -37,6 +38,25 @@ class Run(Record):
 
     first: int
     last: int
+
+
+def by_line(candidate: Candidate) -> Candidate:
+    """Cut the parts of a chunk into those of its lines; a part keeps its cosine."""
+    return candidate._replace(
+        parts=tuple(each for part in candidate.parts for each in _line_parts(candidate.text, part))
+    )
+
+
+def _line_parts(text: str, part: PartScore) -> Iterable[PartScore]:
+    lines = text[part.start : part.end].split("\n")
+    if len(lines) != part.end_line - part.start_line + 1:
+        return (part,)
+    starts = accumulate((len(line) + 1 for line in lines), initial=part.start)
+    return [
+        part._replace(start_line=at, end_line=at, start=start, end=start + len(line))
+        for at, (line, start) in enumerate(zip(lines, starts, strict=False), part.start_line)
+        if line.strip()
+    ]
 
 
 def whole_lines(candidate: Candidate, run: Run) -> Run:

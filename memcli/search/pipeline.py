@@ -71,6 +71,8 @@ class Answer(Record):
     candidates: int
     dropped: int  # passages that did not fit the budget
     far: int  # that would have fitted, and are far from the question
+    weaker: int  # that are not worth reading, see `worth`
+    is_measured: bool  # it is known what a lead in scores is worth
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that no chunk holds together
@@ -90,7 +92,7 @@ class Answer(Record):
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
-NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, False, (), (), (), "0")
 
 
 def search(
@@ -107,7 +109,13 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    return answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
+    hits, weaker = _with_ends(snapshot, answer), 0
+    if options.ends and answer.is_measured:
+        from memcli.search.worth import worthwhile
+
+        hits, weaker = worthwhile(hits, matches=answer.verdict != "none")
+    observe("pack", hits)
+    return answer._replace(hits=tuple(hits), weaker=weaker, dates=dates)
 
 
 def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
@@ -136,9 +144,7 @@ def _rank(
         steps = _in_order_of_time(options)
     ranked = through(steps, judged, options, observe)[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
-    shown = through([("pack", lambda _: packed)], ranked, options, observe)
-    if is_sorted:
-        shown = in_time(shown, newest=options.sort == "newest")
+    shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     shown = with_corrections(shown, gathered.fused)
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
@@ -161,6 +167,8 @@ def _rank(
         candidates=len(gathered.found.candidates),
         dropped=dropped,
         far=far,
+        weaker=0,
+        is_measured=_is_measured(gathered, options),
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,
@@ -201,15 +209,20 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
     What is asked for to the letter or by its day, and by nothing else, is found or not; and only
     of the scores of one way to rank is known what a lead is worth.
     """
-    is_measured = options.fusion == "scaled" and not options.profile.formula
-    terms = gathered.found.terms
-    is_exact = bool(terms) and all(term.exact for term in terms)
-    if gathered.dates_alone or is_exact or not is_measured:
+    if not _is_measured(gathered, options):
         return None
     constants = calibration(gathered.fingerprint, options.calibrations)
     if stands_out(hits, gathered.fused, constants):
         return None
     return Reason("close", "the tenth passage matches nearly as well as the first")
+
+
+def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
+    """Tell that it is known what a lead in scores is worth."""
+    terms = gathered.found.terms
+    is_exact = bool(terms) and all(term.exact for term in terms)
+    is_scaled = options.fusion == "scaled" and not options.profile.formula
+    return is_scaled and not is_exact and not gathered.dates_alone
 
 
 def _passages(

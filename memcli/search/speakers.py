@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
@@ -22,11 +21,12 @@ from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
 from memcli.record import Record
 from memcli.search.focus import SoughtTerm, occurrences
 from memcli.search.hits import Hit, ordered
+from memcli.search.lines import by_line
 from memcli.search.recall import part_tokens
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
-    from memcli.types import Candidate, PartScore, Turn
+    from memcli.types import Candidate, Turn
 
 # Over ten BEAM conversations (178 questions) nDCG@10 is .432 without it, .526 at .2, .562 at .4 and
 # .552 at .6, Recall@1000tok .473, .546, .588 and .604.
@@ -195,25 +195,6 @@ def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
             return 1.0 - PASTED_SHARE * (is_long and first >= turn.start_line + SAID_LINES)
         machine += max(0, lines)
     return 1.0 - MACHINE_SHARE * min(1.0, machine / (last - first + 1))
-
-
-def by_line(candidate: Candidate) -> Candidate:
-    """Cut the parts of a chunk into those of its lines; a part keeps its cosine."""
-    return candidate._replace(
-        parts=tuple(each for part in candidate.parts for each in _lines(candidate.text, part))
-    )
-
-
-def _lines(text: str, part: PartScore) -> Iterable[PartScore]:
-    lines = text[part.start : part.end].split("\n")
-    if len(lines) != part.end_line - part.start_line + 1:
-        return (part,)
-    starts = accumulate((len(line) + 1 for line in lines), initial=part.start)
-    return [
-        part._replace(start_line=at, end_line=at, start=start, end=start + len(line))
-        for at, (line, start) in enumerate(zip(lines, starts, strict=False), part.start_line)
-        if line.strip()
-    ]
 
 
 def lead_of(hits: Iterable[Hit]) -> float | None:

@@ -138,9 +138,10 @@ TABLE = (
     ),
     Stage(
         "pack",
-        "keeps the first `--limit`, or as many as fit `--budget` and are not far from the "
-        "question, the last one cut down to fit",
-        "it stood at {before}; --limit is {limit} and --budget {budget}",
+        "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
+        "keeps all), or as many as fit `--budget` and are not far from the question, the last one "
+        "cut down to fit",
+        "it stood at {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
     ),
 )
 STAGES = tuple(row.name for row in TABLE if "." not in row.name)

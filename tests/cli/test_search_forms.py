@@ -13,6 +13,7 @@ from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
 from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
+from memcli.language.tokens import estimate
 from memcli.render.jsonio import RESULT_KEYS
 from tests.cli.processes import on_terminal, run
 from tests.context.makers import put
@@ -154,3 +155,37 @@ def test_what_is_no_key_is_an_error_before_anything_is_searched(
 ) -> None:
     out, err = _run("search", "pool", *arguments, code=2)
     assert (out, err) == ("", f"memcli: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "form", ["text", "json", "jsonl", "markdown", "paths", "vimgrep", "{citation}\t{snippet}"]
+)
+def test_a_budget_bounds_all_that_is_printed(notes: Path, form: str) -> None:
+    line = '- the pool ran dry, and (D{n}:7) OPS-{n} says why: "東京", 3 of 17 `workers`.\n'
+    log = "".join(f"# Day {n}\n\n{line.format(n=n) * 3}\n" for n in range(20))
+    put(notes, {"memory/2026-02-06.md": log, "memory/2026-02-07.md": log.replace("dry", "low")})
+    shown = []
+    for budget in (40, 150, 700, 1500):
+        out, _ = _run("search", "pool", "-f", form, "--budget", str(budget), "--mode", "lexical")
+        has_passages = form != "json" or bool(json.loads(out)["results"])
+        assert estimate(out) <= budget or not has_passages
+        shown.append(len(out))
+    assert shown == sorted(shown)
+    assert shown[-1] > 0
+
+
+def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Path) -> None:
+    long = "The pool is blue and cold and wide, and so on. " * 40
+    others = {f"memory/2026-03-{n:02}.md": f"# Day\n\n{long}{n}\n" for n in range(1, 15)}
+    put(notes, {**others, "memory/2026-04-01.md": "# Filter\n\nThe pool filter valve broke.\n"})
+    query = ("search", "pool filter valve broke", "--mode", "lexical", "-n", "10")
+    for form in ("text", "json", "paths", "vimgrep"):
+        ended, said = _run(*query, "-f", form)
+        whole, silent = _run(*query, "-f", form, "--more")
+        assert "memory/2026-04-01.md" in ended
+        assert "2026-03" not in ended
+        assert "2026-03" in whole
+        assert ("9 weaker: --more" in said, "weaker" in silent) == (True, False)
+    record = json.loads(_run(*query, "--json")[0])
+    assert (len(record["results"]), record["weaker"]) == (1, 9)
+    assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10

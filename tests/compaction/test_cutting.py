@@ -9,11 +9,11 @@ import pytest
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.superseded import Reversal, superseding
-from memcli.language.tokens import estimate
+from memcli.language.tokens import measure
 
 FILLER = "The heron stood in the reeds and waited. "
 # A paragraph that leaves room for one line more in its record.
-FIRST = FILLER * int(RECORD_TOKENS / estimate(FILLER))
+FIRST = FILLER * int(RECORD_TOKENS / measure(FILLER))
 
 
 def _log(*lines: str) -> DatedLog:

@@ -75,7 +75,7 @@ OPTIONS = (
     Option("--view", "all, active or raw; see compact.", "VIEW", setting="search.view",
         group=RANKING),
     Option("--expand", "Add the lines behind summaries.", group=RANKING),
-    Option("--budget", "Give as many passages as fit, by the TOKENS of their text.", "TOKENS", int),
+    Option("--budget", "Print as many passages as fit, at most TOKENS in all.", "TOKENS", int),
     Option("--min-score", "Drop what is less sure, 0 to 1; literal matches stay.", "X", float,
         setting="search.min_score", group=RANKING),
     Option("-e --exit-code", "Exit 1 where nothing fits well."),
@@ -121,6 +121,8 @@ def run(options: Options) -> int:
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
+        ends=not (options.more or options.brief or options.expand or options.explain)
+        and not options.open,
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
@@ -162,6 +164,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         full=options.full,
         explain=options.explain,
+        budget=options.budget,
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         brief=options.brief,

@@ -66,6 +66,7 @@ def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, R
         budget=before["budget"],
         whole=before["whole"],
         sort=before.get("sort", "score"),
+        ends=before.get("ends", False),
         fill=not expand,
     )
     question = Question.by(skin.config, before["query"], skin.asked)
