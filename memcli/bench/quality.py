@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import LineCosts, Range, mean, score
 from memcli.bench.queries import OVERALL, Query
+from memcli.bench.traces import HintRate
 from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.options import SearchOptions
@@ -86,7 +87,7 @@ def passages(answer: Answer) -> tuple[Range, ...]:
     )
 
 
-def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, Any]]:
+def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, float]]:
     """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
     for each in asked:
@@ -97,19 +98,15 @@ def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, Any]]:
     return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
 
 
-def hint_rate(asked: Sequence[AskedQuestion]) -> dict[str, float | int | None]:
+def hint_rate(asked: Sequence[AskedQuestion]) -> HintRate:
     """Count the questions with hints that miss as asked, and those that hit with their hints.
 
     `rate` is the share of all judged questions with hints; None where there are none.
     """
     hinted = [each for each in asked if each.query.hints and each.scores is not None]
     mended = sum(each.mended is True for each in hinted)
-    return {
-        "queries": len(hinted),
-        "missed": sum(each.mended is not None for each in hinted),
-        "mended": mended,
-        "rate": mended / len(hinted) if hinted else None,
-    }
+    missed = sum(each.mended is not None for each in hinted)
+    return HintRate(len(hinted), missed, mended, mended / len(hinted) if hinted else None)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -25,8 +25,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from memcli.bench.bootstrap import paired
-from memcli.bench.metrics import mean, score
+from memcli.bench.metrics import mean, paired, score
 from memcli.bench.quality import passages
 from memcli.bench.queries import Query, read_queries
 from memcli.cli.commands.bench.running import Searcher, bring_in_step, line_costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memcli.cli import side_files
 from memcli.cli.commands.bench import running
@@ -15,16 +15,15 @@ if TYPE_CHECKING:
     from memcli.bench.ablation import Variant
     from memcli.bench.metrics import LineCosts
     from memcli.bench.quality import AskedQuestion
-    from memcli.bench.rows import Row
+    from memcli.bench.traces import QualityTrace
     from memcli.cli.skin import Skin
 
 
 class Measured(Record):
     """The figures of a run, and what they are made of."""
 
-    record: dict[str, Any]
+    trace: QualityTrace
     asked: list[AskedQuestion]
-    rows: list[Row]
     line_costs: LineCosts
     synced: dict[str, int]  # what bringing the index in step took
 
@@ -39,7 +38,8 @@ def measure(
 ) -> Measured:
     """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
     from memcli.bench import quality as bench
-    from memcli.bench.rows import as_record, row_of
+    from memcli.bench.rows import row_of
+    from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
 
     name, queries = running.questions(queries_file, skin, silent=silent)
     synced = {}
@@ -51,27 +51,26 @@ def measure(
     search = running.Searcher(skin)
     asked = bench.ask(queries, search, line_costs, skin.memory.clock.monotonic)
     index = search.index()
-    rows = [row for row in map(row_of, asked) if row is not None]
+    rows = tuple(row for row in map(row_of, asked) if row is not None)
     if not rows:
         raise UsageError(
             f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
         )
     times = [each.milliseconds for each in asked]
-    record = {
-        "schema": "memcli.bench-quality/1",
-        "now": skin.now,
-        "questions": {"name": os.path.basename(name), "judged": len(rows)},
-        "index": index,
-        "settings": dict(side_files.settings_of(skin)),
-        "machine": running.machine(),
-        "latency_ms": {"p50": bench.percentile(times, 0.5), "p95": bench.percentile(times, 0.95)},
-        "categories": bench.summary(asked),
-        "hints": bench.hint_rate(asked),
-        "queries": [as_record(row) for row in rows],
-    }
-    if variants:
-        record["ablation"] = _ablation(skin, variants, asked, line_costs)
-    return Measured(record, asked, rows, line_costs, synced)
+    trace = QualityTrace(
+        schema=QUALITY,
+        now=skin.now,
+        questions=QuestionFile(os.path.basename(name), len(rows)),
+        index_=index,
+        settings=side_files.settings_of(skin),
+        machine=this_machine(),
+        latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
+        categories=bench.summary(asked),
+        hints=bench.hint_rate(asked),
+        queries=rows,
+        ablation=_ablation(skin, variants, asked, line_costs) if variants else None,
+    )
+    return Measured(trace, asked, line_costs, synced)
 
 
 def _ablation(
@@ -79,7 +78,7 @@ def _ablation(
     variants: Sequence[Variant],
     asked: Sequence[AskedQuestion],
     line_costs: LineCosts,
-) -> list[dict[str, Any]]:
+) -> tuple[dict[str, object], ...]:
     """Ask the judged questions again in other ways; the first row is the way it is set."""
     from memcli.bench.ablation import row
     from memcli.bench.metrics import score
@@ -88,7 +87,7 @@ def _ablation(
 
     judged = [each for each in asked if each.scores is not None]
     before = [each.scores for each in judged if each.scores is not None]
-    found = [row("as set", before, before)]
+    rows = [row("as set", before, before)]
     for variant in variants:
         changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
         config = skin.config._replace(values={**skin.config.values, **changed})
@@ -98,8 +97,8 @@ def _ablation(
             score(query.relevant, passages(search(query.text, query.date)), line_costs)
             for query in (each.query for each in judged)
         ]
-        found.append(row(variant.name, scores, before))
-    return found
+        rows.append(row(variant.name, scores, before))
+    return tuple(rows)
 
 
 def _look(skin: Skin) -> None:

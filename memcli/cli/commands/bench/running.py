@@ -6,9 +6,8 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memcli import __version__
 from memcli.cli.side_files import own_file, read_text
 from memcli.cli.skin import Skin
 from memcli.errors import NotFoundError, UsageError
@@ -17,6 +16,7 @@ from memcli.types import FileText, Filters
 if TYPE_CHECKING:
     from memcli.bench.metrics import LineCosts
     from memcli.bench.queries import Query
+    from memcli.bench.traces import IndexState
     from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
 
@@ -121,18 +121,14 @@ class Searcher:
         self._has_told = True
         self._skin.terminal.advise(by_keywords(reason))
 
-    def index(self) -> dict[str, Any]:
+    def index(self) -> IndexState:
         """Describe the index that the answers come from."""
+        from memcli.bench.traces import IndexState
+
         with self._skin.memory.store.snapshot() as snapshot:
             facts, counts = snapshot.facts, snapshot.counts()
-        return {
-            "revision": facts.revision,
-            "fingerprint": facts.fingerprint,
-            "documents": counts.documents,
-            "chunks": counts.chunks,
-            "parts": counts.parts,
-            "embedded": counts.embedded,
-        }
+        size = (counts.documents, counts.chunks, counts.parts, counts.embedded)
+        return IndexState(facts.revision, facts.fingerprint, *size)
 
 
 def line_costs(skin: Skin) -> LineCosts:
@@ -160,26 +156,3 @@ def line_costs(skin: Skin) -> LineCosts:
         return costs[document]
 
     return of
-
-
-def machine() -> dict[str, Any]:
-    """Name this machine well enough to tell it from another, and not who owns it."""
-    import platform
-    import sys
-    from hashlib import sha256
-
-    cpu = platform.processor() or platform.machine()
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            models = (line for line in file if line.startswith("model name"))
-            cpu = next(models, f":{cpu}").partition(":")[2].strip() or cpu
-    cores = os.cpu_count() or 1
-    told = f"{platform.node()}|{platform.machine()}|{cpu}|{cores}"
-    return {
-        "id": sha256(told.encode()).hexdigest()[:12],
-        "system": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu,
-        "cores": cores,
-        "python": ".".join(map(str, sys.version_info[:3])),
-        "memcli": __version__,
-    }
