@@ -61,7 +61,7 @@ def _measured(options: Options, skin: Skin) -> LaneTrace:
     from memcli.bench.rows import worst
     from memcli.bench.speed import slower
     from memcli.bench.traces import LANE, LaneTrace
-    from memcli.cli.commands.bench.measuring import measure
+    from memcli.cli.commands.bench.running import measure
 
     folder = history_files.folder_of(skin)
     side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)

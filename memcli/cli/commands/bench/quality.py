@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
-from memcli.cli.commands.bench.measuring import measure
+from memcli.cli.commands.bench.running import measure
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError

@@ -1,4 +1,4 @@
-"""What the bench commands share: files, the index in step, the pipeline on one open store."""
+"""What the bench commands share: questions, an index that is up to date, and one run of search."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
-from memcli.cli.side_files import own_file, read_text
+from memcli.cli.side_files import own_file, read_text, settings_of
 from memcli.cli.skin import Skin
 from memcli.errors import NotFoundError, UsageError
+from memcli.record import Record
 from memcli.types import FileText, Filters
 
 if TYPE_CHECKING:
+    from memcli.bench.ablation import Variant
     from memcli.bench.metrics import LineCosts
+    from memcli.bench.quality import AskedQuestion
     from memcli.bench.queries import Query
-    from memcli.bench.traces import IndexState
+    from memcli.bench.traces import IndexState, QualityTrace
     from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
 
@@ -156,3 +159,93 @@ def line_costs(skin: Skin) -> LineCosts:
         return costs[document]
 
     return of
+
+
+class Measured(Record):
+    """The figures of a run, and what they are made of."""
+
+    trace: QualityTrace
+    asked: list[AskedQuestion]
+    line_costs: LineCosts
+    synced: dict[str, int]  # what it took to update the index
+
+
+def measure(
+    queries_file: str | None,
+    skin: Skin,
+    *,
+    sync: bool,
+    silent: bool,
+    variants: Sequence[Variant] = (),
+) -> Measured:
+    """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
+    from memcli.bench import quality as bench
+    from memcli.bench.rows import row_of
+    from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
+
+    name, queries = questions(queries_file, skin, silent=silent)
+    synced = {}
+    if sync:
+        synced = bring_in_step(skin, silent=silent)
+    else:
+        _look(skin)
+    costs = line_costs(skin)
+    search = Searcher(skin)
+    asked = bench.ask(queries, search, costs, skin.memory.clock.monotonic)
+    index = search.index()
+    rows = tuple(row for row in map(row_of, asked) if row is not None)
+    if not rows:
+        raise UsageError(
+            f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
+        )
+    times = [each.milliseconds for each in asked]
+    trace = QualityTrace(
+        schema=QUALITY,
+        now=skin.now,
+        questions=QuestionFile(os.path.basename(name), len(rows)),
+        index_=index,
+        settings=settings_of(skin),
+        machine=this_machine(),
+        latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
+        categories=bench.summary(asked),
+        hints=bench.hint_rate(asked),
+        queries=rows,
+        ablation=_ablation(skin, variants, asked, costs) if variants else None,
+    )
+    return Measured(trace, asked, costs, synced)
+
+
+def _ablation(
+    skin: Skin,
+    variants: Sequence[Variant],
+    asked: Sequence[AskedQuestion],
+    costs: LineCosts,
+) -> tuple[dict[str, object], ...]:
+    """Ask the judged questions again in other ways; the first row is the way it is set."""
+    from memcli.bench.ablation import row
+    from memcli.bench.metrics import score
+    from memcli.bench.quality import passages
+    from memcli.config.settings import Value
+
+    judged = [each for each in asked if each.scores is not None]
+    before = [each.scores for each in judged if each.scores is not None]
+    rows = [row("as set", before, before)]
+    for variant in variants:
+        changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
+        config = skin.config._replace(values={**skin.config.values, **changed})
+        other = skin._replace(memory=skin.memory.having(config=config))
+        search = Searcher(other, without=variant.without)
+        scores = [
+            score(query.relevant, passages(search(query.text, query.date)), costs)
+            for query in (each.query for each in judged)
+        ]
+        rows.append(row(variant.name, scores, before))
+    return tuple(rows)
+
+
+def _look(skin: Skin) -> None:
+    from memcli.cli.search_output import say_freshness
+    from memcli.indexing.freshness import look
+
+    freshness = look(skin.memory.store, skin.memory.index_settings())
+    say_freshness(freshness, skin.terminal, "these answers")

@@ -23,7 +23,7 @@ def run(options: Options, gates: Gates) -> int:
     from memcli.bench.pooled import HINT, pooled, read, text
     from memcli.bench.quality import percentile
     from memcli.bench.traces import encode
-    from memcli.cli.commands.bench.measuring import measure
+    from memcli.cli.commands.bench.running import measure
 
     files, before = options.queries, None
     if options.against is not None:
