@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import ceil
 from typing import Any, Protocol
 
 from memcli.bench.loss import Loss, lost_at
-from memcli.bench.metrics import LineCosts, Range, mean, score
+from memcli.bench.metrics import LINE_END_TOKENS, LineCosts, Range, mean, score
 from memcli.bench.queries import OVERALL, Query
 from memcli.bench.traces import HintRate
+from memcli.errors import NotFoundError
+from memcli.indexing.planning import Settings, read
+from memcli.language.tokens import quotient
 from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course
-from memcli.types import MEMORY_SOURCE
+from memcli.types import MEMORY_SOURCE, FileText
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 
@@ -78,6 +82,28 @@ def ask(
             )
         asked.append(AskedQuestion(query, results, scores, milliseconds, mended, loss))
     return asked
+
+
+def line_costs(settings: Settings) -> LineCosts:
+    """Read documents as the index does, each once, and give the tokens of their lines.
+
+    A document that cannot be read has none, nor has one of a source that is no longer configured.
+    """
+    names = {source.name for source in settings.sources}
+    costs: dict[tuple[str, str], list[float]] = {}
+
+    def of(document: tuple[str, str]) -> Sequence[float]:
+        if document not in costs:
+            costs[document] = []
+            source, path = document
+            with suppress(NotFoundError):  # a path that leads outside
+                file = read(settings, source, path) if source in names else None
+                if isinstance(file, FileText):
+                    lines = file.text.split("\n")
+                    costs[document] = [quotient(line) + LINE_END_TOKENS for line in lines]
+        return costs[document]
+
+    return of
 
 
 def passages(answer: Answer) -> tuple[Range, ...]:

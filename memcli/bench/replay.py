@@ -48,7 +48,7 @@ class RerankState(Record):
     reason: str
 
 
-class Step(Record):
+class StageScore(Record):
     """A score after a stage."""
 
     stage: str
@@ -69,7 +69,7 @@ class TracedPassage(Record):
     citation: str
     score: float | None
     text_hash: str
-    trace: tuple[Step, ...]
+    trace: tuple[StageScore, ...]
     section: str = "found"  # of a context
 
 

@@ -28,7 +28,7 @@ _LARGE = 10**300  # a float is smaller
 _Kind = TypeVar("_Kind")
 
 
-class Machine(Record):
+class BenchMachine(Record):
     """Where a run took place."""
 
     id: str
@@ -39,7 +39,7 @@ class Machine(Record):
     memcli: str
 
 
-def this_machine() -> Machine:
+def this_machine() -> BenchMachine:
     """Describe this machine well enough to tell it from another, but not who owns it."""
     import os
     import platform
@@ -53,7 +53,7 @@ def this_machine() -> Machine:
             cpu = next(models, f":{cpu}").partition(":")[2].strip() or cpu
     cores = os.cpu_count() or 1
     features = f"{platform.node()}|{platform.machine()}|{cpu}|{cores}"
-    return Machine(
+    return BenchMachine(
         id=sha256(features.encode()).hexdigest()[:12],
         system=f"{platform.system()} {platform.machine()}",
         cpu=cpu,
@@ -118,7 +118,7 @@ class QualityTrace(Record):
     questions: QuestionFile
     index_: IndexState
     settings: Mapping[str, object]
-    machine: Machine
+    machine: BenchMachine
     latency_ms: Latency
     categories: Mapping[str, Mapping[str, float]]
     hints: HintRate
@@ -219,7 +219,7 @@ class SpeedTrace(Record):
     schema: str
     now: str
     generated: int | None
-    machine: Machine
+    machine: BenchMachine
     cold: Mapping[str, Cost]
     sync: Mapping[str, Cost]
     index_: Cost
@@ -259,7 +259,7 @@ class LaneTrace(Record):
     regressions: tuple[str, ...]
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> BenchMachine:
         """Give the machine of the run."""
         return self.quality.machine
 

@@ -7,10 +7,10 @@ from typing import Any
 from memcli.bench.metrics import NAMES
 from memcli.bench.traces import (
     SPEED,
+    BenchMachine,
     Cost,
     Floors,
     LaneTrace,
-    Machine,
     Row,
     SpeedTrace,
     decode,
@@ -86,7 +86,7 @@ def with_quality(trace: LaneTrace, **changes: Any) -> LaneTrace:
 def speed(now: str = "2026-01-01T00:00:00+00:00", **changes: Any) -> SpeedTrace:
     """Make the trace of a speed run."""
     cost = Cost(2, 0, *[1.0] * 8)
-    machine = Machine("m1", "s", "c", 2, "3", "0")
+    machine = BenchMachine("m1", "s", "c", 2, "3", "0")
     floors = Floors(1.0, 1.0, None, 1.0, 1.0)
     usual = SpeedTrace(
         SPEED, now, None, machine, {}, {}, cost, {}, 1, 1, 1, 1, None, floors, {}, (), {}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
 from memcli.cli.side_files import own_file, read_text, settings_of
 from memcli.cli.skin import Skin
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import UsageError
 from memcli.record import Record
-from memcli.types import FileText, Filters
+from memcli.types import Filters
 
 if TYPE_CHECKING:
     from memcli.bench.ablation import Variant
@@ -134,33 +133,6 @@ class Searcher:
         return IndexState(facts.revision, facts.fingerprint, *size)
 
 
-def line_costs(skin: Skin) -> LineCosts:
-    """Read documents as the index does, each once, and give the tokens of their lines.
-
-    A document that cannot be read has none, nor has one of a source that is no longer configured.
-    """
-    from memcli.bench.metrics import LINE_END_TOKENS
-    from memcli.indexing.planning import read
-    from memcli.language.tokens import quotient
-
-    settings = skin.memory.index_settings()
-    names = {source.name for source in settings.sources}
-    costs: dict[tuple[str, str], list[float]] = {}
-
-    def of(document: tuple[str, str]) -> Sequence[float]:
-        if document not in costs:
-            costs[document] = []
-            source, path = document
-            with suppress(NotFoundError):  # a path that leads outside
-                file = read(settings, source, path) if source in names else None
-                if isinstance(file, FileText):
-                    lines = file.text.split("\n")
-                    costs[document] = [quotient(line) + LINE_END_TOKENS for line in lines]
-        return costs[document]
-
-    return of
-
-
 class Measured(Record):
     """The figures of a run, and what they are made of."""
 
@@ -189,7 +161,7 @@ def measure(
         synced = bring_in_step(skin, silent=silent)
     else:
         _look(skin)
-    costs = line_costs(skin)
+    costs = bench.line_costs(skin.memory.index_settings())
     search = Searcher(skin)
     asked = bench.ask(queries, search, costs, skin.memory.clock.monotonic)
     index = search.index()
