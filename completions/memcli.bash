@@ -125,6 +125,7 @@ _memcli() {
         "ls:--trust") mapfile -t COMPREPLY < <(compgen -W "trusted untrusted" -- "$cur"); return ;;
         "ls:--tag") _memcli_values ''; return ;;
         "ls:--where") _memcli_values ''; return ;;
+        "ls:--links-to") _memcli_values ''; return ;;
         "ls:-w"|"ls:--workspace") _memcli_values 'workspaces'; return ;;
         "ls:--with") _memcli_values ''; return ;;
         "ls:--workspace-name") _memcli_values ''; return ;;
@@ -278,7 +279,7 @@ _memcli() {
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force -n --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "worth") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

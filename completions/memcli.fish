@@ -203,6 +203,7 @@ complete -c memcli -n '__memcli_is ls' -l scope -x -a 'session user global priva
 complete -c memcli -n '__memcli_is ls' -l trust -x -a 'trusted untrusted' -d 'Only trusted, or only untrusted, documents'
 complete -c memcli -n '__memcli_is ls' -l tag -x -d 'Only with all these tags'
 complete -c memcli -n '__memcli_is ls' -l where -x -d 'Only where the front matter says so'
+complete -c memcli -n '__memcli_is ls' -l links-to -x -d 'Only those that link to this document'
 complete -c memcli -n '__memcli_is ls' -l no-sync -d 'Do not update the index'
 complete -c memcli -n '__memcli_is ls' -l sync -d 'Index every change first'
 complete -c memcli -n '__memcli_is ls' -s w -l workspace -x -a '(__fish_complete_directories) (__memcli_ask workspaces)' -d 'The workspace, or @NAME; some commands ask several as one'

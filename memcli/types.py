@@ -21,7 +21,8 @@ else:
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
 PRIVATE = "private"  # of a document that another workspace is never told of
-SCOPES = ("session", "user", "global", PRIVATE)
+OPEN_SCOPES = ("session", "user", "global")  # of what may be offered unasked
+SCOPES = (*OPEN_SCOPES, PRIVATE)
 TRUSTS = ("trusted", "untrusted")
 # Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
 # others, only what the user trusts.
@@ -398,13 +399,18 @@ def date_of(days: Stretch | None) -> tuple[str | None, str | None]:
     return last, first if first != last else None
 
 
+_QUARTERS = (("01-01", "03-31"), ("04-01", "06-30"), ("07-01", "09-30"), ("10-01", "12-31"))
+
+
 def named_days(days: Stretch) -> str:
-    """Name a day, a week or a month. Example: `2026-02-10`, `2026-W07`, `2026-02`."""
+    """Name a day, a week, a month, a quarter: `2026-02-10`, `2026-W07`, `2026-02`, `2026-Q1`."""
     first, last = days
     if first == last:
         return last
     if first[:7] == last[:7] and first.endswith("-01") and last[8:] >= "28":
         return last[:7]
+    if (first[5:], last[5:]) in _QUARTERS:
+        return f"{last[:4]}-Q{_QUARTERS.index((first[5:], last[5:])) + 1}"
     from datetime import date
 
     year, week, _ = date.fromisoformat(last).isocalendar()
@@ -436,6 +442,7 @@ class Candidate(Record):
     lexical_rank: int | None = None  # from 1; None where the leg's universe did not hold it
     dense_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
+    named_by: str = ""  # JSON: the front matter of its document, of the first chunk only
 
 
 class Excerpt(Record):

@@ -27,7 +27,8 @@ from memcli.search.authority import Authority
 from memcli.search.course import unobserved
 from memcli.search.options import options_of
 from memcli.search.question import Question
-from memcli.types import Filters
+from memcli.store.naming import private_summaries
+from memcli.types import OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
+    from memcli.types import About
 
 NOTHING = Assembled((), (), "")
 
@@ -143,7 +145,10 @@ def _of_a_question(
 def _of_a_session(
     memory: OpenedWorkspace, asked: date, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
-    """Assemble what matters most when nothing is asked: summaries stand for their lines."""
+    """Assemble what matters most when nothing is asked: summaries stand for their lines.
+
+    Private notes, and summaries that rest on them, are only for those who ask.
+    """
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
@@ -152,16 +157,24 @@ def _of_a_session(
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
-        fixed = fixed_of(snapshot, wanted)
+        hidden = private_summaries(snapshot)
+
+        def is_open(about: About) -> bool:
+            of_memory = is_memory(about.source)
+            name = memory_path(about.source, about.path) if of_memory else ""
+            return about.scope != PRIVATE and name not in hidden
+
+        fixed = fixed_of(snapshot, wanted, is_open)
         revision = str(snapshot.facts.revision)
         found, rest = rank_all(
             snapshot,
             fixed,
-            filters,
+            filters._replace(scopes=OPEN_SCOPES),
             Authority.read(memory.config)._replace(uses=uses(memory).counts),
             budget=wanted.budget,
             age_days=lambda written: age_at(written, asked),
         )
+    found = [part for part in found if is_open(part.excerpt.about)]
     assembled = assemble(fixed, Retrieved(found), wanted)
     more = max(0, rest - len(found))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)

@@ -251,15 +251,17 @@ def open_several(
     environ: Mapping[str, str] | None = None,
     clock: Clock = SYSTEM_CLOCK,
     here: str | None = None,
+    may_miss: bool = False,
 ) -> Several:
     """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
 
     `settings` stand above those of each. One that cannot be opened is left out and named, as long
     as another can. The own one is that of MEMCLI_WORKSPACE, of `here`, or of the current folder.
-    NotFoundError for a folder that is not there, UsageError for an unknown name.
+    NotFoundError for a folder that is not there, unless it `may_miss`: it is left out then, and
+    opened with the others once it is there. UsageError for an unknown name.
     """
     environ = os.environ if environ is None else environ
-    folders = folders_of(named, environ, everywhere=everywhere)
+    folders = folders_of(named, environ, everywhere=everywhere, may_miss=may_miss)
     shelf = Shelf()
     asked = [
         (name, folder, _opened(folder, settings, environ, clock, shelf))

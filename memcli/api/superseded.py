@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
-from memcli.language.correction import correction
+from memcli.language.correction import corrects
 from memcli.markdown.evidence import unmarked
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
@@ -70,7 +70,7 @@ def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
         ).candidates:
             about = candidate.about
             for number, other in _lines(candidate.text, about.start_line):
-                held = correction(text, other)
+                held = corrects(text, other)
                 key = about.source, about.path, number
                 if held and held > told.get(key, (0.0, None))[0]:
                     told[key] = (

@@ -9,6 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.render.reasons import quoted, repaired, sentence
+from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.pack import shortened
 from memcli.search.snippet import Snippet, make_snippet
@@ -59,7 +60,9 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
         name, at = skin.file_from_here(*hit.about.document), landing(hit, found.words)
-        line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
+        mark = f" [{mark_of(hit.corrected_by)}]" if hit.corrected_by else ""
+        text = terminal.safe_line(f"{at.text}{mark}")
+        line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
         terminal.write(line)
 
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
 from memcli.search.pack import shortened
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.render.text import Around
-    from memcli.search.hits import Hit
+    from memcli.search.hits import Correction, Hit
     from memcli.search.views import Expanded
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
@@ -208,7 +209,7 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
-        shown += _superseded(hit, found, skin)
+        shown = _beside(shown, _corrections(hit, found, skin))
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -216,7 +217,7 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
         at = landing(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
-        return plain.brief(rank, where, marked(at.text, words), style=style, safe=safe)
+        return plain.brief(rank, hit, where, marked(at.text, words), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
@@ -236,7 +237,7 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
-        shown += _superseded(hit, found, skin)
+        shown = _beside(shown, _corrections(hit, found, skin))
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -254,16 +255,29 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     return Shows(whole, brief, behind, heading)
 
 
-def _superseded(hit: Hit, found: Answered, skin: Skin) -> str:
-    """Write the older lines that a passage corrects, a line each."""
-    older = (found.superseded or {}).get(hit.citation, ())
+def _beside(shown: str, more: str) -> str:
+    """Put further lines below those of a passage, before the blank line at its end."""
+    return f"{shown[:-1]}{more}\n" if shown.endswith("\n\n") else shown + more
+
+
+def _corrections(hit: Hit, found: Answered, skin: Skin) -> str:
+    """Write the newer line that corrects a passage, then the older lines that it corrects."""
     style, safe = skin.terminal.style, skin.terminal.safe_line
-    lines = (
-        f"{plain.INDENT}{style.dim}corrects {safe(skin.name(each.source, each.path))}"
-        f":{each.start_line} ({each.date}):{style.end} {safe(each.text)}\n"
-        for each in older
+    lines = []
+    for newer in hit.corrected_by:
+        text = "" if _is_shown(newer, found.answer.hits) else f": {newer.text}"
+        lines.append((safe(f"{mark_of((newer,))}{text}"), ""))
+    for each in (found.superseded or {}).get(hit.citation, ()):
+        where = f"corrects {safe(skin.name(each.source, each.path))}:{each.start_line}"
+        lines.append((f"{where} ({each.date}):", f" {safe(each.text)}"))
+    return "".join(f"{plain.INDENT}{style.dim}{head}{style.end}{text}\n" for head, text in lines)
+
+
+def _is_shown(line: Correction, hits: Sequence[Hit]) -> bool:
+    return any(
+        hit.about.chunk_id == line.chunk_id and hit.start_line <= line.start_line <= hit.end_line
+        for hit in hits
     )
-    return "".join(lines)
 
 
 def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:

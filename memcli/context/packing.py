@@ -262,4 +262,5 @@ def _rank(ranked: Ranked) -> int:
 def _window(part: ContextPart, start: int, end: int) -> ContextPart:
     """Show only some characters of the chunk of a part."""
     chunk = part.spans[0].chunk
-    return make_part(part.section, chunk, window=(start, end), score=part.score, via=part.via)
+    made = make_part(part.section, chunk, window=(start, end), score=part.score, via=part.via)
+    return made._replace(corrected_by=part.corrected_by)

@@ -91,7 +91,7 @@ _FILLERS = frozenset(
     definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
 )
 _JUNCTIONS = frozenset(["and", "or", "und", "oder"])
-_INFLECTED = 4  # letters that two forms of a word share at least
+INFLECTED = 4  # letters that two forms of a word share at least
 _ENDING = 4  # letters in which they may differ
 
 
@@ -226,7 +226,7 @@ def has_form(word: str, others: Collection[str]) -> bool:
                 break
             common += 1
         longer = max(len(word), len(other))
-        if common >= _INFLECTED and longer - common <= _ENDING and not _HAN.search(word):
+        if common >= INFLECTED and longer - common <= _ENDING and not _HAN.search(word):
             return True
     return False
 

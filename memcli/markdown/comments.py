@@ -1,5 +1,8 @@
 """Find HTML comments as CommonMark does: they are neither searched nor embedded.
 
+Nor is what editors note for themselves: `collapsed:: true` and `id:: ...` of Logseq, and the ids
+by which Logseq and Obsidian name a block.
+
 A comment that begins a line goes on to its `-->`, over blank lines, or to the end of the text;
 one inside a line must close before the next blank line, else its `<!--` is text. Code spans
 hold no comments.
@@ -14,6 +17,14 @@ _OPENER = re.compile(r"`[^`\n]{1,200}`|<!--")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 # What may stand before a block in its line: indents, quote and list marks.
 _LINE_START = re.compile(r"[ \t>*+\-0-9.)]{0,64}\Z")
+
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_EDITORS_OWN = re.compile(
+    r"(?m)^[ \t]*(?:[-*][ \t]+)?(?:collapsed|id|heading|created-at|updated-at|background-color"
+    r"|logseq\.[\w.-]{1,60}|card-[a-z-]{1,30})::[ \t][^\n]*"
+    rf"|[ \t]\^[A-Za-z0-9-]{{4,40}}[ \t]*$|\(\({_UUID}\)\)"
+)
 
 
 def comments(text: str) -> Iterator[tuple[int, int]]:
@@ -47,11 +58,13 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def visible(text: str) -> str:
-    """Leave out HTML comments and carriage returns: the text that is searched and embedded."""
+    """Leave out comments, marks of editors, carriage returns: the text to search and to embed."""
     if "<!--" in text:
         pieces, at = [], 0
         for start, end in comments(text):
             pieces.append(text[at:start])
             at = end
         text = " ".join([*pieces, text[at:]])
-    return text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
+    text = text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
+    has_marks = ":: " in text or " ^" in text or "((" in text  # most have none
+    return _EDITORS_OWN.sub("", text) if has_marks else text

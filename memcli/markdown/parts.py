@@ -16,6 +16,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.language.tokens import quotient
 from memcli.markdown.comments import comments, visible
+from memcli.markdown.names import aliases
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def _dated(names: str, date: str | None) -> str:
 
 
 def description_of(metadata: Mapping[str, Any]) -> str:
-    """Give what front matter says a document is about; "" where that is no text."""
+    """Give what front matter says a document is about: its other names, and a description."""
     said = metadata.get("description")
-    return said if isinstance(said, str) else ""
+    return "; ".join([*aliases(metadata), *([said] if isinstance(said, str) else [])])
 
 
 def choose_context(
@@ -218,7 +219,7 @@ def _fit(
         # A prefix that crowds out the text is not worth it.
         prefix, room = (prefix, left) if left >= limits.part_max // 4 else ("", room)
     whole = text[start:end]
-    shown = visible(whole) if "<!--" in whole else whole
+    shown = visible(whole)
     if quotient(shown) <= PART_TOKENS * 1.5 and _tokens(shown, limits.count, room) <= room:
         if shown.strip():
             yield Span(start, end, prefix)

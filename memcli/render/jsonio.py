@@ -50,6 +50,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["date_from"]
     if not passage.duplicates:
         del record["duplicates"]
+    if not passage.corrected_by:
+        del record["corrected_by"]
     if not passage.cut:
         del record["cut"]
     if not passage.speakers:

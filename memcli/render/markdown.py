@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
+from memcli.search.hits import mark_of
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
@@ -18,7 +19,8 @@ def passage(hit: Hit, snippet: Snippet, where: str) -> str:
     candidate = hit.candidate
     fence = fence_for(snippet.text)
     heading = " > ".join(candidate.about.heading_path)
-    about = ", ".join(filter(None, (heading, candidate.about.days, candidate.about.trust)))
+    mark = mark_of(hit.corrected_by)
+    about = ", ".join(filter(None, (heading, candidate.about.days, candidate.about.trust, mark)))
     title = " ".join(f"{where} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.sanitize import one_line
+from memcli.search.hits import mark_of
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit, Step
@@ -79,10 +80,15 @@ def not_asked(hit: Hit) -> str:
     return one_line(f"[{' and '.join(others)}, not {' or '.join(hit.asked)}]")
 
 
-def brief(rank: int, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
+def brief(
+    rank: int, hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]
+) -> str:
     """Show one passage in a line: the place of its best line, and that line."""
+    mark = (
+        f"  {style.dim}[{safe(mark_of(hit.corrected_by))}]{style.end}" if hit.corrected_by else ""
+    )
     cited = f"{style.path}{safe(one_line(where))}{style.end}"
-    return f"{rank:>2}. {cited}  {marked(text, style, safe).strip()}\n"
+    return f"{rank:>2}. {cited}  {marked(text, style, safe).strip()}{mark}\n"
 
 
 def neighbours(
@@ -107,6 +113,8 @@ def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[
     about = f"{style.dim}behind {safe(one_line(summary))}{style.end}"
     lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
+    if hit.corrected_by:
+        lines.append(f"{INDENT}{style.dim}{safe(mark_of(hit.corrected_by))}{style.end}")
     return "\n".join(lines) + "\n"
 
 

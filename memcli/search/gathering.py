@@ -23,6 +23,8 @@ from memcli.search.recall import (
     MOST_OUTSIDE,
     RecallBounds,
     Recalled,
+    heading_tokens,
+    named,
     part_tokens,
     reach_within,
     recall,
@@ -53,6 +55,8 @@ class Gathered(Record):
     believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
     voices: Voices | None  # of `hits`, where it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
+    headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
+    named: frozenset[int]  # chunks of `hits` whose document is called what the question is
     found: Recalled
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
@@ -119,6 +123,8 @@ def gather(
         believed=heard.weights(chunks) if heard else {},
         voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
         tokens=part_tokens(snapshot, chunks),
+        headings=heading_tokens(snapshot, chunks),
+        named=named(chunks, query.text),
         found=found,
         repaired=repaired,
         spans=spans,

@@ -25,6 +25,7 @@ MOST_ANNOUNCED = 12
 # So many passages more than the limit are ranked, to take the places of those that are joined.
 SPARE = 10
 MOST_JOINED = 12  # lines
+ALIKE = 0.75  # of the score of a better passage, from which a neighbour joins it
 # What a passage of a whole chunk shows, in the documents that the profile `classic` follows.
 CLASSIC_CHARS = 700
 
@@ -143,15 +144,21 @@ def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], boo
 
 
 def joined(hits: Sequence[Hit]) -> list[Hit]:
-    """Make one passage of those that follow each other in rank and touch in the file."""
+    """Make one passage of those that touch in the file and follow each other, or score alike."""
     kept: list[Hit] = []
     for hit in hits:
-        if kept and _touch(kept[-1], hit):
-            better = kept.pop()
-            first, last = min(better.first, hit.first), max(better.last, hit.last)
-            moved = better.moved(better.score, "join", added=hit.citation)
-            hit = moved._replace(first=first, last=last)
-        kept.append(hit)
+        touching = (
+            at
+            for at, better in enumerate(kept)
+            if (at + 1 == len(kept) or hit.score >= ALIKE * better.score) and _touch(better, hit)
+        )
+        at = next(touching, None)
+        if at is None:
+            kept.append(hit)
+            continue
+        first, last = min(kept[at].first, hit.first), max(kept[at].last, hit.last)
+        moved = kept[at].moved(kept[at].score, "join", added=hit.citation)
+        kept[at] = moved._replace(first=first, last=last)
     return kept
 
 

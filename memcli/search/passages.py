@@ -45,6 +45,7 @@ class Passage(Record):
     # others, as a share of their IDF from -1 to 1; None where it names nobody who speaks.
     asked_lead: float | None
     duplicates: tuple[str, ...]  # citations of passages that say the same
+    corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace lines of it
     trace: tuple[Step, ...]
 
 
@@ -83,5 +84,6 @@ def _passage(rank: int, hit: Hit) -> Passage:
         speakers=tuple(hit.spoken),
         asked_lead=hit.asked_lead,
         duplicates=hit.duplicates,
+        corrected_by=tuple(each.told for each in hit.corrected_by),
         trace=hit.trace,
     )

@@ -32,7 +32,7 @@ from memcli.search.hits import Hit
 from memcli.search.legs import Leg
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer import newer_first
+from memcli.search.newer import newer_first, with_corrections
 from memcli.search.pack import pack
 from memcli.search.proximity import (
     apply_proximity,
@@ -139,6 +139,7 @@ def _rank(
     shown = through([("pack", lambda _: packed)], ranked, options, observe)
     if is_sorted:
         shown = in_time(shown, newest=options.sort == "newest")
+    shown = with_corrections(shown, gathered.fused)
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
     found = verdict(best_first, is_measured=constants is not None)
@@ -229,6 +230,8 @@ def _passages(
             whole=options.whole or gathered.dates_alone,
             width=options.inner.width,
             adjusted=Adjustments(gathered.believed, lifts),
+            headings=gathered.headings,
+            named=gathered.named,
         )
 
     hits = through([("focus", lambda _: focused({}))], gathered.hits, options, observe)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.hits import Hit, ordered
+from memcli.search.hits import Hit, Quoted, ordered
 from memcli.types import About, SourceLines, memory_path
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
     return [leaf for leaf in leaves if leaf.path in paths] or list(leaves)
 
 
-def _documents(hit: Hit) -> set[str]:
+def _documents(hit: Hit | Quoted) -> set[str]:
     """Name the documents that a passage of a summary cites."""
     lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
     found = map(citation_of, lines)
@@ -87,13 +87,13 @@ def citation_of(line: str) -> Cited | None:
     return cited("- " + line.removeprefix("- "))
 
 
-def is_later(summary: Hit, older: Hit) -> bool:
+def is_later(summary: Quoted, older: About) -> bool:
     """Tell whether all that a passage of a summary cites is of later days than another passage.
 
     So a summary is never newer than what it summarizes.
     """
-    day, paths = older.about.document_date, _documents(summary)
-    if day is None or not paths or path_of(older.about) in paths:
+    day, paths = older.document_date, _documents(summary)
+    if day is None or not paths or path_of(older) in paths:
         return False
     firsts = map(first_day, paths)
     return all(first is not None and day < first for first in firsts)

@@ -224,12 +224,14 @@ def default_source(
     globs of `always` and `soft` is a document of it.
     """
     include = _MEMORY_INCLUDE if memory_alone else _MARKDOWN_GLOBS
+    from memcli.workspace.vaults import templates
+
     copies = _COPIES if os.path.isdir(os.path.join(root, "logseq")) else ()
     return Source(
         name=MEMORY_SOURCE,
         root=root,
         include=(*include, *include_extra, *named(always), *named(soft)),
-        exclude=(*exclude, *copies),
+        exclude=(*exclude, *copies, *templates(root)),
         evergreen=tuple(evergreen),
         always=tuple(always),
         soft=tuple(soft),

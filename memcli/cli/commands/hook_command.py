@@ -162,6 +162,8 @@ def _session_start(given: Happening, line: HookLine) -> str:
     skin = line.open(given)
     prune(os.path.join(cache_folder(os.environ), HOOKS), skin.memory.clock.now_ns())
     session = line.session(given, skin)
+    if session and not session.starts(given.source, skin.memory.clock.now_ns()):
+        return ""
     if session and given.source in ("clear", "compact"):
         session.forget()
     if session and given.source == "resume" and session.has_given():
@@ -186,7 +188,8 @@ def _prompt(given: Happening, line: HookLine) -> str:
     from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of
     from memcli.search.options import options_of
     from memcli.search.question import Question
-    from memcli.types import Filters
+    from memcli.store.naming import private_summaries
+    from memcli.types import OPEN_SCOPES, Filters, memory_path
 
     skin = line.open(given)
     session = line.session(given, skin)
@@ -195,8 +198,13 @@ def _prompt(given: Happening, line: HookLine) -> str:
     question = Question.by(skin.config, text, skin.asked)
     if not has_subject(question):
         return ""
-    options = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
+    open_to_all = Filters(view=skin.config("search.view"), scopes=OPEN_SCOPES)
+    options = options_of(skin.config, filters=open_to_all)
     found = deserved(question, ask(skin.memory, question, options).answer)
+    if any(hit.about.is_summary for hit in found):
+        with skin.memory.store.snapshot() as snapshot:
+            hidden = private_summaries(snapshot)
+        found = [hit for hit in found if memory_path(*hit.about.document) not in hidden]
     claimed = session.claimed() if session else {}
     if not found or claimed is None:
         return ""

@@ -47,7 +47,9 @@ OPTIONS = (
     Option("--count", "Count them by kind, tag, key or source instead.", "WHAT", choices=COUNTED),
     Option("--sort", "Order by path, by date, or newest first.", "HOW", default="path",
         choices=LIST_ORDERS),
-    *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE,
+    *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
+    Option("--links-to", "Only those that link to this document.", "NAME"),
+    NO_SYNC, SYNC, WORKSPACE,
     PRESETS, WORKSPACE_NAME, *COMMON,
 )  # fmt: skip
 
@@ -57,7 +59,7 @@ def run(options: Options) -> int:
 
     Filters are those of search; see: memcli help query-syntax
 
-    Examples: memcli ls --tag infra --sort newest      memcli ls --count tag
+    Examples: memcli ls --tag infra --sort newest      memcli ls --links-to MEMORY.md
     """
     from memcli.cli.search_form import TEMPLATE, shape_of
 
@@ -79,7 +81,13 @@ def run(options: Options) -> int:
     from memcli.cli import listing_output
 
     with progress_of(skin):
-        found = catalogue(skin.memory, filters, order=options.sort, sync=wanted_sync)
+        found = catalogue(
+            skin.memory,
+            filters,
+            order=options.sort,
+            links_to=options.links_to or "",
+            sync=wanted_sync,
+        )
     shape = shape._replace(filters=bounds)
     listing_output.write(found, skin, shape, count=options.count, limit=options.limit)
     return ExitCode.OK

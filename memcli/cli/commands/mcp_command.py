@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 from memcli.checking import TYPE_CHECKING
@@ -56,24 +57,37 @@ def run(options: Options) -> int:
 
     from memcli.mcp.held import HeldMemory
 
-    def opened() -> Memory:
-        here = os.environ.get("CLAUDE_PROJECT_DIR")
-        return make_skin(options, here=here).memory
+    folders, everywhere = options.workspace or (), bool(options.everywhere)
+    are_several = everywhere or len(folders) > 1
+
+    def opened(folder: str | None) -> Memory:
+        here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
+        if not are_several:
+            return make_skin(options, here=here).memory
+        from memcli.api.several import open_several
+
+        return open_several(
+            folders, everywhere=everywhere, settings=options.settings, here=here, may_miss=True
+        )
 
     def names() -> Sequence[str]:
-        if not options.everywhere and len(options.workspace or ()) < 2:
+        if not are_several:
             return ()
         from memcli.api.asked_folders import folders_of
 
-        return [
-            *folders_of(options.workspace or (), os.environ, everywhere=bool(options.everywhere))
-        ]
+        return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
-    server.serve(
-        HeldMemory(opened, names), pipes, structured=options.structured, writes=options.write
-    )
+    _end_at_once(signal.SIGINT)
+    memory = HeldMemory(opened, names, may_move=not (folders or everywhere))
+    server.serve(memory, pipes, structured=options.structured, writes=options.write)
     return ExitCode.OK
+
+
+def _end_at_once(number: int) -> None:
+    """Let a signal end the process, which else waits for the next line of its client."""
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _server() -> ModuleType:

@@ -23,7 +23,7 @@ OPTIONS = (
     Option("--for", "The agent, as memcli agents names it.", "AGENT", choices=NAMES,
         attribute="agent"),
     Option("--scope", "user: in all projects; project: the repository of the current folder.",
-        "SCOPE", default="user", choices=SCOPES),
+        "SCOPE", choices=SCOPES, shown_default="user, or project for Cursor, VS Code and Zed"),
     Option("--with", "Of mcp, hooks, skill and instructions, with commas between.", "PARTS", list,
         shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
     Option("--apply", "Write it; without, only what would change is shown."),
@@ -38,25 +38,24 @@ def run(options: Options) -> int:
 
     Examples: memcli agents install --for claude-code      memcli agents install --for codex --apply
     """
-    from memcli.agents.table import SCOPES
     from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
     from memcli.cli.commands.agents.running import AgentJob, run
 
     agent = named_agent(options.agent)
-    check("--scope", [options.scope], SCOPES)
     terminal = Terminal.of_process(options)
-    machine = this_machine()
-    if options.scope == "project" and not machine.project:
+    machine, started = this_machine(), launcher(options.workspace)
+    scope = options.scope or agent.usual_scope(machine, started.workspace)
+    check("--scope", [scope], SCOPES)
+    if scope == "project" and not machine.project:
         raise UsageError(
             "the current folder is in no project: it is all of your home folder",
             hint="go to a repository, or leave --scope out",
         )
-    places = _places(agent, options.scope, _parts(agent, options.scope, options.parts, terminal))
-    started = launcher(options.workspace)
+    places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
     job = AgentJob(
         agent,
         "install",
-        options.scope,
+        scope,
         tuple(place.part for place in places),
         is_applied=options.apply,
         as_json=options.json,

@@ -36,7 +36,8 @@ class AgentJob(Record):
     def line(self, parts: Sequence[str]) -> str:
         """Give the command for some parts, without its last word."""
         words = ["memcli", "agents", self.action, "--for", self.agent.name]
-        if self.scope == PROJECT or (self.scope and self.action == "uninstall"):
+        is_said = self.action == "uninstall" or self.agent.folder is not None
+        if self.scope == PROJECT or (self.scope and is_said):
             words += ["--scope", self.scope]
         if parts:
             words += ["--with", ",".join(parts)]
