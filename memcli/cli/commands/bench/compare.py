@@ -24,12 +24,12 @@ def run(options: Options) -> int:
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
     from memcli.bench import compare
-    from memcli.bench.rows import read_receipt
+    from memcli.bench.rows import read_trace
 
     terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
     old, new = (
-        read_receipt(side_files.read_text(name, hint), name, also=(compare.SPEED,))
+        read_trace(side_files.read_text(name, hint), name)
         for name in (options.before, options.after)
     )
     if options.json:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.commands.bench.running import QUESTIONS
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import Skin, make_skin
+from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from memcli.markdown.parse import Parsed
+from memcli.types import shown
 
 DRAFTS = 30
-_MISSED = ("unreadable", "not-text", "too-large")  # not what somebody wants left out
 
 
 OPTIONS = (
@@ -39,7 +35,11 @@ def run(options: Options) -> int:
         )
     skin = make_skin(options)
     path = options.out or side_files.own_file(QUESTIONS, skin)
-    chosen = drafts.draft(_documents(skin), options.limit)
+    documents, missed = drafts.documents(skin.memory.index_settings())
+    for skip in missed:
+        why = skip.detail or skip.reason
+        skin.terminal.warn(f"no drafts of {shown(skip.source, skip.path or '.')}: {why}")
+    chosen = drafts.draft(documents, options.limit)
     if not chosen:
         raise UsageError(
             "the memory has no headings or decisions to draft questions from", hint="memcli status"
@@ -52,31 +52,3 @@ def run(options: Options) -> int:
     skin.terminal.say(f"{len(chosen)} drafts in {path}.")
     skin.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
     return ExitCode.OK
-
-
-def _documents(skin: Skin) -> dict[str, Parsed]:
-    """Read the documents of all sources, by name."""
-    from functools import partial
-
-    from memcli.indexing.document import made_or_skip
-    from memcli.indexing.planning import plan, read
-    from memcli.markdown.parse import parse
-    from memcli.types import Skip, shown
-
-    settings = skin.memory.index_settings()
-    listing = plan(settings, {}).listing
-    found, missed = {}, [*listing.unlisted, *(s for s in listing.skips if s.reason in _MISSED)]
-    for stat in listing.files:
-        file = read(settings, stat.source, stat.path)
-        if isinstance(file, Skip):
-            missed.append(file)
-            continue
-        parsed = made_or_skip(stat.source, stat.path, partial(parse, file.text))
-        if isinstance(parsed, Skip):
-            missed.append(parsed)
-        else:
-            found[shown(stat.source, stat.path)] = parsed
-    for skip in missed:
-        why = skip.detail or skip.reason
-        skin.terminal.warn(f"no drafts of {shown(skip.source, skip.path or '.')}: {why}")
-    return found

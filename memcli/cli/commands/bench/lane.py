@@ -10,7 +10,7 @@ from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from memcli.bench.traces import LaneTrace
 
 
 SPEED_RUNS = 3
@@ -45,59 +45,63 @@ def run(options: Options) -> int:
             "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
         )
     skin = make_skin(options)
-    receipt = _measured(options, skin)
+    trace = _measured(options, skin)
     if options.json:
-        skin.terminal.write_json(receipt)
+        from memcli.bench.traces import encode
+
+        skin.terminal.write_json(encode(trace))
     else:
-        _speak(receipt, skin)
-    return ExitCode.NEGATIVE if receipt["regressions"] else ExitCode.OK
+        _speak(trace, skin)
+    return ExitCode.NEGATIVE if trace.regressions else ExitCode.OK
 
 
-def _measured(options: Options, skin: Skin) -> dict[str, Any]:
-    """Make the receipt of this run and put it into the history."""
+def _measured(options: Options, skin: Skin) -> LaneTrace:
+    """Make the trace of this run and put it into the history."""
     from memcli.bench import history
-    from memcli.bench.rows import LANE, worst
+    from memcli.bench.rows import worst
     from memcli.bench.speed import slower
-    from memcli.cli.commands.bench.measuring import measure
+    from memcli.bench.traces import LANE, LaneTrace
+    from memcli.cli.commands.bench.running import measure
 
     folder = history_files.folder_of(skin)
     side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)
     earlier = history_files.read(folder, skin)
     before = history.reference(earlier)
     measured = measure(options.queries, skin, sync=True, silent=not skin.terminal.verbose)
-    figures = None
+    speed = None
     if not options.no_speed:
         from memcli.cli.commands.bench.speed import measure as measure_speed
 
-        figures = measure_speed(skin, documents=None, runs=SPEED_RUNS)
-    receipt: dict[str, Any] = {
-        "schema": LANE,
-        "now": skin.now,
-        "accepted": options.accept,
-        "sync": measured.synced,
-        "quality": measured.record,
-        "speed": figures,
-        "failures": [row.id for row in worst(measured.rows, history.FAILURES)],
-        "reference": before["now"] if before else None,
-    }
-    regressions = []
-    if before is not None and not options.accept:
-        regressions = history.regressions(before, receipt, options.max_drop)
-        if figures is not None and before["speed"] is not None:
-            regressions += slower(before["speed"], figures, options.max_slower)
+        speed = measure_speed(skin, documents=None, runs=SPEED_RUNS)
+    trace = LaneTrace(
+        schema=LANE,
+        now=skin.now,
+        accepted=options.accept,
+        sync=measured.synced,
+        quality=measured.trace,
+        speed=speed,
+        failures=tuple(row.id for row in worst(measured.trace.queries, history.FAILURES)),
+        reference=before.now if before else None,
+        regressions=(),
+    )
     if not options.accept:
-        regressions += history.unaccepted_misses(earlier, before, receipt)
-    receipt["regressions"] = regressions
-    history_files.add(folder, receipt)
-    return receipt
+        lines = []
+        if before is not None:
+            lines = history.regressions(before, trace, options.max_drop)
+            if speed is not None and before.speed is not None:
+                lines += slower(before.speed.ratios, speed.ratios, options.max_slower)
+        lines += history.unaccepted_misses(earlier, before, trace)
+        trace = trace._replace(regressions=tuple(lines))
+    history_files.add(folder, trace)
+    return trace
 
 
-def _speak(receipt: dict[str, Any], skin: Skin) -> None:
-    terminal, found = skin.terminal, receipt["regressions"]
-    if found:
-        more = f" (and {len(found) - 1} more: memcli bench report)" if len(found) > 1 else ""
-        terminal.write(terminal.safe_line(f"memcli bench lane: {found[0]}{more}") + "\n")
+def _speak(trace: LaneTrace, skin: Skin) -> None:
+    terminal, lines = skin.terminal, trace.regressions
+    if lines:
+        more = f" (and {len(lines) - 1} more: memcli bench report)" if len(lines) > 1 else ""
+        terminal.write(terminal.safe_line(f"memcli bench lane: {lines[0]}{more}") + "\n")
     elif terminal.verbose:
-        mean = receipt["quality"]["categories"]["all"]["nDCG@10"]
-        since = f", best since {receipt['reference'][:10]}" if receipt["reference"] else ""
+        mean = trace.quality.categories["all"]["nDCG@10"]
+        since = f", best since {trace.reference[:10]}" if trace.reference else ""
         terminal.say(f"nDCG@10 {mean:.3f}; nothing got worse{since}.")

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
-from memcli.cli.commands.bench.measuring import Measured, measure
+from memcli.cli.commands.bench.running import measure
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.bench.ablation import Variant
     from memcli.bench.gates import Gates
-    from memcli.bench.rows import Row
 
 
 ARGUMENTS = (
@@ -102,7 +99,9 @@ def _variants(options: Options) -> tuple[Variant, ...]:
 def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gates) -> int:
     """Sync, ask, score, compare, hold against the gates."""
     from memcli.bench import gates as gating
-    from memcli.bench.rows import read_baseline
+    from memcli.bench.quality_text import text as text_of
+    from memcli.bench.rows import movement, pairs, read_baseline
+    from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
 
     terminal = skin.terminal
@@ -121,58 +120,23 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
 
         lines = "".join(dumps(run_line(each)) + "\n" for each in measured.asked)
         side_files.write_text(options.run, lines, skin)
-    before = None
+    before, trace = None, measured.trace
     baseline = options.baseline
     if baseline is not None:
         hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
         text = side_files.read_text(baseline, hint)
         judged = [each.query for each in measured.asked]
         before = read_baseline(text, baseline, judged, measured.line_costs)
-        if not {row.id for row in before} & {row.id for row in measured.rows}:
+        if not pairs(before, trace.queries):
             raise UsageError(f"{baseline} holds none of these questions", hint=hint)
-    record = measured.record
     failed = gating.failures(
-        gates, record["categories"]["all"], measured.rows, before, record["latency_ms"]["p95"]
+        gates, trace.categories["all"], trace.queries, before, trace.latency_ms.p95
     )
     if options.json:
-        terminal.write_json({**record, **_compared(before, measured.rows), "failed": failed})
+        moved = None if before is None else movement(before, trace.queries)
+        terminal.write_json(encode(trace._replace(baseline=moved, failed=tuple(failed))))
     elif not silent:
-        terminal.write(terminal.safe(_text(measured, before)))
+        terminal.write(terminal.safe(text_of(trace, before)))
     for line in [] if options.json else failed:
         terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
     return ExitCode.NEGATIVE if failed else ExitCode.OK
-
-
-def _compared(before: list[Row] | None, rows: list[Row]) -> dict[str, Any]:
-    if before is None:
-        return {}
-    from memcli.bench.rows import as_record, drop, moves
-
-    common = {row.id for row in before} & {row.id for row in rows}
-    return {
-        "baseline": {
-            "queries": len(common),
-            "drop": drop(before, rows),
-            "moved": [
-                {"before": as_record(m.before), "after": as_record(m.after), "delta": m.delta}
-                for m in moves(before, rows)
-            ],
-        }
-    }
-
-
-def _text(measured: Measured, before: list[Row] | None) -> str:
-    from memcli.bench import quality_text as text
-    from memcli.bench.rows import moves, worst
-
-    record, rows = measured.record, measured.rows
-    parts = [text.table(record["categories"]), text.hints(record["hints"])]
-    parts.append(text.worst_cases(worst(rows, text.SHOWN)))
-    if "ablation" in record:
-        from memcli.bench.ablation import table
-
-        parts.append("\n" + table(record["ablation"]))
-    if before is not None:
-        common = {row.id for row in before} & {row.id for row in rows}
-        parts.append(text.changes(moves(before, rows), len(common)))
-    return "".join(parts)

@@ -9,11 +9,8 @@ from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Any
-
+    from memcli.bench.replay import SearchTrace
     from memcli.indexing.freshness import Freshness
-
-    Receipt = dict[str, Any]
 
 
 ARGUMENTS = (
@@ -34,15 +31,17 @@ def run(options: Options) -> int:
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
     from memcli.bench import replay
+    from memcli.bench.traces import decode
     from memcli.cli.search_output import say_freshness
 
     before = replay.read(
         side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
     )
-    skin = make_skin(options, before["flags"])
-    skin.memory.accesses_at = before.get("accesses")
-    again = _context if before["schema"] == replay.CONTEXT_SCHEMA else _search
-    freshness, after = again(before, skin, no_sync=options.no_sync)
+    skin = make_skin(options, before.flags)
+    skin.memory.accesses_at = before.accesses
+    again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
+    freshness, made = again(before, skin, no_sync=options.no_sync)
+    after = decode(replay.SearchTrace, made)
     say_freshness(freshness, skin.terminal)
     record = replay.compare(before, after)
     terminal = skin.terminal
@@ -53,32 +52,32 @@ def run(options: Options) -> int:
     return ExitCode.OK
 
 
-def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
+def _search(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshness, object]:
     from memcli.api.ask import ask
     from memcli.search.options import options_of
     from memcli.search.question import Question
     from memcli.search.receipt import filters_of
 
-    expand = "expanded" in before
+    expand = before.expanded is not None
     wanted = options_of(
         skin.config,
-        filters=filters_of(before),
-        budget=before["budget"],
-        whole=before["whole"],
-        sort=before.get("sort", "score"),
-        ends=before.get("ends", False),
+        filters=filters_of(before._asdict()),
+        budget=before.budget,
+        whole=before.whole,
+        sort=before.sort,
+        ends=before.ends,
         fill=not expand,
     )
-    question = Question.by(skin.config, before["query"], skin.asked)
+    question = Question.by(skin.config, before.query or "", skin.asked)
     sync = False if no_sync else None
     found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
     return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)
 
 
-def _context(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
+def _context(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshness, object]:
     from memcli.api.assemble import context_of, wanted_of
 
-    text, wanted = before["query"] or "", wanted_of(skin.config)
+    text, wanted = before.query or "", wanted_of(skin.config)
     sync = False if no_sync else None
     found = context_of(skin.memory, text, skin.asked, wanted, sync=sync)
     return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)

@@ -27,17 +27,16 @@ def run(options: Options) -> int:
     Examples: memcli bench report      memcli bench report --html report.html
     """
     from memcli.bench import report
-    from memcli.bench.rows import read_receipt
+    from memcli.bench.rows import read_run
+    from memcli.bench.traces import encode
 
     skin = make_skin(options)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
     if options.receipts:
-        history = [
-            read_receipt(side_files.read_text(name, hint), name) for name in options.receipts
-        ]
-        history.sort(key=lambda receipt: str(receipt["now"]))
+        history = [read_run(side_files.read_text(name, hint), name) for name in options.receipts]
+        history.sort(key=lambda trace: trace.now)
     else:
-        history = history_files.read(history_files.folder_of(skin), skin)
+        history = [*history_files.read(history_files.folder_of(skin), skin)]
     if not history:
         raise NotFoundError("bench lane has not been run yet", hint="memcli bench lane")
     shown = report.report(history)
@@ -50,7 +49,7 @@ def run(options: Options) -> int:
         side_files.write_text(options.html, page(shown, charts(shown)), skin)
         terminal.say(f"Report of {len(history)} runs in {options.html}.")
     elif options.json:
-        record = {"schema": "memcli.bench-report/1", "receipts": history}
+        record = {"schema": "memcli.bench-report/1", "receipts": encode(history)}
         terminal.write_json(record)
     else:
         from memcli.bench.report_text import text

@@ -20,32 +20,31 @@ WORKSPACE = "workspace"  # a folder beside a file of questions, which they are a
 def run(options: Options, gates: Gates) -> int:
     """Ask every set of its own workspace, pool the figures, hold them against the gates."""
     from memcli.bench import gates as gating
-    from memcli.bench.pooled import SCHEMA, pooled, read, text
+    from memcli.bench.pooled import HINT, pooled, read, text
     from memcli.bench.quality import percentile
-    from memcli.cli.commands.bench.measuring import measure
+    from memcli.bench.traces import encode
+    from memcli.cli.commands.bench.running import measure
 
     files, before = options.queries, None
     if options.against is not None:
-        hint = "memcli bench quality A.jsonl B.jsonl --json > before.json"
-        before = read(side_files.read_text(options.against, hint), options.against)
-    receipts, rows, times = {}, [], []
+        before = read(side_files.read_text(options.against, HINT), options.against)
+    traces, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
         skin = make_skin(options.having(workspace=options.workspace or _beside(file)))
         measured = measure(file, skin, sync=not options.no_sync, silent=True)
-        receipts[name] = measured.record
-        rows += [row._replace(id=f"{name} {row.id}") for row in measured.rows]
+        traces[name] = measured.trace
+        rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
         times += [each.milliseconds for each in measured.asked]
         skin.memory.close()
-    found = pooled(receipts, before)
-    means = {name: value["mean"] for name, value in found["pooled"]["metrics"].items()}
+    trace = pooled(traces, before, skin.now)
+    means = {name: each.mean for name, each in trace.pooled.metrics.items()}
     failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
     terminal = skin.terminal
     if options.json:
-        record = {"schema": SCHEMA, "now": skin.now, **found, "failed": failed}
-        terminal.write_json(record)
+        terminal.write_json(encode(trace._replace(failed=tuple(failed))))
     elif not silent:
-        terminal.write(terminal.safe(text(found)))
+        terminal.write(terminal.safe(text(trace)))
     for line in [] if options.json else failed:
         terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
     return ExitCode.NEGATIVE if failed else ExitCode.OK
