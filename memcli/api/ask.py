@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.legs import MODE_IS_LEXICAL, Vector
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.types import Filters
+from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -91,7 +91,7 @@ def _ask(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if options.filters.kinds:

@@ -11,7 +11,7 @@ from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
 from memcli.search.related import NONE, Alike, related
 from memcli.store.records import Reach
-from memcli.types import Filters, cite
+from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -70,7 +70,7 @@ def _likenesses(
 ) -> Likenesses:
     first, last = lines
     freshness = bring_in_step(memory, remembered(memory), options.mode, sync=sync)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         return Likenesses(*found.document, first, last, freshness)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)

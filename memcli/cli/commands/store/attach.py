@@ -42,7 +42,7 @@ def command(
 
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
     marked(skin, "memcli store attach")
-    store = shared.attach(skin.config, name, take_over=take_over)
+    store = shared.attach(skin.memory, name, take_over=take_over)
     text = f"Attached {skin.config.workspace} to {store} as {name}. Next: memcli index"
     tell(skin, text, as_json=as_json, store=store, changed=True, name=name)
     return ExitCode.OK

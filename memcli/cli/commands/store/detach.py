@@ -29,7 +29,7 @@ def command(
     from memcli.api import shared
 
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    store, name, was_ours = shared.detach(skin.config)
+    store, name, was_ours = shared.detach(skin.memory)
     also = "" if was_ours else "; another folder writes it"
     text = f"Detached {skin.config.workspace} from {name} in {store}{also}."
     tell(skin, text, as_json=as_json, store=store, changed=True, name=name)

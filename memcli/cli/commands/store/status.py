@@ -31,7 +31,7 @@ def command(
     from memcli.api import shared
 
     skin = make_skin(Shared(workspace, quiet, verbose, color, now), {}, anywhere=True)
-    found = _record(*shared.look(skin.config))
+    found = _record(*shared.look(skin.memory))
     if as_json:
         from memcli.render.jsonio import dumps
 
