@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.api.superseded import Superseded
     from memcli.search.joined import Lot
+    from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.views import Expanded
@@ -110,7 +111,8 @@ def _ask(
             else:
                 answer = _of_lots(lots, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
+    answer = answer._replace(dense=for_all(memory, answer.dense))
+    return Answered(question, freshness, answer, tuple(expanded), nothing)
 
 
 def _of_lots(
@@ -205,17 +207,17 @@ def _lot_of(
     return Lot(names, part, encoder, asker.reranker(index), vector)
 
 
-def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
+def for_all(memory: OpenedWorkspace, leg: Leg) -> Leg:
     """Let the hint of a leg that did not run be for all workspaces that were asked.
 
     While a process makes the vectors that are missing, it is how far that is.
     """
-    reason = answer.dense.reason
+    reason = leg.reason
     if reason is None or reason.hint != INDEX:
-        return answer
+        return leg
     work = indexing_of(memory) if reason.code == "not-embedded" else None
     reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
-    return answer._replace(dense=answer.dense._replace(reason=reason))
+    return leg._replace(reason=reason)
 
 
 def indexing_of(memory: OpenedWorkspace) -> Reason | None:

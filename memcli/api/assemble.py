@@ -135,7 +135,8 @@ def _of_a_question(
             following=following_of(memory.config),
             observe=observe,
         )
-    assembled, answer = assemble(fixed, found, wanted), for_all(memory, answer)
+    assembled = assemble(fixed, found, wanted)
+    answer = answer._replace(dense=for_all(memory, answer.dense))
     freshness = naming_models(freshness, lots)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 

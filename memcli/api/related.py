@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_in_step, check_kinds, remembered
+from memcli.api.ask import bring_in_step, check_kinds, for_all, remembered
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
@@ -82,6 +82,7 @@ def _likenesses(
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
+        alike = alike._replace(dense=for_all(memory, alike.dense))
         if not alike.hits and options.filters != Filters(view=options.filters.view):
             from memcli.search.left_out import left_out
 

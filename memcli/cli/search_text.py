@@ -236,7 +236,9 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
-        shown += _superseded(hit, found, skin)
+        for each in (found.superseded or {}).get(hit.citation, ()):
+            where = f"{skin.name(each.source, each.path)}:{each.start_line} ({each.date})"
+            shown += screen.corrected(where, each.text, made)
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
