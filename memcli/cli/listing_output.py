@@ -83,7 +83,7 @@ def _write_json(
             whole["nothing"] = jsonio.reason(found.nothing)
         listed = [whole]
     for line in listed:
-        skin.terminal.write(jsonio.dumps(line) + "\n")
+        skin.terminal.write_json(line)
 
 
 def _counted(counted: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:

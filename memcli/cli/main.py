@@ -172,8 +172,8 @@ def _run_command(arguments: Sequence[str]) -> int:
     if call is None:
         from memcli.cli import typer_program
 
-        return typer_program.run_line(arguments, run)
-    return int(call.command()(**call.values) or 0)
+        return typer_program.run_line(arguments)
+    return call.run()
 
 
 def _wrote_topic(name: str) -> bool:

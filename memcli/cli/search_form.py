@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import SEARCH_FORMATS, check
+from memcli.cli.options import SEARCH_FORMATS, check
 from memcli.errors import UsageError
 from memcli.record import Record
 

@@ -151,7 +151,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
-        skin.terminal.write(jsonio.dumps(record) + "\n")
+        skin.terminal.write_json(record)
 
 
 WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {

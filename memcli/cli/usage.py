@@ -8,7 +8,7 @@ from itertools import takewhile
 from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.program import COMMANDS, OTHER_NAMES
+from memcli.cli.program import COMMANDS, OTHER_NAMES, module_of
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,10 +34,8 @@ def no_command(arguments: Sequence[str]) -> UsageError:
     near = get_close_matches(name, COMMANDS, n=1)
     if near:
         return UsageError(message, hint=f"memcli {join([near[0], *rest])}")
-    from memcli.cli.plain_table import COMMANDS as TABLE
-
-    _, _, options = TABLE["search"]
-    words = list(takewhile(lambda word: word.partition("=")[0] not in options, arguments))
+    known = {name for option in module_of("search").OPTIONS for name in option.names.split()}
+    words = list(takewhile(lambda word: word.partition("=")[0] not in known, arguments))
     return UsageError(
         message, hint=f"memcli {join(['search', ' '.join(words), *arguments[len(words) :]])}"
     )
@@ -183,9 +181,10 @@ class _Line:
         return f"memcli {join([meant if each == typed else each for each in self._arguments])}"
 
     def _example(self, parameter: Any) -> str:  # noqa: ANN401
-        from memcli.cli.help_text import default_of
+        from memcli.cli.command_help import default_of
 
-        default = default_of(self._name, parameter)
+        options = module_of(*self._name.split()).OPTIONS
+        default = next(default_of(each) for each in options if each.long == parameter.opts[-1])
         least = getattr(parameter.type, "min", None)
         other = parameter.metavar if least is None else least
         value = default if default.replace(".", "", 1).isdecimal() else other

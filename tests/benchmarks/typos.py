@@ -30,7 +30,8 @@ from memcli.bench.metrics import mean, score
 from memcli.bench.quality import passages
 from memcli.bench.queries import Query, read_queries
 from memcli.cli.commands.bench.running import Searcher, bring_in_step, line_costs
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.options import Options
+from memcli.cli.skin import make_skin
 from memcli.errors import UsageError
 from memcli.language.words import fold
 from memcli.search.pipeline import Answer
@@ -99,7 +100,9 @@ class Asker:
     """One workspace and its judged questions."""
 
     def __init__(self, folder: Path) -> None:
-        self.skin = make_skin(Shared([str(folder / "workspace")], True, False, "never", None), {})
+        self.skin = make_skin(
+            Options(workspace=[str(folder / "workspace")], quiet=True, color="never")
+        )
         bring_in_step(self.skin, silent=True)
         self.costs = line_costs(self.skin)
         self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))

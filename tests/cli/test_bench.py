@@ -19,8 +19,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
-from memcli.cli.commands.bench import place
-from memcli.cli.commands.bench_command import NAMES
+from memcli.cli.commands.bench import NAMES, place
 from memcli.cli.main import run
 from memcli.cli.topics import page
 from tests.cli import processes

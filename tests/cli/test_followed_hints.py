@@ -15,7 +15,6 @@ import pytest
 
 import memcli
 from memcli.cli.command_tree import command_tree
-from memcli.cli.typer_program import build
 from memcli.store.sqlite.lock import writer_lock
 from tests.cli.processes import start
 from tests.store.damage import told
@@ -380,7 +379,7 @@ def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
     assert (code, re.findall(r"^wrote +(\S+)", out, re.MULTILINE)) == (0, planned)
 
 
-LEAVES = sorted(each.name for each in command_tree(build()))
+LEAVES = sorted(each.name for each in command_tree())
 
 
 @pytest.mark.parametrize("command", LEAVES)

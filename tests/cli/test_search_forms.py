@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
-from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
+from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.render.jsonio import RESULT_KEYS

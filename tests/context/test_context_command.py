@@ -342,7 +342,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
 
 
 def test_the_command_has_no_option_without_help() -> None:
-    assert all(parameter.help for parameter in LEAVES["context"].params)
+    assert all(option.help for option in LEAVES["context"].options)
 
 
 def test_a_session_ranks_by_the_time_of_day_where_it_is_told(notes: Path) -> None:

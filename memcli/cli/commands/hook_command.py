@@ -7,9 +7,18 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import check
 from memcli.cli.hook_reply import LIMIT_SECONDS, REPLY
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import (
+    COMMON,
+    EVERYWHERE,
+    PRESETS,
+    WORKSPACE,
+    CommandArgument,
+    Option,
+    Options,
+    check,
+)
+from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, reply
@@ -19,11 +28,8 @@ from memcli.record import Record
 from memcli.render.sanitize import visible_line
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
-    import typer
-
-    from memcli.cli import options
     from memcli.hook.agents import Happening
 
 # What a hook does for the index on its way, at most: a search does more.
@@ -37,31 +43,21 @@ _BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
 
 
-def command(
-    event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="session-start, prompt, pre-compact or stop.")
-    ],
-    agent: Annotated[
-        str, typer.Option("--for", metavar="AGENT", help="claude-code, codex or gemini.")
-    ] = "claude-code",
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="TOKENS",
-            min=1,
-            help="Most that is added to the conversation.",
-            show_default="context.budget, or 600 for a prompt",
-        ),
-    ] = None,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "event", "EVENT", "session-start, prompt, pre-compact or stop.", is_required=True
+    ),
+)
+OPTIONS = (
+    Option("--for", "claude-code, codex or gemini.", "AGENT", default="claude-code",
+        choices=tuple(AGENTS), attribute="agent"),
+    Option("--budget", "Most that is added to the conversation.", "TOKENS", int,
+        shown_default="context.budget, or 600 for a prompt", least=1),
+    WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Answer a hook of an agent: one JSON object from stdin, one to stdout, always exit 0.
 
     The agent runs it; what to put into its settings: memcli help hooks
@@ -69,14 +65,13 @@ def command(
     Examples: memcli hook prompt      memcli hook session-start --for codex
     """
     REPLY.take()
-    REPLY.limit(LIMIT_SECONDS, "" if quiet else _CUT_OFF)
-    if event not in EVENTS:
-        raise _no_hook(event)
-    check("--for", [agent], tuple(AGENTS))
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
-    line = HookLine(agent, shared, presets, budget)
+    REPLY.limit(LIMIT_SECONDS, "" if options.quiet else _CUT_OFF)
+    if options.event not in EVENTS:
+        raise _no_hook(options.event)
+    check("--for", [options.agent], tuple(AGENTS))
+    line = HookLine(options.agent, options, options.budget)
     try:
-        REPLY.write(_answer(event, line))
+        REPLY.write(_answer(options.event, line))
     except MemcliError as error:
         from memcli.render.reasons import sentence
 
@@ -97,8 +92,7 @@ class HookLine(Record):
     """What the command line of a hook says."""
 
     agent: str
-    shared: Shared
-    presets: list[str] | None
+    options: Options
     budget: int | None
 
     def open(self, given: Happening) -> Skin:
@@ -108,7 +102,7 @@ class HookLine(Record):
         """
         here = given.folder if os.path.isabs(given.folder) and os.path.isdir(given.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
-        skin = make_skin(self.shared, {"files.presets": self.presets}, here=here)
+        skin = make_skin(self.options, here=here)
         memory = skin.memory
         others = [each for _, _, each in memory.asked if not isinstance(each, Reason)]
         for each in (memory, *others):
@@ -131,7 +125,7 @@ class HookLine(Record):
 
     def say(self, text: str) -> None:
         """Tell the reason of a silence."""
-        if not self.shared.quiet:
+        if not self.options.quiet:
             sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
 
 

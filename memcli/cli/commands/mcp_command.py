@@ -6,40 +6,40 @@ import os
 import sys
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.options import (
+    COLOR,
+    DEBUG,
+    EVERYWHERE,
+    PRESETS,
+    QUIET,
+    VERBOSE,
+    WORKSPACE,
+    Option,
+    Options,
+)
+from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from threading import Event
     from types import ModuleType
-    from typing import Annotated
-
-    import typer
 
     from memcli.api.memory import Memory
-    from memcli.cli import options
 
 # A call that goes on, and a client that reads no longer, keep a server no longer than this.
 END_SECONDS = 0.7
 _AT_A_TERMINAL = "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agents\n"
 
 
-def command(
-    structured: Annotated[
-        bool, typer.Option("--structured", help="Answer with JSON beside the text.")
-    ] = False,
-    write: Annotated[
-        bool, typer.Option("--write", help="Let the agent append notes: memory_remember.")
-    ] = False,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    Option("--structured", "Answer with JSON beside the text."),
+    Option("--write", "Let the agent append notes: memory_remember."),
+    WORKSPACE, EVERYWHERE, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Give an agent the memory as tools, over its pipes: a server of the Model Context Protocol.
 
     The agent starts it and ends it; see: memcli help agents
@@ -48,8 +48,7 @@ def command(
     """
     from memcli.mcp.pipes import take_pipes
 
-    shared = Shared(workspace, quiet, verbose, color, None, everywhere)
-    if os.isatty(0) and not quiet:
+    if os.isatty(0) and not options.quiet:
         sys.stderr.write(_AT_A_TERMINAL)
     pipes = take_pipes()
     server = _server()
@@ -59,17 +58,21 @@ def command(
 
     def opened() -> Memory:
         here = os.environ.get("CLAUDE_PROJECT_DIR")
-        return make_skin(shared, {"files.presets": presets}, here=here).memory
+        return make_skin(options, here=here).memory
 
     def names() -> Sequence[str]:
-        if not everywhere and len(workspace or ()) < 2:
+        if not options.everywhere and len(options.workspace or ()) < 2:
             return ()
         from memcli.api.asked_folders import folders_of
 
-        return [*folders_of(workspace or (), os.environ, everywhere=everywhere)]
+        return [
+            *folders_of(options.workspace or (), os.environ, everywhere=bool(options.everywhere))
+        ]
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
-    server.serve(HeldMemory(opened, names), pipes, structured=structured, writes=write)
+    server.serve(
+        HeldMemory(opened, names), pipes, structured=options.structured, writes=options.write
+    )
     return ExitCode.OK
 
 

@@ -68,8 +68,6 @@ def run(
 def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bool) -> None:
     """Write what changes to stdout."""
     if job.as_json:
-        from memcli.render.jsonio import dumps
-
         record = {
             "schema": "memcli.agents-plan/1",
             "agent": job.agent.name,
@@ -79,7 +77,7 @@ def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bo
             "applied": is_applied,
             **agents_output.plan_record(plan),
         }
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     else:
         terminal.write(agents_output.plan_text(plan, terminal))
 

@@ -5,44 +5,33 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.commands.bench import history_files
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
-    import typer
-
-    from memcli.cli import options
 
 SPEED_RUNS = 3
 
 
-def command(
-    queries: Annotated[
-        str | None,
-        typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init."),
-    ] = None,
-    max_drop: Annotated[
-        float, typer.Option(metavar="X", help="How much nDCG@10 may fall below the best run.")
-    ] = 0.02,
-    max_slower: Annotated[
-        float, typer.Option(metavar="TIMES", help="How much slower than the best run it may be.")
-    ] = 2.0,
-    no_speed: Annotated[
-        bool, typer.Option("--no-speed", help="Measure no speed: it takes some seconds.")
-    ] = False,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Hold later runs against this one.")
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "queries", "[QUERIES.jsonl]", "Judged questions; see: bench init.", choices=FILES
+    ),
+)
+OPTIONS = (
+    Option("--max-drop", "How much nDCG@10 may fall below the best run.", "X", float, default=0.02),
+    Option("--max-slower", "How much slower than the best run it may be.", "TIMES", float,
+        default=2.0),
+    Option("--no-speed", "Measure no speed: it takes some seconds."),
+    Option("--accept", "Hold later runs against this one."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Sync, measure quality and speed, keep a receipt; speak only of what got worse.
 
     A run is held against the best one of the history since the last --accept. One line and
@@ -51,31 +40,20 @@ def command(
 
     Examples: memcli bench lane -w notes      memcli bench lane questions.jsonl --accept
     """
-    if max_drop < 0 or max_slower < 1:
+    if options.max_drop < 0 or options.max_slower < 1:
         raise UsageError(
             "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
         )
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    receipt = run(skin, queries, max_drop=max_drop, max_slower=max_slower, speed=not no_speed,
-                  accept=accept)  # fmt: skip
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(receipt) + "\n")
+    skin = make_skin(options)
+    receipt = _measured(options, skin)
+    if options.json:
+        skin.terminal.write_json(receipt)
     else:
         _speak(receipt, skin)
     return ExitCode.NEGATIVE if receipt["regressions"] else ExitCode.OK
 
 
-def run(
-    skin: Skin,
-    queries: str | None,
-    *,
-    max_drop: float,
-    max_slower: float,
-    speed: bool,
-    accept: bool,
-) -> dict[str, Any]:
+def _measured(options: Options, skin: Skin) -> dict[str, Any]:
     """Make the receipt of this run and put it into the history."""
     from memcli.bench import history
     from memcli.bench.rows import LANE, worst
@@ -86,16 +64,16 @@ def run(
     side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)
     earlier = history_files.read(folder, skin)
     before = history.reference(earlier)
-    measured = measure(queries, skin, sync=True, silent=not skin.terminal.verbose)
+    measured = measure(options.queries, skin, sync=True, silent=not skin.terminal.verbose)
     figures = None
-    if speed:
+    if not options.no_speed:
         from memcli.cli.commands.bench.speed import measure as measure_speed
 
         figures = measure_speed(skin, documents=None, runs=SPEED_RUNS)
     receipt: dict[str, Any] = {
         "schema": LANE,
         "now": skin.now,
-        "accepted": accept,
+        "accepted": options.accept,
         "sync": measured.synced,
         "quality": measured.record,
         "speed": figures,
@@ -103,11 +81,11 @@ def run(
         "reference": before["now"] if before else None,
     }
     regressions = []
-    if before is not None and not accept:
-        regressions = history.regressions(before, receipt, max_drop)
+    if before is not None and not options.accept:
+        regressions = history.regressions(before, receipt, options.max_drop)
         if figures is not None and before["speed"] is not None:
-            regressions += slower(before["speed"], figures, max_slower)
-    if not accept:
+            regressions += slower(before["speed"], figures, options.max_slower)
+    if not options.accept:
         regressions += history.unaccepted_misses(earlier, before, receipt)
     receipt["regressions"] = regressions
     history_files.add(folder, receipt)

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import search_receipt, side_files
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
-    import typer
-
-    from memcli.cli import options
     from memcli.indexing.freshness import Freshness
 
     Receipt = dict[str, Any]
 
 
-def command(
-    receipt: Annotated[str, typer.Argument(metavar="FILE", help="From --receipt.")],
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument("receipt", "FILE", "From --receipt.", is_required=True, choices=FILES),
+)
+OPTIONS = (
+    Option("--no-sync", "Do not update the index."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Run the search or context of a receipt again, as of its time, and show what moved.
 
     Flags and filters are those of the receipt, other settings those of today: what differs is
@@ -38,21 +35,19 @@ def command(
     """
     from memcli.bench import replay
     from memcli.cli.search_output import say_freshness
-    from memcli.render.jsonio import dumps
 
     before = replay.read(
-        side_files.read_text(receipt, "memcli search QUERY --receipt FILE"), receipt
+        side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
     )
-    shared = Shared(workspace, quiet, verbose, color, now or before["now"])
-    skin = make_skin(shared, before["flags"])
+    skin = make_skin(options, before["flags"])
     skin.memory.accesses_at = before.get("accesses")
     again = _context if before["schema"] == replay.CONTEXT_SCHEMA else _search
-    freshness, after = again(before, skin, no_sync=no_sync)
+    freshness, after = again(before, skin, no_sync=options.no_sync)
     say_freshness(freshness, skin.terminal)
     record = replay.compare(before, after)
     terminal = skin.terminal
-    if as_json:
-        terminal.write(dumps(record) + "\n")
+    if options.json:
+        terminal.write_json(record)
     else:
         terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in replay.lines(record)))
     return ExitCode.OK

@@ -14,17 +14,15 @@ from memcli.bench.speed import LEAST_RUNS
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    import typer
+    from typing import Any
 
     from memcli.bench.speed import Process
-    from memcli.cli import options
 
 MEMCLI = "from memcli.cli.main import main; main()"
 RUNS = 5  # of each kind, unless told otherwise
@@ -42,26 +40,15 @@ class Inside(Record):
     counts: Mapping[str, int]
 
 
-def command(
-    documents: Annotated[
-        int | None,
-        typer.Option("--documents", metavar="N", help="Measure a made-up workspace of N files."),
-    ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", metavar="N", help="Times each is measured, from 2 on.")
-    ] = RUNS,
-    mode: Annotated[
-        str | None,
-        typer.Option(metavar="MODE", help="hybrid, or lexical to leave the model out."),
-    ] = None,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    Option("--documents", "Measure a made-up workspace of N files.", "N", int),
+    Option("--runs", "Times each is measured, from 2 on.", "N", int, default=RUNS),
+    Option("--mode", "hybrid, or lexical to leave the model out.", "MODE", setting="search.mode"),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Measure search, sync and indexing beside the floors of this machine.
 
     All work is done on a copy; the memory and its index are only read. Times mean nothing on
@@ -74,23 +61,20 @@ def command(
             "bench speed needs POSIX: elsewhere a process's memory is not reported",
             hint="memcli bench quality",
         )
-    if documents is not None and documents < 1:
-        raise UsageError(f"--documents must be at least 1, not {documents}", hint=HINT)
-    if runs < LEAST_RUNS:
+    if options.documents is not None and options.documents < 1:
+        raise UsageError(f"--documents must be at least 1, not {options.documents}", hint=HINT)
+    if options.runs < LEAST_RUNS:
         raise UsageError(
-            f"--runs must be at least {LEAST_RUNS}, not {runs}: no figure is given without its"
-            " spread, and one run has none",
+            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: no figure is given without"
+            " its spread, and one run has none",
             hint=f"memcli bench speed --runs {RUNS}",
         )
-    shared = Shared(workspace, quiet, verbose, color, now)
-    skin = make_skin(shared, {"search.mode": mode})
-    if documents is None:
+    skin = make_skin(options)
+    if options.documents is None:
         running.bring_in_step(skin, silent=False)
-    record = measure(skin, documents=documents, runs=runs)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(record) + "\n")
+    record = measure(skin, documents=options.documents, runs=options.runs)
+    if options.json:
+        skin.terminal.write_json(record)
     else:
         from memcli.bench.speed import text
 
