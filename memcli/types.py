@@ -23,6 +23,11 @@ SUMMARY = "summary"  # the kind of a document that has a lineage
 PRIVATE = "private"  # of a document that another workspace is never told of
 OPEN_SCOPES = ("session", "user", "global")  # of what may be offered unasked
 SCOPES = (*OPEN_SCOPES, PRIVATE)
+# How far an index is behind its files, in a word.
+FRESH, STALE, EMPTY, NOT_INDEXED = "fresh", "stale", "empty", "not_indexed"
+REMOTE = "remote"  # the files are elsewhere
+AS_OF = "as_of"  # a commit is asked
+FAILED = "failed"  # one of several workspaces could not be asked
 TRUSTS = ("trusted", "untrusted")
 # Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
 # others, only what the user trusts.
@@ -364,9 +369,15 @@ class About(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
+def split_source(source: str) -> tuple[str, str]:
+    """Give the workspace of a source, "" where only one is asked, and the source's own name."""
+    workspace, _, own = source.rpartition(":")
+    return workspace, own
+
+
 def is_memory(source: str) -> bool:
     """Tell that a source is the memory, of whichever workspace."""
-    return source.rpartition(":")[2] == MEMORY_SOURCE
+    return split_source(source)[1] == MEMORY_SOURCE
 
 
 def memory_path(source: str, path: str) -> str:
@@ -374,8 +385,8 @@ def memory_path(source: str, path: str) -> str:
 
     It is the path, behind the name of its workspace where several are asked as one.
     """
-    workspace, colon, _ = source.rpartition(":")
-    return f"{workspace}{colon}{path}"
+    workspace, _ = split_source(source)
+    return f"{workspace}:{path}" if workspace else path
 
 
 def shown(source: str, path: str) -> str:

@@ -14,12 +14,13 @@ from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.legs import MODE_IS_LEXICAL, Vector
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.types import Filters
+from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.api.superseded import Superseded
     from memcli.search.joined import Lot
+    from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.views import Expanded
@@ -91,7 +92,7 @@ def _ask(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if options.filters.kinds:
@@ -110,7 +111,8 @@ def _ask(
             else:
                 answer = _of_lots(lots, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
+    answer = answer._replace(dense=for_all(memory, answer.dense))
+    return Answered(question, freshness, answer, tuple(expanded), nothing)
 
 
 def _of_lots(
@@ -205,17 +207,17 @@ def _lot_of(
     return Lot(names, part, encoder, asker.reranker(index), vector)
 
 
-def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
+def for_all(memory: OpenedWorkspace, leg: Leg) -> Leg:
     """Let the hint of a leg that did not run be for all workspaces that were asked.
 
     While a process makes the vectors that are missing, it is how far that is.
     """
-    reason = answer.dense.reason
+    reason = leg.reason
     if reason is None or reason.hint != INDEX:
-        return answer
+        return leg
     work = indexing_of(memory) if reason.code == "not-embedded" else None
     reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
-    return answer._replace(dense=answer.dense._replace(reason=reason))
+    return leg._replace(reason=reason)
 
 
 def indexing_of(memory: OpenedWorkspace) -> Reason | None:

@@ -28,7 +28,7 @@ from memcli.search.course import unobserved
 from memcli.search.options import options_of
 from memcli.search.question import Question
 from memcli.store.naming import private_summaries
-from memcli.types import OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
+from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _of_a_question(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         return _without_answer(memory, question, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
@@ -137,7 +137,8 @@ def _of_a_question(
             following=following_of(memory.config),
             observe=observe,
         )
-    assembled, answer = assemble(fixed, found, wanted), for_all(memory, answer)
+    assembled = assemble(fixed, found, wanted)
+    answer = answer._replace(dense=for_all(memory, answer.dense))
     freshness = naming_models(freshness, lots)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
@@ -152,7 +153,7 @@ def _of_a_session(
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
@@ -184,6 +185,6 @@ def _without_answer(
     memory: OpenedWorkspace, question: Question | None, freshness: Freshness, filters: Filters
 ) -> Assembly:
     """Assemble nothing: there is no index, or nothing in it."""
-    is_known = freshness.state == "empty"
+    is_known = freshness.state == EMPTY
     missing = unmatched(memory.config.sources, tuple) if is_known else ()
     return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)

@@ -12,6 +12,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -51,7 +52,7 @@ def _catalogue(
     memory: OpenedWorkspace, filters: Filters, *, order: str, links_to: str, sync: bool | None
 ) -> Catalogue:
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:
         check_kinds(memory, filters.kinds)

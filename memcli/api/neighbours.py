@@ -8,6 +8,7 @@ from math import fsum
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.remember.gate import Neighbour
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -32,7 +33,7 @@ class Nearby:
         try:
             mode = memory.config("search.mode")
             freshness = bring_in_step(memory, remembered(memory), mode, sync=None)
-            if freshness.state != "empty":
+            if freshness.state != EMPTY:
                 self._index = remembered(memory)
         except MemcliError as error:
             self.notices = (error.reason,)

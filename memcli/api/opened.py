@@ -109,16 +109,17 @@ class OpenedWorkspace:
         *,
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
+        asked_by: str = "",
     ) -> None:
         """Put a workspace together from what is settled already; see `open`."""
         self.config, self.store, self.clock = config, store, clock
-        self._environ = environ
+        self.environ = environ
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: KeptReranker | None = None
         # Name, folder, and the workspace or why it cannot be asked; of several that are one.
         self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
-        self.asked_by = ""  # the options that name them
+        self.asked_by = asked_by  # the options that name them
         self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
         # Why the index of this machine answers for one that is away.
         self.stands_in: Reason | None = None
@@ -295,7 +296,7 @@ class OpenedWorkspace:
     def having(self, *, config: settings.Config | None = None, store: Store | None = None) -> Self:
         """Give a memory with other settings or another index; an open encoder serves both."""
         made = type(self)(
-            config or self.config, store or self.store, environ=self._environ, clock=self.clock
+            config or self.config, store or self.store, environ=self.environ, clock=self.clock
         )
 
         def shares(settings: tuple[str, ...]) -> bool:
@@ -347,7 +348,7 @@ class OpenedWorkspace:
             return None
         from memcli.embedding.rerankers import KeptReranker, Reranking
 
-        environ, variable = self._environ, self.config("rerank.key_variable")
+        environ, variable = self.environ, self.config("rerank.key_variable")
         with self._guard:
             kept = self._reranker
             if kept is None or kept.index != index:
@@ -361,12 +362,12 @@ class OpenedWorkspace:
     @property
     def cache_folder(self) -> str:
         """Name the folder of the user's cache that is this workspace's own."""
-        return settings.folder_of(self.config.workspace, self._environ)
+        return settings.folder_of(self.config.workspace, self.environ)
 
     @property
     def calibration_file(self) -> str:
         """Name the file of the constants that the user has fitted."""
-        return settings.calibration_file(self._environ)
+        return settings.calibration_file(self.environ)
 
     def calibrations(self) -> Mapping[str, Calibration]:
         """Read the constants that the user has fitted, by fingerprint; ConfigError for others.
@@ -403,7 +404,7 @@ class OpenedWorkspace:
         """Gather which encoders are configured, and their settings."""
         from memcli.embedding.encoders import Choice, Endpoint, LocalModel
 
-        config, environ = self.config, self._environ
+        config, environ = self.config, self.environ
         variable = config("openai.key_variable")
         return Choice(
             names=(config("embedding.encoder"), *config("embedding.fallback")),

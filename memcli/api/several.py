@@ -21,7 +21,7 @@ from memcli.api.opened import (
     OpenedWorkspace,
     Owned,
 )
-from memcli.api.together import FAILED, of_workspace
+from memcli.api.together import of_workspace
 from memcli.api.union_store import UnionStore
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
@@ -36,6 +36,7 @@ from memcli.errors import (
 )
 from memcli.store.guarded import FailedStoreError
 from memcli.store.union import Union
+from memcli.types import FAILED
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
@@ -112,6 +113,7 @@ class Several(Memory):
         clock: Clock = SYSTEM_CLOCK,
         crowd: Crowd | None = None,
         has_own: bool = True,
+        asked_by: str = "",
     ) -> None:
         """Take the workspaces, the own one first if there is one; at least one can be asked.
 
@@ -129,7 +131,13 @@ class Several(Memory):
             of_crowd=of_crowd,
         )
         # Whoever asks a question reads snapshots alone.
-        super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
+        super().__init__(
+            _config_of(there),
+            store,  # type: ignore[arg-type]
+            environ=environ,
+            clock=clock,
+            asked_by=asked_by,
+        )
         self.asked = asked
 
     def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
@@ -198,9 +206,13 @@ class Several(Memory):
         # Alone it is no more the own one than it was.
         is_own = self._has_own and own[0] is self.asked[0]
         made = Several(
-            own, environ=self._environ, clock=self.clock, crowd=self._crowd, has_own=is_own
+            own,
+            environ=self.environ,
+            clock=self.clock,
+            crowd=self._crowd,
+            has_own=is_own,
+            asked_by=f"-w {quote(folder)}",
         )
-        made.asked_by = f"-w {quote(folder)}"
         if _encoder_settings(made.config) == _encoder_settings(self.config):
             made._query_encoder = self.query_encoder
         return made
@@ -237,8 +249,13 @@ class Several(Memory):
         ]
         if all(isinstance(opened, Reason) for _, _, opened in asked):
             return None
-        made = Several(asked, environ=self._environ, clock=self.clock, crowd=self._crowd)
-        made.asked_by = self.asked_by
+        made = Several(
+            asked,
+            environ=self.environ,
+            clock=self.clock,
+            crowd=self._crowd,
+            asked_by=self.asked_by,
+        )
         made.config, made._query_encoder = self.config, self.query_encoder
         return made
 
@@ -272,10 +289,8 @@ def open_several(
     if len(failed) == len(asked):
         told = f"none of the workspaces can be opened: {failed[0].text}"
         raise error_of(failed[0]._replace(text=told))
-    made = Several(asked, environ=environ, clock=clock)
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
-    made.asked_by = " ".join(options)
-    return made
+    return Several(asked, environ=environ, clock=clock, asked_by=" ".join(options))
 
 
 def _check_stores(opened: Sequence[Memory]) -> None:

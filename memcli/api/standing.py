@@ -24,7 +24,17 @@ from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.records import Counts, Facts, Key
 from memcli.store.run_records import Described, Owner, SourceCounts, VectorSearch, WatchRecord
-from memcli.types import MEMORY_SOURCE, STATES, FileStat, Skip, Source, shown
+from memcli.types import (
+    EMPTY,
+    FRESH,
+    MEMORY_SOURCE,
+    NOT_INDEXED,
+    STATES,
+    FileStat,
+    Skip,
+    Source,
+    shown,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -86,7 +96,7 @@ class Findings(Record):
     def is_behind(self) -> bool:
         """Tell whether something of the memory is not, or may not be, in the index."""
         is_waiting = self.holdings.pending > 0 and self.config("embedding.encoder") != "none"
-        is_in_step = self.standing.state in ("fresh", "empty")
+        is_in_step = self.standing.state in (FRESH, EMPTY)
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
 
 
@@ -176,7 +186,7 @@ def _of_files(found: Findings) -> Iterator[Reason]:
     if work is not None:
         yield work
         return
-    if standing.state == "not_indexed":
+    if standing.state == NOT_INDEXED:
         yield Reason("no-index", "there is no index yet", "memcli index")
         return
     reason = settings_changed(standing)

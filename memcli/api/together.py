@@ -10,13 +10,12 @@ from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
+from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
 
-REMOTE = "remote"
-ANSWERING = ("fresh", "stale", REMOTE)
-FAILED = "failed"
+ANSWERING = (FRESH, STALE, REMOTE)
 
 # A workspace that is asked with others: its name, its folder, and itself or why it cannot be asked.
 Asked = tuple[str, str, "OpenedWorkspace | Reason"]
@@ -43,12 +42,12 @@ def together(
 def joined(states: Sequence[StoreState]) -> Freshness:
     """Say how far the whole is behind: what one workspace lacks, it lacks."""
     there = [state for state in states if state.state in ANSWERING]
-    waiting = [state for state in states if state.state not in (*ANSWERING, "empty")]
+    waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
     own = (notice for state in states for notice in state.notices)
     notices = [*left_out, *own]
     if not there:
-        state = "not_indexed" if waiting else "empty"
+        state = NOT_INDEXED if waiting else EMPTY
         reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
         return Freshness(state, 0, reason, (), tuple(states))
     stored = [state for state in there if state.state == REMOTE]
@@ -62,7 +61,7 @@ def joined(states: Sequence[StoreState]) -> Freshness:
         told = as_stored(stored)
         reason = reason._replace(text=f"{reason.text}; {told.text}") if reason else told
     found = {state.state for state in there}
-    whole = next(state for state in ("stale", REMOTE, "fresh") if state in found)
+    whole = next(state for state in (STALE, REMOTE, FRESH) if state in found)
     pending = sum(state.pending for state in there)
     missing = [state.missing for state in there if state.missing]
     named = missing[0] if len(missing) == 1 else ""

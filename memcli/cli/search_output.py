@@ -14,6 +14,7 @@ from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.pack import pack, shortened
 from memcli.search.snippet import Snippet, make_snippet
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from typing import Any
@@ -218,7 +219,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
-        if found.freshness.state == "empty":
+        if found.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, skin)
@@ -317,7 +318,7 @@ def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this 
     """Say how far the index is behind an answer; tell whether there was anything to ask."""
     for notice in freshness.notices:
         terminal.advise(notice)
-    if freshness.state == "empty":
+    if freshness.state == EMPTY:
         if freshness.reason is not None:
             terminal.advise(freshness.reason)
         return False

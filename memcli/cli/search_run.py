@@ -6,6 +6,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import progress_of
 from memcli.errors import ERROR_SCHEMA, ExitCode, LegMissingError, UsageError
 from memcli.record import Record
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
@@ -76,7 +77,7 @@ def deliver(
 
         record = search_receipt.make(found, asked.skin, asked.wanted, expand=asked.expand)
         search_receipt.write(receipt, record, asked.skin)
-    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
+    if require_dense and not found.answer.dense.ran and found.freshness.state != EMPTY:
         raise _without_dense(found.answer.dense)
     asked.write(found)
     if asked.skin.config("secrets") == "warn":

@@ -16,7 +16,7 @@ from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
@@ -217,7 +217,9 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
             shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
         elif told not in ("", known):
             shown = f"{told}\n{shown}"
-        shown = _beside(shown, _corrections(hit, found, skin))
+        for head, text in _corrections(hit, found, skin):
+            line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
+            shown += f"{plain.INDENT}{line.rstrip()}\n"
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -245,7 +247,8 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
-        shown = _beside(shown, _corrections(hit, found, skin))
+        for head, text in _corrections(hit, found, skin):
+            shown += screen.corrected(head, text, made)
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -263,22 +266,18 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     return Shows(whole, brief, behind, heading)
 
 
-def _beside(shown: str, more: str) -> str:
-    """Put further lines below those of a passage, before the blank line at its end."""
-    return f"{shown[:-1]}{more}\n" if shown.endswith("\n\n") else shown + more
+def _corrections(hit: Hit, found: Answered, skin: Skin) -> Iterator[tuple[str, str]]:
+    """Give the newer lines that correct a passage, then the older lines that it corrects.
 
-
-def _corrections(hit: Hit, found: Answered, skin: Skin) -> str:
-    """Write the newer line that corrects a passage, then the older lines that it corrects."""
-    style, safe = skin.terminal.style, skin.terminal.safe_line
-    lines = []
+    Each is a head and a text, which may be empty.
+    """
+    safe = skin.terminal.safe_line
     for newer in hit.corrected_by:
-        text = "" if _is_shown(newer, found.answer.hits) else f": {newer.text}"
-        lines.append((safe(f"{mark_of((newer,))}{text}"), ""))
+        is_shown = _is_shown(newer, found.answer.hits)
+        yield safe(mark_of((newer,))) + ("" if is_shown else ":"), "" if is_shown else newer.text
     for each in (found.superseded or {}).get(hit.citation, ()):
-        where = f"corrects {safe(skin.name(each.source, each.path))}:{each.start_line}"
-        lines.append((f"{where} ({each.date}):", f" {safe(each.text)}"))
-    return "".join(f"{plain.INDENT}{style.dim}{head}{style.end}{text}\n" for head, text in lines)
+        where = f"{skin.name(each.source, each.path)}:{each.start_line}"
+        yield f"corrects {safe(where)} ({each.date}):", each.text
 
 
 def _is_shown(line: Correction, hits: Sequence[Hit]) -> bool:

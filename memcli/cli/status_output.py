@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
 from memcli.indexing.notices import remedy
-from memcli.types import MEMORY_SOURCE, shown
+from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, shown
 from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def _days(skin: Skin) -> list[str]:
 
 def _state(record: dict[str, Any]) -> str:
     state: str = record["state"]
-    if state == "not_indexed":
+    if state == NOT_INDEXED:
         return "not made yet"
-    is_partial = state == "fresh" and record["unlisted"]
+    is_partial = state == FRESH and record["unlisted"]
     return f"{state} as far as files can be read" if is_partial else state
 
 

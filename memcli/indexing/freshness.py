@@ -23,7 +23,7 @@ from memcli.errors import (
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import Encoder, Known, Listing, Skip, shown
+from memcli.types import EMPTY, FRESH, STALE, Encoder, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
@@ -52,7 +52,7 @@ class Bounds(Record):
 class Freshness(Record):
     """How far the index is behind the files as the answer is made."""
 
-    state: str  # fresh | stale | empty | remote: the files are elsewhere
+    state: str  # one of `memcli.types`: fresh, stale, …
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is stale
     notices: tuple[Reason, ...]
@@ -76,14 +76,14 @@ def freshen(
     """
     standing, waiting = _beginning(store, settings, bounds)
     if not standing.is_read:
-        if not standing.is_indexed and standing.state == "empty":
+        if not standing.is_indexed and standing.state == EMPTY:
             return _freshness(standing)
         obstacle = _obstacle(standing, bounds)
         if obstacle is not None:
             return _without(store, settings, obstacle)
         if _wait(store, sleep, on_progress):
             standing, waiting = _beginning(store, settings, bounds)
-    if standing.is_read and standing.state != "stale":
+    if standing.is_read and standing.state != STALE:
         _fold(store, sleep)
         found = _freshness(standing)
         if 0 < waiting <= bounds.parts:
@@ -242,14 +242,14 @@ def _bring_in(
     notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
-        return Freshness("fresh", 0, None, tuple(notices)), has_new
+        return Freshness(FRESH, 0, None, tuple(notices)), has_new
     missing = missing_files(
         new=[shown(*key) for key in report.deferred if key not in known],
         changed=[shown(*key) for key in report.deferred if key in known],
     )
     seconds = f"{bounds.seconds:g} second{'' if bounds.seconds == 1 else 's'}"
     why = Reason("bounds", f"a search reads changed files for {seconds}", "memcli index")
-    found = Freshness("stale", len(report.deferred), why, tuple(notices), missing=missing)
+    found = Freshness(STALE, len(report.deferred), why, tuple(notices), missing=missing)
     return found, has_new
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
+from operator import eq
 
 # What may have been left out of a word or typed wrongly; the first that has one of its letters.
 ALPHABETS = (
@@ -30,6 +32,17 @@ ENGLISH_NUMBERS = (
 )  # fmt: skip
 OTHER_NUMBERS = (("en", ""), ("er", ""), ("ern", ""), ("es", ""), ("ces", "z"), ("aux", "al"))
 SHORTEST_NOUN = 4  # letters of either number
+
+# Endings, folded, of one word in English, German, French, Portuguese and Spanish.
+_INFLECTIONS = """
+    a aba aban abas ada adas ado ados ai am an ando ao ar ara aran arian aria aron as ase asse
+    ava avam e ed em en ent er era eran eras eria erian ern ers es est eu ez i ia iam ian ida
+    idas ido idos iendo indo ing io ir ira iran iria irian ieron is n o ons oes os ou ra ran ria
+    rian rs s te ten
+"""
+INFLECTIONS = frozenset(("", *_INFLECTIONS.split()))
+PLAIN_INFLECTIONS = frozenset(("", "s", "es", "ed", "ing"))  # that a slip does not leave out
+SHORTEST_ROOT = 4  # letters that two forms of a word share
 
 SHORTEST_COMPOUND, SHORTEST_FIRST, SHORTEST_SECOND = 8, 3, 4  # letters
 LINKS = ("s", "es", "n", "en", "er", "e")  # what German puts between the words of a compound
@@ -86,6 +99,22 @@ def numbers(word: str, endings: tuple[tuple[str, str], ...]) -> Iterator[str]:
             other = word.removesuffix(old) + new
             if word.endswith(old) and min(len(word), len(other)) >= SHORTEST_NOUN:
                 yield other
+
+
+def endings(one: str, other: str) -> tuple[str, str]:
+    """Give what two words have after the letters that they begin with alike."""
+    shared = sum(takewhile(bool, map(eq, one, other)))
+    return one[shared:], other[shared:]
+
+
+def are_forms(one: str, other: str) -> bool:
+    """Tell whether two words differ only in their endings. Example: describen and describes.
+
+    A word that lacks its last letters is a slip unless they are a common ending of English.
+    """
+    ends = endings(one, other)
+    known = INFLECTIONS if all(ends) else PLAIN_INFLECTIONS
+    return len(one) - len(ends[0]) >= SHORTEST_ROOT and known.issuperset(ends)
 
 
 def compounds(word: str) -> Iterator[tuple[str, str]]:

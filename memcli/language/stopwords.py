@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 _ENGLISH = """
     a about after again all also am an and any are aren't as at be because been before being
     both but by can can't cannot could couldn't did didn't do does doesn't doing don't during
@@ -56,6 +58,22 @@ _SPANISH_SIGNS = """
     cuántos donde dónde está están fue fueron que qué quien quién quienes quiénes según
 """
 SPANISH_SIGNS = frozenset(_SPANISH_SIGNS.split())
+
+# Function words of French, Italian and Portuguese that are no English words.
+_ROMANCE_SIGNS = """
+    ao aos até avec che chi como comme comment dans della delle des di dont du e é elle est
+    et être foi il ils já je la le les mais não nel notre nous onde où para pela pelo per perché
+    porque pour pourquoi qual quais quand quando que quel quelle quelles quels quem qui quoi são
+    sono sur um uma une vos vous él el los las del una por con
+"""
+_SIGNS = GERMAN_SIGNS | SPANISH_SIGNS | frozenset(_ROMANCE_SIGNS.split()) - ENGLISH
+
+
+def is_foreign(words: Iterable[str]) -> bool:
+    """Tell by its function words that a question is in another language of Latin script."""
+    low = [word.lower() for word in words]
+    return sum(map(_SIGNS.__contains__, low)) > sum(map(ENGLISH.__contains__, low))
+
 
 # Of languages in scripts of their own, which no other language is taken for.
 _OTHER_SCRIPTS = """

@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_OPENER = re.compile(r"`[^`\n]{1,200}`|<!--")
-_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+# Compiled at first use: most notes have no comments.
+_OPENER = r"`[^`\n]{1,200}`|<!--"
+_BLANK_LINE = r"\n[ \t\r]*\n"
 # What may stand before a block in its line: indents, quote and list marks.
-_LINE_START = re.compile(r"[ \t>*+\-0-9.)]{0,64}\Z")
+_LINE_START = r"[ \t>*+\-0-9.)]{0,64}\Z"
 
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -31,10 +32,11 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
     """Yield the comments of a text as character ranges, in order."""
     if "<!--" not in text:
         return
+    opener, blank_line = re.compile(_OPENER), re.compile(_BLANK_LINE)
     at = 0
     close: int | None = 0  # the next "-->", None where there is none
     blank = -1  # the next blank line
-    while found := _OPENER.search(text, at):
+    while found := opener.search(text, at):
         start, at = found.span()
         if found[0] != "<!--":
             continue
@@ -42,13 +44,13 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
             close = text.find("-->", start + 2)
             close = None if close < 0 else close
         line = text.rfind("\n", max(0, start - 64), start) + 1 or max(0, start - 64)
-        if _LINE_START.match(text[line:start]):
+        if re.match(_LINE_START, text[line:start]):
             end = len(text) if close is None else close + 3
         elif close is None:
             continue
         else:
             if blank < start:
-                gap = _BLANK_LINE.search(text, start)
+                gap = blank_line.search(text, start)
                 blank = gap.start() if gap else len(text)
             if blank < close:
                 continue

@@ -36,7 +36,7 @@ DESCRIPTION_CHARS = 160
 SHORT_CONTEXT_CHARS = 36
 HASH_BYTES = 16
 
-_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
+_SENTENCE = r"(?<=[.!?])[ \t]+|(?<=[。！？；])"  # compiled at first use
 
 Count = Callable[[str], int]
 
@@ -266,7 +266,7 @@ def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
 
 
 def _boundaries(text: str) -> Iterator[int]:
-    for match in _SENTENCE.finditer(text):
+    for match in re.finditer(_SENTENCE, text):
         yield match.end()
     yield len(text)
 

@@ -18,7 +18,7 @@ from memcli.render.sanitize import visible_line
 from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet
-from memcli.types import shown
+from memcli.types import EMPTY, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,7 +118,7 @@ def of_search(
     """Write what an answer rests on, a line each; `embeds` tells that texts are being embedded."""
     answer = found.answer
     lines = headline(answer.verdict, found.freshness)
-    if found.freshness.state == "empty":
+    if found.freshness.state == EMPTY:
         return lines
     return [*lines, *map(visible_line, _remarks(found, shown_hits, bounds, embeds=embeds))]
 

@@ -11,6 +11,7 @@ from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
 from memcli.search.pack import shortened
 from memcli.search.passages import Passage
+from memcli.types import FAILED, split_source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -196,14 +197,14 @@ def stores_of(freshness: Freshness) -> dict[str, Any]:
 
 def _store(each: StoreState) -> dict[str, Any]:
     told: dict[str, Any] = {"name": each.name, "path": each.folder, "own": each.is_own}
-    if each.state == "failed":
+    if each.state == FAILED:
         return {**told, "error": reason(each.reason) if each.reason else {}}
     return {**told, "freshness": _state(each)}
 
 
 def source_of(source: str) -> dict[str, Any]:
     """Name a source, and its workspace where several are asked as one."""
-    workspace, _, own = source.rpartition(":")
+    workspace, own = split_source(source)
     return {**({"workspace": workspace} if workspace else {}), "source": own}
 
 

@@ -206,6 +206,20 @@ def behind(expanded: Expanded, screen: Screen) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def corrected(head: str, text: str, screen: Screen) -> str:
+    """Show a line that corrects a passage or that it corrects, folded at the width."""
+    head = _on_a_line(head, screen)
+    line = f"{head} {_on_a_line(text, screen)}".rstrip()
+    spans = wrap(line, screen.width - len(INDENT), len(INDENT))
+    shown = ""
+    for number, (start, end) in enumerate(spans):
+        style = screen.style.dim if start < len(head) else ""
+        dim = max(start, min(end, len(head)))
+        told = f"{style}{line[start:dim]}{screen.style.end if style else ''}{line[dim:end]}"
+        shown += f"{INDENT * (2 if number else 1)}{told}\n"
+    return shown
+
+
 def bar(score: float) -> str:
     """Draw a score between 0 and 1 in eighths of a column, padded to the width of the bar."""
     eighths = round(max(0.0, min(1.0, score)) * BAR_COLUMNS * 8)

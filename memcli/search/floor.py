@@ -26,11 +26,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 
+from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Calibration, known, model_name
 from memcli.errors import Reason
 from memcli.search.hits import Hit
 
+if TYPE_CHECKING:
+    from memcli.search.recall import Recalled
+
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
+ONE_WORD = Reason("one-word", "the best passage holds only one of the words")
+SEVERAL_WORDS = 3
 GOOD = 0.4
 WEAK = 0.2
 LARGEST = 700.0  # exponent that a float can hold
@@ -110,6 +116,13 @@ def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration
     near = sorted((hit.cosine or 0.0 for hit in fused), reverse=True)
     crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
     return hits[0].score - tenth >= constants.lead + constants.crowd * crowd
+
+
+def rests_on_one_word(hit: Hit, recalled: Recalled) -> bool:
+    """Tell that a passage holds only one of several words that are looked for, and no phrase."""
+    several = len(recalled.terms)
+    words = round(recalled.matched.get(hit.about.chunk_id, 0.0) * several)
+    return words == 1 and several >= SEVERAL_WORDS and not hit.candidate.literal
 
 
 def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> str:

@@ -62,6 +62,7 @@ class Gathered(Record):
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
     order: str  # newest | oldest, where the query wishes so
+    asks_nothing: bool  # the query is stop words only
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
@@ -130,6 +131,7 @@ def gather(
         spans=spans,
         out=excluded_spans(dates),
         order=order,
+        asks_nothing=not dates and all(term.stop for term in query.terms),
         dates_alone=dates_alone,
         weights=weights,
         text_share=believed,

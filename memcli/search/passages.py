@@ -9,6 +9,7 @@ from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.search.snippet import make_snippet
+from memcli.types import split_source
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit, Step
@@ -56,7 +57,7 @@ def passages_of(hits: Sequence[Hit]) -> tuple[Passage, ...]:
 
 def _passage(rank: int, hit: Hit) -> Passage:
     about, text = hit.about, hit.text
-    workspace, _, source = about.source.rpartition(":")
+    workspace, source = split_source(about.source)
     return Passage(
         rank=rank,
         ref=about.ref,

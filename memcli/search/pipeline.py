@@ -17,10 +17,12 @@ from memcli.record import Record
 from memcli.search.course import Step, through, unobserved
 from memcli.search.decay import apply_decay
 from memcli.search.floor import (
+    ONE_WORD,
     WORDS_ALONE,
     apply_floor,
     calibration,
     judge,
+    rests_on_one_word,
     stands_out,
     sure_of_its_day,
     uncalibrated,
@@ -148,12 +150,14 @@ def _rank(
     shown = with_corrections(shown, gathered.fused)
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
-    found = verdict(best_first, is_measured=constants is not None)
+    found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))
     lead, is_of_others = _lead(gathered, shown)
     asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     withheld = None
     if found == "good" and is_of_others:
         withheld = _of_others(asked)
+    elif found == "good" and rests_on_one_word(best_first[0], gathered.found):
+        withheld = ONE_WORD
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
         is_read = reranked is not None and reranked.ran

@@ -55,7 +55,7 @@ class StoreState(Record):
 
     name: str
     folder: str
-    state: str  # fresh | stale | empty | failed
+    state: str  # one of `memcli.types`: fresh, stale, …
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...] = ()

@@ -33,6 +33,13 @@ class Searches:
         found: dict[str, Any] = json.loads(out)
         return found
 
+    def related(self) -> dict[str, Any]:
+        """Compare the first document that is found."""
+        place = self.answer()["results"][0]["citation"]
+        assert run(["related", place, "--json", "-w", self.root]) == 0
+        found: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        return found
+
     def count(self, *flags: str) -> int:
         return len({result["path"] for result in self.answer(*flags)["results"]})
 
@@ -113,4 +120,5 @@ def test_a_search_beside_a_run_says_how_far_that_is(
         dense = searches.answer()["legs"]["dense"]
         assert dense["reason"] == "indexing: 14,882 of 67,275 vectors, about 6 minutes left"
         assert "hint" not in dense
+        assert searches.related()["legs"]["dense"]["reason"] == dense["reason"]
     assert searches.answer()["legs"]["dense"]["hint"] == "memcli index"

@@ -431,6 +431,24 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
     assert journal() == "wal"
 
 
+@pytest.mark.parametrize(
+    ("line", "code"), [("status", 4), ("get memory/n0.md", 0), ("changes", 0), ("ls", 0)]
+)
+def test_with_a_damaged_page_a_command_answers_or_names_the_one_that_mends_it(
+    place: Place, line: str, code: int
+) -> None:
+    place.write("n0", "n1")
+    place.index()
+    data = Path(place.store).read_bytes()[: 2 * 4096]
+    Path(place.store).write_bytes(data.ljust(20 * 4096, b"\xff"))
+    done = place.memcli(*line.split())
+    assert done.returncode == code, done.stderr
+    if code:
+        assert "Try: memcli index --full" in done.stderr
+        assert place.memcli("index", "--full").returncode == 0
+        assert place.memcli(*line.split()).returncode == 0
+
+
 def test_a_damaged_page_is_built_again_by_the_search_that_meets_it(place: Place) -> None:
     place.write(*(f"n{number}" for number in range(40)))
     place.index()

@@ -17,6 +17,7 @@ from memcli.render.screen import (
     bar,
     breadcrumb,
     brief,
+    corrected,
     file_url,
     passage,
 )
@@ -101,6 +102,16 @@ def test_no_line_is_wider_than_the_terminal(width: int, names: list[str], text: 
     shown = passage(1, hit, Snippet(text * 5, ((0, 3),)), _screen(width, style=COLOURED))
     for line in re.sub(r"\x1b\[[\d;]*m", "", shown).split("\n"):
         assert columns(line) <= width
+
+
+def test_a_corrected_line_is_folded_below_itself() -> None:
+    shown = corrected(
+        "memory/2025-01-01.md:3 (2025-01-01)", "The office opens at 8:00.", _screen(48)
+    )
+    assert shown.splitlines() == [
+        "    corrects memory/2025-01-01.md:3",
+        "        (2025-01-01): The office opens at 8:00.",
+    ]
 
 
 @given(TEXTS, st.integers(2, 30), st.integers(0, 4))

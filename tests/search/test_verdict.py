@@ -117,7 +117,8 @@ def ask(
         place = ("-w", str(root), "--now", "2026-03-01")
         assert run(["search", *arguments, *place, "--json"]) == 0
         record = json.loads(capsys.readouterr().out)
-        assert run(["search", *arguments, *place, "-e", "--explain"]) == 0
+        code = run(["search", *arguments, *place, "-e", "--explain"])
+        assert code == (record["verdict"] == "none")
         return record, capsys.readouterr().err
 
     return told
@@ -211,3 +212,15 @@ def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
         assert verdict([hit._replace(faded=faded, confidence=0.1 * faded)]) == told
     judged = judge([hit, hit._replace(faded=0.5)], CONSTANTS, rarity=1.0)
     assert [each.confidence for each in judged] == [0.5, 0.25]
+
+
+def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
+    record, _ = ask("why did the smoker burn through petrol")
+    assert record["results"][0]["path"] == "memory/2026-02-01.md"
+    assert record["verdict"] == "weak"
+    assert record["withheld"]["code"] == "one-word"
+    assert ask("who lent us a smoker")[0]["verdict"] == "good"
+
+
+def test_stop_words_alone_have_no_answer(ask: Asked) -> None:
+    assert ask("the of and")[0]["verdict"] == "none"

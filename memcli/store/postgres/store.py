@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError
@@ -167,15 +167,13 @@ class PostgresStore:
             with translated(self.address):
                 connection = self._writable()
             try:
-                with translated(self.address):
-                    held = lease(
-                        connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
-                    )
-                    row = held.__enter__()
-                try:
+                held = lease(
+                    connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
+                )
+                with ExitStack() as stack:
+                    with translated(self.address):
+                        row = stack.enter_context(held)
                     yield connection, row
-                finally:
-                    held.__exit__(None, None, None)
             except BaseException:
                 connection.close()
                 raise
