@@ -109,7 +109,7 @@ KEYS: tuple[Key, ...] = (
         " meaning.", low=1, high=1000),
     Key("search.candidate_multiplier", int, 4, "Candidates a leg, times the limit (classic).",
         low=1, high=20),
-    Key("search.half_life_days", float, 30.0, "Half-life of decay; unused at decay_floor 1.", low=0.01),
+    Key("search.half_life_days", float, 30.0, "Age at which decay has halved.", low=0.01),
     Key("search.decay_floor", float, 1.0, "What decay never goes below.", low=0, high=1),
     Key("search.mmr_lambda", float, 0.8, "1 ranks by relevance alone, 0 by novelty alone.",
         low=0, high=1),
