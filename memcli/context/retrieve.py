@@ -16,7 +16,7 @@ from memcli.markdown.links import related_targets
 from memcli.search.course import unobserved
 from memcli.search.floor import GOOD
 from memcli.search.focus import Width
-from memcli.search.hits import Correction, Hit, Quoted
+from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.joined import in_turns, joined, search_each
 from memcli.search.lines import Run, narrowed
 from memcli.search.newer import POOL, Corrections
@@ -114,7 +114,7 @@ def find(
     found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
     linked = _hops(snapshot, found[:PARENTS], fixed, following)
     answer = joined(answers, options=wide)
-    pool = [Quoted(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
+    pool = [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
     offered = raw_first(with_hops(found, linked))
     return answer, Retrieved(
         with_corrections(snapshot, offered, pool),
@@ -267,7 +267,7 @@ def rank_all(
                 left -= parts[-1].body
         if left < 0:
             break
-    pool = [Quoted(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
+    pool = [Quotation(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
     return with_corrections(snapshot, parts, pool), rest
 
 
@@ -279,13 +279,13 @@ def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
 
 
 def with_corrections(
-    snapshot: Snapshot, found: Sequence[ContextPart], pool: Iterable[Quoted]
+    snapshot: Snapshot, found: Sequence[ContextPart], pool: Iterable[Quotation]
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put its lines before the first of them."""
     newer = Corrections(pool)
     ranked: list[ContextPart] = []
     for part in found:
-        quoted = Quoted(part.excerpt.about, part.text)
+        quoted = Quotation(part.excerpt.about, part.text)
         lines = part.corrected_by or newer.of(quoted)
         for line in lines:
             if not any(_shows(other, line) for other in (*found, *ranked)):

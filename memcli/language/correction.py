@@ -28,6 +28,8 @@ from memcli.record import Record
 HELD = 0.5  # of the content of the older line
 LEAST_SHARED = 2  # words of content
 BEFORE_A_NUMBER = 2  # words of content that name what a number is of
+SURELY_HELD = 0.75  # of what happened, which is seldom corrected
+LONGEST_CHANGE = 300  # characters of a line whose word of change is about all of it
 MOST_CHARACTERS = 600  # of a line that is compared
 LONGEST_VALUE = 4  # tokens
 # The number of a ticket names another thing, it is no value.
@@ -62,6 +64,8 @@ _TIME = frozenset(
     samstag samstags sonntag sonntags tag tage woche wochen monat jahr uhr heute
     周一 周二 周三 周四 周五 周六 周日 上午 下午 今天""".split()  # noqa: SIM905 (a table to be read)
 )
+# A question and a request change nothing.
+_ASKS = re.compile(r"[?？]|\b(?:can you|could you|help me|trying to|kannst du|hilf mir)\b", re.I)
 _DAY = re.compile(r"\d|[一二三四五六七八九十]")
 # What happened, which another event does not correct.
 _EVENT = re.compile(
@@ -109,7 +113,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 _NUMBER = re.compile(r"\d|[一二两三四五六七八九十百千万]")
 
 
-class _Line(Record):
+class _ComparedLine(Record):
     """A line as it is compared."""
 
     text: str  # without the mark of a list and the speaker
@@ -141,7 +145,7 @@ def corrects(newer: str, older: str) -> float:
     held = shared / len(old.content)
     if not any(term not in gone and _names(term) for term in old.content):
         return 0.0
-    if speaks_of_change(newer):
+    if speaks_of_change(newer) and len(new.text) <= LONGEST_CHANGE and not _ASKS.search(new.text):
         return _changed(new, old, held, shared)
     if _is_event(old.text) or _is_event(new.text):
         return 0.0
@@ -166,11 +170,13 @@ def revokes(text: str, name: str) -> int | None:
     return None
 
 
-def _changed(new: _Line, old: _Line, held: float, shared: int) -> float:
+def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -> float:
     named = frozenset[str]().union(
         *(content(part) for found in _REPLACED.findall(new.text) for part in found if part)
     )
     is_named = any(_has(old, term) for term in named)
+    if _is_event(old.text) and not is_named and held < SURELY_HELD:
+        return 0.0
     if held >= HELD and (shared >= LEAST_SHARED or is_named):
         return held
     if is_named and shared >= LEAST_SHARED:
@@ -195,7 +201,7 @@ def _is_past(word: str, before: str) -> bool:
     return is_past and before not in _COPULAS
 
 
-def _is_another_value(new: _Line, old: _Line) -> bool:
+def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     """Tell that two lines are the same up to a value, and after it."""
     a, b = old.tokens, new.tokens
     first = _same(a, b)
@@ -224,7 +230,7 @@ def _is_another_value(new: _Line, old: _Line) -> bool:
     return _has_label(new, old, name)
 
 
-def _has_label(new: _Line, old: _Line, name: Sequence[str]) -> bool:
+def _has_label(new: _ComparedLine, old: _ComparedLine, name: Sequence[str]) -> bool:
     """Tell that both lines are a name with a value, as `Team lead: Yusuf`."""
     one, other = _LABEL.match(new.text), _LABEL.match(old.text)
     return bool(one and other and one[0].casefold() == other[0].casefold() and name)
@@ -241,7 +247,7 @@ def _same(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 @lru_cache(maxsize=1024)  # one line is compared with many
-def _read(text: str) -> _Line:
+def _read(text: str) -> _ComparedLine:
     mark = SPEAKER_MARK.match(text, found.end() if (found := _MARK.match(text)) else 0)
     said = text[mark.end() :] if mark else text.lstrip("-*+> ")
     facets = facets_of(said)
@@ -250,10 +256,10 @@ def _read(text: str) -> _Line:
     by_beginning: dict[str, list[str]] = {}
     for term in facets.terms:
         by_beginning.setdefault(term[:INFLECTED], []).append(term)
-    return _Line(said, speaker_of(mark) if mark else "", facets, own, tokens, by_beginning)
+    return _ComparedLine(said, speaker_of(mark) if mark else "", facets, own, tokens, by_beginning)
 
 
-def _tickets(line: _Line) -> set[str]:
+def _tickets(line: _ComparedLine) -> set[str]:
     return set(_TICKET.findall(line.text))
 
 
@@ -269,12 +275,12 @@ def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[st
     return 2 * (before + 1) > len(content)
 
 
-def _left(a: _Line, b: _Line) -> list[str]:
+def _left(a: _ComparedLine, b: _ComparedLine) -> list[str]:
     """List the content of a line which the other has no form of, in its order."""
     return [term for term in dict.fromkeys(a.content) if not _has(b, term)]
 
 
-def _has(line: _Line, term: str) -> bool:
+def _has(line: _ComparedLine, term: str) -> bool:
     if term in line.facets.terms:
         return True
     return not term.isdigit() and has_form(term, line.by_beginning.get(term[:INFLECTED], ()))

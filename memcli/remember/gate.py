@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memcli.language.change import speaks_of_change
+from memcli.language.correction import corrects
 from memcli.language.facts import (
     Facets,
     adds,
@@ -196,18 +196,17 @@ def _least_worth(worth: Worth, least: float) -> Check:
 
 def _older(text: str, facets: Facets, compared: Compared) -> str | None:
     """Name the line most alike that says otherwise, or that a note of a change is about."""
-    changes = speaks_of_change(text)
     found: list[tuple[float, str]] = []
     for each, other in compared:
         if len(other.terms) < LEAST_TERMS or _has_same_words(other, facets):
             continue
         words, meaning = jaccard(facets, other), each.cosine or 0.0
         is_about = words >= ABOUT_THE_SAME or meaning >= ABOUT_THE_SAME_MEANING
-        shared = containment(other, facets)
+        strength = corrects(text, each.text)
         if is_about and (differs(facets, other) or replaces(facets, other)):
             found.append((max(words, meaning), each.citation))
-        elif changes and shared >= ABOUT_THE_SAME:
-            found.append((shared, each.citation))
+        elif strength >= ABOUT_THE_SAME:
+            found.append((strength, each.citation))
     return max(found)[1] if found else None
 
 

@@ -16,7 +16,7 @@ class Step(Record):
     inputs: tuple[tuple[str, float | int | str | None], ...]
 
 
-class Quoted(Record):
+class Quotation(Record):
     """Lines of a document, and what is told of them."""
 
     about: About
@@ -33,6 +33,7 @@ class Correction(Record):
     end_line: int
     date: str
     text: str
+    is_link: bool = False  # it names the document that it corrects
 
     @property
     def citation(self) -> str:
@@ -42,7 +43,11 @@ class Correction(Record):
     @property
     def told(self) -> dict[str, str | int]:
         """Describe it for programs."""
-        own = {key: value for key, value in self._asdict().items() if key != "chunk_id"}
+        own = {
+            key: value
+            for key, value in self._asdict().items()
+            if key not in ("chunk_id", "is_link")
+        }
         return {"citation": self.citation, **own}
 
 

@@ -4,8 +4,9 @@ The newer lines come from what the search recalled, so filters by date show what
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
 passage that names an older document and has a word of change corrects the whole document.
 
-Passages whose scores differ by less than NOISE are in the order of their dates, newest first: such
-a difference tells nothing.
+Passages that share half of their words and whose scores differ by less than NOISE are in the order
+of their dates, newest first: such a difference tells nothing. Of passages about different things it
+does: there the same order costs .007 nDCG@10 on MADial.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memcli.record import Record
-from memcli.search.hits import Correction, Hit, Quoted
+from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.views import is_later
 from memcli.types import About
@@ -25,6 +26,8 @@ from memcli.types import About
 CERTAIN = 0.5
 NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
 # Hits and candidates from the top; fixed numbers, so that --limit changes nothing.
+ALIKE = 0.5  # Jaccard
+NEAR = 0.8  # of the score of an older passage; below it, a newer one is marked and stays
 FIRST = 20
 POOL = 60
 MOST_UNITS = 40  # of a chunk
@@ -36,7 +39,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])")
 LONG = 240  # characters of a paragraph that is compared by its sentences
 
 
-class Unit(Record):
+class Claim(Record):
     """An item, a short paragraph, a sentence of a long one, or a heading."""
 
     first: int  # line, from 0
@@ -60,8 +63,10 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
             return
         chunk = hit.about.chunk_id
         for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
-            if found.chunk_id not in above:
-                place(shown(found), above | {chunk}, hit)
+            line = shown(found)
+            is_near = found.is_link or line.score >= NEAR * hit.score
+            if is_near and found.chunk_id not in above:
+                place(line, above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
         order.append(
             hit.moved(hit.score, "newer", before=before.citation) if is_moved and before else hit
@@ -79,22 +84,22 @@ def with_corrections(hits: Sequence[Hit], pool: Sequence[Hit]) -> list[Hit]:
     return [hit._replace(corrected_by=newer.of(_passage(hit))) for hit in hits]
 
 
-def _chunk(hit: Hit) -> Quoted:
-    return Quoted(hit.about, hit.candidate.text)
+def _chunk(hit: Hit) -> Quotation:
+    return Quotation(hit.about, hit.candidate.text)
 
 
-def _passage(hit: Hit) -> Quoted:
-    return Quoted(hit.about, hit.text)
+def _passage(hit: Hit) -> Quotation:
+    return Quotation(hit.about, hit.text)
 
 
 class Corrections:
     """Finds the lines of some chunks that correct a passage."""
 
-    def __init__(self, pool: Iterable[Quoted]) -> None:
+    def __init__(self, pool: Iterable[Quotation]) -> None:
         """Take the chunks whose lines may correct others; undated ones correct nothing."""
         self._chunks = {each.about.chunk_id: each for each in pool if each.about.date}
         self._linking = [c for c in self._chunks.values() if "[[" in c.text or "](" in c.text]
-        self._units: list[tuple[Quoted, Unit]] = []
+        self._units: list[tuple[Quotation, Claim]] = []
         self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
         if len({each.about.date for each in self._chunks.values()}) > 1:  # else nothing is newer
             for chunk in self._chunks.values():
@@ -103,7 +108,7 @@ class Corrections:
                         self._by_stem[stem].append(len(self._units))
                     self._units.append((chunk, unit))
 
-    def of(self, passage: Quoted, *, between: bool = False) -> tuple[Correction, ...]:
+    def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
         """Give the lines that correct lines of a passage, newest first.
 
         If they are corrected themselves, give the end of the chain, and what is `between`.
@@ -160,12 +165,12 @@ class Corrections:
             if stem not in chunk.text or chunk.about.document == older.document:
                 continue
             if is_newer(chunk, older) and (line := revokes(chunk.text, name)) is not None:
-                unit = Unit(line, line, chunk.text.split("\n")[line], frozenset())
-                return _correction(chunk.about, unit)
+                unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
+                return _correction(chunk.about, unit)._replace(is_link=True)
         return None
 
 
-def _is_near(stems: frozenset[str], newer: Unit) -> bool:
+def _is_near(stems: frozenset[str], newer: Claim) -> bool:
     """Tell by the words that two lines share whether it is worth while to compare them."""
     common = len(stems & newer.stems)
     if 2 * common + 1 >= max(len(stems), len(newer.stems)):
@@ -174,7 +179,7 @@ def _is_near(stems: frozenset[str], newer: Unit) -> bool:
     return (is_half or common > 1) and has_change(newer.text)
 
 
-def _correction(about: About, unit: Unit) -> Correction:
+def _correction(about: About, unit: Claim) -> Correction:
     first = about.start_line
     return Correction(
         about.chunk_id, about.source, about.path, first + unit.first, first + unit.last,
@@ -182,7 +187,7 @@ def _correction(about: About, unit: Unit) -> Correction:
     )  # fmt: skip
 
 
-def is_newer(newer: Quoted, older: About) -> bool:
+def is_newer(newer: Quotation, older: About) -> bool:
     """Tell whether a passage is of later days than another, and may correct it."""
     about, theirs = newer.about, older.date or older.document_date
     if about.trust != "trusted" and older.trust == "trusted":
@@ -195,15 +200,15 @@ def is_newer(newer: Quoted, older: About) -> bool:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)  # a process that goes on asking meets the same passages
-def units(text: str, headings: Sequence[str]) -> tuple[Unit, ...]:
+def units(text: str, headings: Sequence[str]) -> tuple[Claim, ...]:
     """Divide a text into what is compared; of headings only the last one."""
     found = list(_units(text))
     if headings and not text.startswith("#"):
-        found.append(Unit(0, 0, headings[-1], stems_of(headings[-1])))
+        found.append(Claim(0, 0, headings[-1], stems_of(headings[-1])))
     return tuple(found[:MOST_UNITS])
 
 
-def _units(text: str) -> Iterator[Unit]:
+def _units(text: str) -> Iterator[Claim]:
     first, lines = 0, list[str]()
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
@@ -211,7 +216,7 @@ def _units(text: str) -> Iterator[Unit]:
         if lines and (not line.strip() or is_fence or _ITEM.match(line)):
             whole = " ".join(each.strip() for each in lines).lstrip("# ")
             for part in _SENTENCE.split(whole) if len(whole) > LONG else (whole,):
-                yield Unit(first, number - 1, part, stems_of(part))
+                yield Claim(first, number - 1, part, stems_of(part))
             lines = []
         fenced ^= is_fence
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
@@ -243,10 +248,18 @@ def _recent_first(hits: Sequence[Hit]) -> list[Hit]:
     while len(order) < len(hits):
         start = len(order)
         least = hits[start].score * (1 - NOISE)
-        end = next((at for at in range(start, len(hits)) if hits[at].score < least), len(hits))
+        first = token_set(hits[start].text)
+        end = start + 1
+        while end < len(hits) and hits[end].score >= least and _is_alike(first, hits[end]):
+            end += 1
         dated = iter(sorted(filter(_day, hits[start:end]), key=_day, reverse=True))
         order += [next(dated) if _day(hit) else hit for hit in hits[start:end]]
     return [hit._replace(score=at.score) for hit, at in zip(order, hits, strict=True)]
+
+
+def _is_alike(words: frozenset[str], other: Hit) -> bool:
+    theirs = token_set(other.text)
+    return len(words & theirs) >= ALIKE * len(words | theirs)
 
 
 def _day(hit: Hit) -> str:

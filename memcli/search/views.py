@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.hits import Hit, Quoted, ordered
+from memcli.search.hits import Hit, Quotation, ordered
 from memcli.types import About, SourceLines, memory_path
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
     return [leaf for leaf in leaves if leaf.path in paths] or list(leaves)
 
 
-def _documents(hit: Hit | Quoted) -> set[str]:
+def _documents(hit: Hit | Quotation) -> set[str]:
     """Name the documents that a passage of a summary cites."""
     lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
     found = map(citation_of, lines)
@@ -87,7 +87,7 @@ def citation_of(line: str) -> Cited | None:
     return cited("- " + line.removeprefix("- "))
 
 
-def is_later(summary: Quoted, older: About) -> bool:
+def is_later(summary: Quotation, older: About) -> bool:
     """Tell whether all that a passage of a summary cites is of later days than another passage.
 
     So a summary is never newer than what it summarizes.

@@ -23,7 +23,7 @@ def hit(
     return Hit(made, 0, 0, score, None, coverage, None, (), ())
 
 
-OLD = hit(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
+OLD = hit(1, 0.7, "Orders are kept in MySQL.", "2025-03-03")
 NEW = hit(2, 0.6, "Orders moved from MySQL to PostgreSQL.", "2025-08-18")
 
 
@@ -34,7 +34,7 @@ def order(*hits: Hit) -> list[int]:
 def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
     moved = newer_first([OLD, NEW])
     assert [each.candidate.about.chunk_id for each in moved] == [2, 1]
-    assert [each.score for each in moved] == [0.8, 0.6]
+    assert [each.score for each in moved] == [0.7, 0.6]
     assert moved[0].trace[-1].stage == "newer"
     assert dict(moved[0].trace[-1].inputs) == {"before": "1.md:1-1"}
 
@@ -46,7 +46,7 @@ def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None
         1,
         2,
     ]
-    assert order(OLD, hit(2, 0.1, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
+    assert order(OLD, hit(2, 0.7, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
     untrusted = NEW.about._replace(trust="untrusted")
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
@@ -55,7 +55,7 @@ def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> 
     about = NEW.about._replace(date="2025-03-31", document_date="2025-03-31")
     of_march = NEW.candidate._replace(about=about._replace(first_day="2025-03-01"))
     of_the_end = NEW.candidate._replace(about=about)
-    earlier = hit(1, 0.8, "Orders are kept in MySQL.", "2025-02-28")
+    earlier = hit(1, 0.7, "Orders are kept in MySQL.", "2025-02-28")
     assert order(OLD, NEW._replace(candidate=of_the_end)) == [2, 1]
     assert order(OLD, NEW._replace(candidate=of_march)) == [1, 2]
     assert order(earlier, NEW._replace(candidate=of_march)) == [2, 1]
@@ -64,11 +64,12 @@ def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> 
 def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
     between = [hit(n, 0.75, "x", None) for n in range(10, 69)]
     assert order(OLD, *between[:58], NEW)[0] == 2
+    assert order(OLD, NEW._replace(score=0.5)) == [1, 2]
     assert order(OLD, *between, NEW)[0] == 1
 
 
 def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
-    newest = hit(3, 0.1, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
+    newest = hit(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
     assert order(OLD, NEW, newest) == [3, 2, 1]
     marked = with_corrections([OLD], [NEW, newest])
     assert [each.citation for each in marked[0].corrected_by] == ["3.md:1-1"]
@@ -77,6 +78,8 @@ def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
 
 def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None:
     first, undated = hit(1, 1.0, "x", "2025-01-01"), hit(3, 0.995, "x", None)
+    other = hit(2, 0.995, "y", "2025-02-01")
+    assert order(first, other) == [1, 2]
     near, far = (hit(2, 1 - NOISE * part, "x", "2025-02-01") for part in (0.9, 1.1))
     assert order(first, undated, near) == [2, 3, 1]
     assert order(first, undated, far) == [1, 3, 2]
@@ -128,5 +131,5 @@ def test_words_of_change(text: str, tells: bool) -> None:
 
 def test_a_heading_may_correct() -> None:
     older = hit(1, 0.8, "We will use MySQL 8.0 for the new order store.", "2025-03-03")
-    newer = hit(2, 0.3, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
+    newer = hit(2, 0.7, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
     assert order(older, newer) == [2, 1]
