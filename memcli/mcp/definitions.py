@@ -224,5 +224,5 @@ def _number(argument: Argument, value: object) -> int:
             f"{argument.name} must be a whole number, not {value!r:.80}",
             hint=f"{argument.name}: {argument.default or 2000}",
         )
-    number = max(argument.least, int(value))  # type: ignore[call-overload]
+    number: int = max(argument.least, int(value))  # type: ignore[call-overload]
     return min(number, argument.most) if argument.most else number

@@ -147,7 +147,8 @@ class HeldMemory:
     @property
     def progress(self) -> FirstProgress | None:
         """Tell how far the first index is, while it is made."""
-        return self._preparation and self._preparation.progress
+        preparation = self._preparation
+        return preparation.progress if preparation is not None else None
 
     def embeds(self, *, is_behind: bool) -> bool:
         """Tell that texts are being embedded; begin again if the index is behind the files."""

@@ -13,6 +13,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
+from pydantic import FileUrl
 
 from memcli.markdown.tokens import estimate
 from tests.mcp.test_life import BY_WORDS
@@ -68,7 +69,7 @@ def price(served: Served) -> int:
 
 @contextmanager
 def serve(
-    base: Path, *arguments: str, mode: str = "auto", root: Path | None = None, **environ: str
+    base: Path, *arguments: str, mode: str = "auto", root: Path | None = None, **environ: Any
 ) -> Iterator[Served]:
     """Start a server that keeps its cache and its log below a folder, and connect to it.
 
@@ -95,9 +96,9 @@ def serve(
 async def _connected(
     parameters: StdioServerParameters, mode: str, log: Path, root: Path | None
 ) -> AsyncIterator[Client]:
-    async def roots(_: object) -> ListRootsResult:
+    async def roots(_: Any) -> ListRootsResult:
         assert root
-        return ListRootsResult(roots=[Root(uri=root.as_uri())])
+        return ListRootsResult(roots=[Root(uri=FileUrl(root.as_uri()))])
 
     with log.open("w") as errors:
         transport = stdio_client(parameters, errlog=errors)
