@@ -73,7 +73,7 @@ def worthwhile(hits: Sequence[Hit], *, matches: bool) -> tuple[list[Hit], int]:
     return kept, len(hits) - len(kept)
 
 
-class Unit(Record):
+class ReadingUnit(Record):
     """Lines that are read or left out together: some parts of a chunk."""
 
     text: str
@@ -82,11 +82,11 @@ class Unit(Record):
     turn: Turn | None
 
 
-def _units(hit: Hit) -> list[Unit]:
+def _units(hit: Hit) -> list[ReadingUnit]:
     """Cut a passage of a conversation into turns; any other is one unit."""
     if not hit.turns or hit.is_cut:
-        return [Unit(hit.text, hit.first, hit.last, None)]
-    units: list[Unit] = []
+        return [ReadingUnit(hit.text, hit.first, hit.last, None)]
+    units: list[ReadingUnit] = []
     candidate = by_line(hit.candidate)
     parts = hit.candidate.parts
     begin, end = parts[hit.first].start, parts[hit.last].end
@@ -97,13 +97,13 @@ def _units(hit: Hit) -> list[Unit]:
         start, before = part.start, units[-1] if units else None
         if before is not None and before.turn == turn:
             start = candidate.parts[before.first].start
-            units[-1] = Unit(candidate.text[start : part.end], before.first, at, turn)
+            units[-1] = ReadingUnit(candidate.text[start : part.end], before.first, at, turn)
         else:
-            units.append(Unit(candidate.text[start : part.end], at, at, turn))
+            units.append(ReadingUnit(candidate.text[start : part.end], at, at, turn))
     return units
 
 
-def _chance(hit: Hit, rank: int, best: float, unit: Unit) -> float:
+def _chance(hit: Hit, rank: int, best: float, unit: ReadingUnit) -> float:
     """Estimate how likely a unit holds evidence that is not shown yet."""
     ratio = hit.score / best if best > 0.0 else 1.0
     confidence = UNKNOWN if hit.confidence is None else hit.confidence
@@ -114,7 +114,7 @@ def _chance(hit: Hit, rank: int, best: float, unit: Unit) -> float:
     return 1.0 / (1.0 + exp(-z))
 
 
-def _run_of(hit: Hit, units: Sequence[Unit], run: Run) -> Hit:
+def _run_of(hit: Hit, units: Sequence[ReadingUnit], run: Run) -> Hit:
     first, last = units[run.first].first, units[run.last].last
     candidate = by_line(hit.candidate)
     best = max(range(first, last + 1), key=lambda at: candidate.parts[at].cosine or 0.0)
