@@ -21,7 +21,8 @@ _LINE_START = r"[ \t>*+\-0-9.)]{0,64}\Z"
 
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_EDITORS_OWN = re.compile(
+# Compiled at its first use, as those of names and vaults: most commands need none of them.
+_EDITORS_OWN = (
     r"(?m)^[ \t]*(?:[-*][ \t]+)?(?:collapsed|id|heading|created-at|updated-at|background-color"
     r"|logseq\.[\w.-]{1,60}|card-[a-z-]{1,30})::[ \t][^\n]*"
     rf"|[ \t]\^[A-Za-z0-9-]{{4,40}}[ \t]*$|\(\({_UUID}\)\)"
@@ -69,4 +70,4 @@ def visible(text: str) -> str:
         text = " ".join([*pieces, text[at:]])
     text = text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
     has_marks = ":: " in text or " ^" in text or "((" in text  # most have none
-    return _EDITORS_OWN.sub("", text) if has_marks else text
+    return re.sub(_EDITORS_OWN, "", text) if has_marks else text

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _INLINE = re.compile(r"\]\(\s*+<?([^()<>\s]{1,512}+)>?[^()\n]{0,128}+\)")
 _WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
-_TEXT_LINK = re.compile(r"!?\[[^\[\]\n]{0,256}+\]\([^()\n]{0,768}+\)")
-_TASK = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s)?")
+_TEXT_LINK = r"!?\[[^\[\]\n]{0,256}+\]\([^()\n]{0,768}+\)"
+_TASK = r"(?m)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s)?"
 RELATED = 100  # targets that one front matter may name
 
 
@@ -37,7 +37,7 @@ def is_links_only(text: str) -> bool:
     """Tell that a text is nothing but links: lines of an index, a table of contents."""
     if "](" not in text and "[[" not in text:
         return False
-    left = _TASK.sub("", _WIKI.sub("", _TEXT_LINK.sub("", text)))
+    left = re.sub(_TASK, "", _WIKI.sub("", re.sub(_TEXT_LINK, "", text)))
     return not any(map(str.isalnum, left))
 
 

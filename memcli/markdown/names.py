@@ -21,8 +21,8 @@ LEAST_ID = 11  # digits of a Zettel id; a shorter name of digits is a date
 _AROUND_NAMES = " \t[]\"'?!.？！。"
 _ALIAS_KEYS = ("aliases", "alias")
 # A tag begins behind a space and with no digit alone; a colour or a fragment of a URL does not.
-_TAG = re.compile(r"(?<![^\s(,;。，、])#(?:\[\[([^\[\]\n]{1,100})\]\]|([\w][\w/-]{0,99}))")
-_CODE = re.compile(r"(`+)(?!`).{1,2000}?(?<!`)\1(?!`)", re.DOTALL)
+_TAG = r"(?<![^\s(,;。，、])#(?:\[\[([^\[\]\n]{1,100})\]\]|([\w][\w/-]{0,99}))"
+_CODE = r"(?s)(`+)(?!`).{1,2000}?(?<!`)\1(?!`)"
 
 
 def names(title: str, path: str, front_matter: Mapping[str, Any]) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def inline_tags(line: str) -> Iterator[str]:
     """Give the tags in a line: `#infra/db`, `#茶`, `#[[two words]]`; not `#12`, not in code."""
     if "#" not in line:
         return
-    for found in _TAG.finditer(_CODE.sub(" ", line)):
+    for found in re.finditer(_TAG, re.sub(_CODE, " ", line)):
         tag = (found[1] or found[2]).strip("/-, ")
         if any(map(str.isalpha, tag)):
             yield tag

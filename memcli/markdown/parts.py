@@ -16,7 +16,6 @@ from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
 from memcli.language.tokens import quotient
 from memcli.markdown.comments import comments, visible
-from memcli.markdown.names import aliases
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -72,6 +71,8 @@ def _dated(names: str, date: str | None) -> str:
 
 def description_of(metadata: Mapping[str, Any]) -> str:
     """Give what front matter says a document is about: its other names, and a description."""
+    from memcli.markdown.names import aliases
+
     said = metadata.get("description")
     return "; ".join([*aliases(metadata), *([said] if isinstance(said, str) else [])])
 

@@ -16,7 +16,6 @@ from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 from types import MappingProxyType
 
-from memcli.markdown.links import is_links_only
 from memcli.record import Record
 from memcli.search.fusion import FIRST_WIDE, K1, B, Weights
 from memcli.search.hits import Hit, Step, ordered
@@ -136,7 +135,7 @@ def focus(
         for window in windows:
             first, last, best = window
             score = (hit.score + parts[best]) / full
-            if is_links_only(_text(hit, first, last)):
+            if _is_links_only(hit, first, last):
                 score *= LINKS_SHARE
             step = Step("focus", score, (("chunk", hit.score), ("part", parts[best])))
             passages.append(
@@ -171,9 +170,14 @@ def _raised(passage: Hit, top: float) -> Hit:
     return passage._replace(score=score, trace=(*before, step))
 
 
-def _text(hit: Hit, first: int, last: int) -> str:
+def _is_links_only(hit: Hit, first: int, last: int) -> bool:
     parts = hit.candidate.parts
-    return hit.candidate.text[parts[first].start : parts[last].end]
+    text = hit.candidate.text[parts[first].start : parts[last].end]
+    if "](" not in text and "[[" not in text:
+        return False
+    from memcli.markdown.links import is_links_only  # most passages have no link
+
+    return is_links_only(text)
 
 
 class _Query:

@@ -224,14 +224,17 @@ def default_source(
     globs of `always` and `soft` is a document of it.
     """
     include = _MEMORY_INCLUDE if memory_alone else _MARKDOWN_GLOBS
-    from memcli.workspace.vaults import templates
+    templates: tuple[str, ...] = ()
+    if os.path.isdir(os.path.join(root, ".obsidian")):
+        from memcli.workspace import vaults
 
+        templates = vaults.templates(root)
     copies = _COPIES if os.path.isdir(os.path.join(root, "logseq")) else ()
     return Source(
         name=MEMORY_SOURCE,
         root=root,
         include=(*include, *include_extra, *named(always), *named(soft)),
-        exclude=(*exclude, *copies, *templates(root)),
+        exclude=(*exclude, *copies, *templates),
         evergreen=tuple(evergreen),
         always=tuple(always),
         soft=tuple(soft),

@@ -12,15 +12,11 @@ TEMPLATES = "Templates"  # where nothing else is set
 MOST_BYTES = 65_536
 _OF_LOGSEQ = (("yyyy", "YYYY"), ("dd", "DD"), ("EEEE", "dddd"), ("do", "Do"))  # as Moment.js
 # A word in brackets, or a unit: what Obsidian takes of Moment.js for a file name.
-_TOKENS = re.compile(
-    r"\[(?P<text>[^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DDD|DD|Do|D|dddd|ddd|GGGG|WW|W|ww|w|Q"
-)
+_TOKENS = r"\[(?P<text>[^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DDD|DD|Do|D|dddd|ddd|GGGG|WW|W|ww|w|Q"
 
 
 def templates(root: str) -> tuple[str, ...]:
     """Give the folders of a vault that contain templates, as patterns to leave out."""
-    if not os.path.isdir(os.path.join(root, OBSIDIAN)):
-        return ()
     core = _json(root, "templates.json").get("folder")
     plugin = _json(root, "plugins/templater-obsidian/data.json").get("templates_folder")
     named = [each.strip("/") for each in (core, plugin) if isinstance(each, str)]
@@ -55,7 +51,7 @@ def written(form: str, day: date) -> str:
         "ddd": f"{day:%a}", "GGGG": f"{year:04}", "WW": f"{week:02}", "W": f"{week}",
         "ww": f"{week:02}", "w": f"{week}", "Q": f"{(day.month + 2) // 3}",
     }  # fmt: skip
-    return _TOKENS.sub(lambda unit: units.get(unit[0], unit["text"] or ""), form)
+    return re.sub(_TOKENS, lambda unit: units.get(unit[0], unit["text"] or ""), form)
 
 
 def _path(folder: object, name: str) -> str | None:

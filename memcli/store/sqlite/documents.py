@@ -9,7 +9,6 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.names import headings_of
 from memcli.store.records import Counts, Facts, Key
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
@@ -52,6 +51,7 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; old ones are dropped before."""
+    from memcli.markdown.names import headings_of
     from memcli.store.sqlite import properties, speakers
 
     connection.execute(
