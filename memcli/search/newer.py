@@ -144,8 +144,8 @@ class Corrections:
             if len(at) <= CROWD:
                 places.update(at)
         best: tuple[str, float, Correction] | None = None
-        for at in sorted(places):
-            chunk, unit = self._units[at]
+        for place in sorted(places):
+            chunk, unit = self._units[place]
             if not _is_near(stems, unit) or not is_newer(chunk, older):
                 continue
             strength = corrects(unit.text, text)

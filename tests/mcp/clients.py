@@ -96,7 +96,7 @@ def serve(
 async def _connected(
     parameters: StdioServerParameters, mode: str, log: Path, root: Path | None
 ) -> AsyncIterator[Client]:
-    async def roots(_: Any) -> ListRootsResult:
+    async def roots(context: Any) -> ListRootsResult:
         assert root
         return ListRootsResult(roots=[Root(uri=FileUrl(root.as_uri()))])
 

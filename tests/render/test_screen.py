@@ -28,8 +28,9 @@ from memcli.search.snippet import Snippet
 from memcli.types import shown as name
 from memcli.workspace.dating import age_days
 from tests.records import make_candidate
-from tests.render.test_text import CANDIDATE, HIT, SNIPPET, TAGS
+from tests.render.test_text import CANDIDATE, HIT, TAGS
 
+SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
 
 
