@@ -24,7 +24,8 @@ FILTERS = Filters(
 def receipt_of(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
     asked = Inquiry("why", "2026-02-20T00:00:00+00:00", FILTERS, None, {}, {"search.limit": 2})
     given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
-    return {**receipt(asked, parse("why"), (), given, whole=False, sort="score"), **changes}
+    made = receipt(asked, parse("why"), (), given, whole=False, sort="score", ends=False)
+    return {**made, **changes}
 
 
 def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
