@@ -109,7 +109,8 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    hits, weaker = _with_ends(snapshot, answer), 0
+    hits: Sequence[Hit] = _with_ends(snapshot, answer)
+    weaker = 0
     if options.ends and answer.is_measured:
         from memcli.search.worth import worthwhile
 
