@@ -154,3 +154,16 @@ def test_what_is_no_key_is_an_error_before_anything_is_searched(
 ) -> None:
     out, err = _run("search", "pool", *arguments, code=2)
     assert (out, err) == ("", f"memcli: {message}\n")
+
+
+def test_three_passages_are_shown_if_none_is_sure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    files = {f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)}
+    folder = str(put(tmp_path / "many", files))
+    query = "zeppelin umbrella carousel violin saffron giraffe the tracker"
+    for more, count in (((), 3), (("-n", "9"), 9)):
+        out, err = _run("search", query, "-w", folder, *more)
+        assert out.count("memory/") == count
+        assert "No sure match" in err
