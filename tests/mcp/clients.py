@@ -69,7 +69,7 @@ def price(served: Served) -> int:
 
 @contextmanager
 def serve(
-    base: Path, *arguments: str, mode: str = "auto", root: Path | None = None, **environ: Any
+    base: Path, *arguments: str, mode: str = "auto", root: str = "", **environ: str
 ) -> Iterator[Served]:
     """Start a server that keeps its cache and its log below a folder, and connect to it.
 
@@ -94,11 +94,10 @@ def serve(
 
 @asynccontextmanager
 async def _connected(
-    parameters: StdioServerParameters, mode: str, log: Path, root: Path | None
+    parameters: StdioServerParameters, mode: str, log: Path, root: str
 ) -> AsyncIterator[Client]:
     async def roots(context: Any) -> ListRootsResult:
-        assert root
-        return ListRootsResult(roots=[Root(uri=FileUrl(root.as_uri()))])
+        return ListRootsResult(roots=[Root(uri=FileUrl(Path(root).as_uri()))])
 
     with log.open("w") as errors:
         transport = stdio_client(parameters, errlog=errors)
