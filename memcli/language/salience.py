@@ -68,7 +68,7 @@ ABOUT = 0.5  # share of a sentence's words that what is said of it has
 
 
 @cache
-def _content() -> re.Pattern[str]:
+def _content_pattern() -> re.Pattern[str]:
     return re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff][\\w']{2,}")
 
 
@@ -153,4 +153,4 @@ def _is_about(said: str, sentence: str) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    return set(_content().findall(text.casefold().replace("’", "'"))) - _NEGATIONS
+    return set(_content_pattern().findall(text.casefold().replace("’", "'"))) - _NEGATIONS
