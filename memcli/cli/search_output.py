@@ -65,7 +65,8 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
     while over - fits > 1:  # `fits` passages fit, or are none, and `over` are too many
         middle = (fits + over) // 2
         fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
-    best, more = written(whole[:fits]), whole[: fits + 1]
+    best = written(whole[:fits])
+    more: Sequence[Hit] = whole[: fits + 1]
     room = sum(estimate(hit.text) for hit in more)
     for _ in range(TRIES):  # the next one is cut down to its best lines
         room -= max(1, written(more)[2])

@@ -9,12 +9,12 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.search.hits import Hit
+from memcli.search.lines import by_line
 from memcli.search.speakers import (
     AskedOf,
     Heard,
     Voices,
     asked_of,
-    by_line,
     labels_of,
     lead_of,
     weight_of,
