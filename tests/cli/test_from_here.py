@@ -16,6 +16,7 @@ from memcli.workspace.here import documents_at
 from memcli.workspace.names import name_from
 from tests.cli.processes import COMMAND, run
 from tests.context.makers import put
+from tests.support import cited
 
 SOURCES = """\
 [[source]]
@@ -106,8 +107,9 @@ def test_citations_are_read_back_from_where_they_were_printed(
     notes: Path, here: str, form: str
 ) -> None:
     out = _run(notes / here, "search", "pool", "-f", form)
-    cited = re.findall(r"^(?: \d\. |\*\*)(.*\.md:\d+-\d+)", out, re.MULTILINE)
-    texts = [_run(notes / here, "get", each) for each in cited]
+    quoted = re.findall(r"^\*\*(.*\.md:\d+-\d+)", out, re.MULTILINE)
+    found = cited(out) if form == "text" else quoted
+    texts = [_run(notes / here, "get", each) for each in found]
     assert sorted(texts) == TEXTS
 
 
