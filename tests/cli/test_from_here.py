@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api.targets import Target, _readings
+from memcli.language.tokens import estimate
 from memcli.workspace.here import documents_at
 from memcli.workspace.names import name_from
 from tests.cli.processes import COMMAND, run
@@ -184,11 +185,11 @@ def test_the_name_of_a_source_stands_for_all_of_it(notes: Path) -> None:
         assert [each["source"] for each in found] == ["wiki"]
 
 
-def test_tokens_and_budget_count_the_lines_whatever_their_name(notes: Path) -> None:
-    budget = ("search", "pool", "--budget", "12", "--json")
+def test_tokens_count_the_lines_whatever_their_name(notes: Path) -> None:
+    first = ("search", "pool", "-n", "1", "--json")
     for here in (".", "docs/adr", ".."):
-        results = json.loads(_run(notes / here, *budget))["results"]
-        assert [place["tokens"] for place in results] == [9]
+        results = json.loads(_run(notes / here, *first))["results"]
+        assert [place["tokens"] for place in results] == [estimate(results[0]["snippet"])]
 
 
 ROOTS = {"memory": "/n", "docs": "/n/docs", "a": "/w"}

@@ -221,7 +221,7 @@ def test_what_is_related_is_written_in_every_form(notes: Path) -> None:
         {"citation": each["citation"], "text": each["snippet"]} for each in found["results"]
     ]
     brief = run("related", place, "-n", "2", "-1").stdout.splitlines()
-    assert [line.split()[1].rpartition(":")[0] for line in brief] == [
+    assert [line.split(": ")[0].rpartition(":")[0] for line in brief] == [
         each.rpartition(":")[0] for each in cited
     ]
     for arguments, message in (
