@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 
-from memcli.language.tokens import estimate
+from memcli.language.tokens import measure
 from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")
@@ -64,7 +64,7 @@ def price(served: Served) -> int:
         *served.do(client.list_resource_templates).resource_templates,
     ]
     written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
-    return estimate(written + (client.instructions or ""))
+    return measure(written + (client.instructions or ""))
 
 
 @contextmanager

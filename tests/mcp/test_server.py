@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 import memcli
-from memcli.language.tokens import measure
+from memcli.language.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
 from tests.mcp.clients import MODES, Served, price, serve, text_of
 from tests.support import strict
@@ -78,7 +78,7 @@ def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
 
 @pytest.mark.parametrize("budget", [200, 700, 1500])
 def test_an_answer_costs_no_more_than_its_budget(served: Served, budget: int) -> None:
-    assert measure(served.text("memory_search", query="the", budget=budget)) <= budget
+    assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
 
 
 def test_filters_are_those_of_the_command_line(served: Served) -> None:
@@ -106,7 +106,7 @@ def test_lines_are_read_as_they_are_and_the_next_are_named(served: Served) -> No
 def test_long_lines_are_cut_to_what_a_model_can_take(served: Served, folder: Path) -> None:
     (folder / "memory" / "long.md").write_text("begin " + "x" * 100_000 + "\nend\n")
     text = served.text("memory_get", path="memory/long.md")
-    assert measure(text) < 8100
+    assert estimate(text) < 8100
     assert text.endswith("…\n```\nnext: memory/long.md:2\n")
     (folder / "memory" / "long.md").unlink()
 
