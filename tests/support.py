@@ -34,6 +34,18 @@ def count_tokens(text: str) -> int:
     return _wordpiece().count(text)
 
 
+def cited(answer: str) -> list[str]:
+    """Give the citations of an answer in a pipe: a line for each file, then numbered lines."""
+    found: list[list[str]] = []
+    for line in answer.splitlines():
+        number, colon, _ = line.partition(": ")
+        if colon and number.isdigit():
+            found[-1].append(number)
+        elif not line.startswith("  "):
+            found.append([line.split("  ")[0]])
+    return [f"{path}:{numbers[0]}-{numbers[-1]}" for path, *numbers in found]
+
+
 def make_limits(chunk_tokens: int = 240, overlap: int = 0, part_max: int = PART_MAX) -> Limits:
     return Limits(chunk_tokens, overlap, part_max, count_tokens)
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from memcli.language.change import speaks_of_change
 from memcli.language.discourse import SPEAKER_MARK, speaker_of
-from memcli.language.facts import INFLECTED, Facets, facets_of, has_form
+from memcli.language.facts import INFLECTED, Facets, facets_of, has_form, has_han
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.terms import content
 from memcli.record import Record
@@ -47,10 +47,10 @@ _REPLACED = re.compile(
     r"|dropp?(?:ed|ing)?|cancell?ed|no longer|not|goes from|statt|anstelle von)"
     r"\s+(\S+(?:\s+\S+)?(?:\s+\S+)?)"
     r"|\b(\w+)\s+(?:is|was|are|wurde|wird|ist)\s+(?:no longer|nicht mehr|replaced|deprecated"
-    r"|obsolete|gekündigt|durch)"
-    r"|(?:不再(?:使用|用)?|取消|取代|代替|从)([^，。；改换]{1,8})",
+    r"|obsolete|gekündigt|durch)",
     re.IGNORECASE,
 )
+_HAN_REPLACED = re.compile(r"(?:不再(?:使用|用)?|取消|取代|代替|从)(\w{1,8})")
 _MOVED = re.compile(
     r"\b(?:postponed|rescheduled|brought forward|verschoben|vorverlegt|moved to (?:\w+ )?"
     r"(?:\d|mon|tue|wed|thu|fri|sat|sun)\w*)\b|推迟|改期|提前",
@@ -66,7 +66,6 @@ _TIME = frozenset(
 )
 # A question and a request change nothing.
 _ASKS = re.compile(r"[?？]|\b(?:can you|could you|help me|trying to|kannst du|hilf mir)\b", re.I)
-_DAY = re.compile(r"\d|[一二三四五六七八九十]")
 # What happened, which another event does not correct.
 _EVENT = re.compile(
     r"\b(?:was|were|had|went|ran|took|saw|did|came|ate|flew|drove|wrote|gave|slept|felt"
@@ -90,7 +89,22 @@ _STATES = frozenset(
     endet öffnet schließt leitet nutzt nutzen verwenden verwendet braucht dauert trägt hat haben
     gilt""".split()  # noqa: SIM905 (a table to be read)
 )
-_HAN_STATE = re.compile("[是在为由住有每]|使用|监听|需要|负责|采用|[：:]")
+_HAN_STATES = (
+    "是",
+    "在",
+    "为",
+    "由",
+    "住",
+    "有",
+    "每",
+    "使用",
+    "监听",
+    "需要",
+    "负责",
+    "采用",
+    ":",
+    "：",
+)
 # A thing may have several of what follows these, except when it is a number.
 _SEVERAL = frozenset(
     [
@@ -109,8 +123,7 @@ _SEVERAL = frozenset(
     ]
 )
 _LABEL = re.compile(r"[^\W\d][^:：.!?\n]{0,40}(?::\s|：)")
-_HAN = re.compile("[\u3400-\u9fff]")
-_NUMBER = re.compile(r"\d|[一二两三四五六七八九十百千万]")
+_DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
 
 
 class _ComparedLine(Record):
@@ -172,7 +185,11 @@ def revokes(text: str, name: str) -> int | None:
 
 def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -> float:
     named = frozenset[str]().union(
-        *(content(part) for found in _REPLACED.findall(new.text) for part in found if part)
+        *(content(part) for found in _REPLACED.findall(new.text) for part in found if part),
+        *(
+            content(part.partition("改")[0].partition("换")[0])
+            for part in _HAN_REPLACED.findall(new.text)
+        ),
     )
     is_named = any(_has(old, term) for term in named)
     if _is_event(old.text) and not is_named and held < SURELY_HELD:
@@ -182,7 +199,7 @@ def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -
     if is_named and shared >= LEAST_SHARED:
         return HELD
     # What moves to another day is named first, and had a day.
-    has_day = bool(_DAY.search(old.text)) or not _TIME.isdisjoint(old.facets.sequence)
+    has_day = not _DIGITS.isdisjoint(old.text) or not _TIME.isdisjoint(old.facets.sequence)
     is_of_it = old.content[0] in new.facets.terms and has_day
     return HELD if is_of_it and _MOVED.search(new.text) else 0.0
 
@@ -208,7 +225,7 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     last = _same(a[first:][::-1], b[first:][::-1])
     one, other = a[first : len(a) - last], b[first : len(b) - last]
     before = a[:first]
-    is_han = any(map(_HAN.match, before))
+    is_han = any(map(has_han, before))
     longest = LONGEST_VALUE * (2 if is_han else 1)
     if not (one and other and len(one) <= longest and len(other) <= longest):
         return False
@@ -217,11 +234,13 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     name = [token for token in before if _is_content(token) and token not in _STATES]
     if len(name) < (LEAST_SHARED if is_han else 1):
         return False
-    are_numbers = bool(_NUMBER.match(one[0]) and _NUMBER.match(other[0]))
+    are_numbers = one[0][0] in _DIGITS and other[0][0] in _DIGITS
     if is_han:
         words = "".join(before)
         is_several = words.endswith("有") and not are_numbers
-        return (bool(_HAN_STATE.search(words)) and not is_several) or _has_label(new, old, name)
+        return (any(state in words for state in _HAN_STATES) and not is_several) or _has_label(
+            new, old, name
+        )
     verbs = [token for token in before if token in _STATES]
     if verbs:
         return are_numbers or verbs[-1] not in _SEVERAL

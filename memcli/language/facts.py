@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 from memcli.language.discourse import without_speaker_mark
 from memcli.language.salience import is_negated
@@ -44,9 +45,9 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _SIGNS = re.compile(r"[^\w\s]{1,8}")
 _OPERATOR = re.compile(r"(?<=\s)[=<>!~+*/%&|^?:-]{1,8}(?=\s)")
 _CAPITAL = re.compile(r"[A-ZÄÖÜÀ-Þ]")
-_HAN = re.compile("[\u3400-\u9fff]")
 # A sign of Chinese, a word of any other script, or the end of a clause.
-_TOKEN = re.compile("[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")
+_TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
+           "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
 _CLAUSES = "，；。,;"
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
 # Words that differ from one fact to another as numbers do. Those that merely may (`in`, `all`,
@@ -149,8 +150,22 @@ def facets_of(text: str) -> Facets:
         tuple(filter(None, order)),
         opening,
         frozenset(telling),
-        tuple("," if each in _CLAUSES else each for each in _TOKEN.findall(text.casefold())),
+        tuple("," if each in _CLAUSES else each for each in _tokens(text.casefold())),
     )
+
+
+def has_han(text: str) -> bool:
+    """Tell whether a text has a sign of Chinese; such a class of a pattern is slow to compile."""
+    return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)
+
+
+def _tokens(text: str) -> list[str]:
+    return _token(is_han=has_han(text)).findall(text)
+
+
+@cache
+def _token(*, is_han: bool) -> re.Pattern[str]:
+    return re.compile(_TOKENS[is_han])
 
 
 def _operators(text: str) -> Iterator[str]:
@@ -214,7 +229,7 @@ def says_more(a: Facets, b: Facets) -> bool:
     if any(not has_form(word, b.terms) for word in told - b.terms):
         return True
     mine, theirs = Counter(a.sequence), Counter(b.sequence)
-    return any(mine[word] > theirs[word] for word in told & b.terms if not _HAN.search(word))
+    return any(mine[word] > theirs[word] for word in told & b.terms if not has_han(word))
 
 
 def has_form(word: str, others: Collection[str]) -> bool:
@@ -226,7 +241,7 @@ def has_form(word: str, others: Collection[str]) -> bool:
                 break
             common += 1
         longer = max(len(word), len(other))
-        if common >= INFLECTED and longer - common <= _ENDING and not _HAN.search(word):
+        if common >= INFLECTED and longer - common <= _ENDING and not has_han(word):
             return True
     return False
 

@@ -62,10 +62,14 @@ _PRONOUNS = frozenset(
 _HAN_NEGATION = re.compile("不|没|無|无|别|勿|未|非")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # A word of content, or a sign of Chinese.
-_CONTENT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff][\\w']{2,}")
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
 ABOUT = 0.5  # share of a sentence's words that what is said of it has
+
+
+@cache
+def _content_pattern() -> re.Pattern[str]:
+    return re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff][\\w']{2,}")
 
 
 @cache
@@ -149,4 +153,4 @@ def _is_about(said: str, sentence: str) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    return set(_CONTENT.findall(text.casefold().replace("’", "'"))) - _NEGATIONS
+    return set(_content_pattern().findall(text.casefold().replace("’", "'"))) - _NEGATIONS

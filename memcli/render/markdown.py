@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
-from memcli.search.hits import mark_of
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
@@ -19,6 +18,8 @@ def passage(hit: Hit, snippet: Snippet, where: str) -> str:
     candidate = hit.candidate
     fence = fence_for(snippet.text)
     heading = " > ".join(candidate.about.heading_path)
+    from memcli.search.hits import mark_of
+
     mark = mark_of(hit.corrected_by)
     about = ", ".join(filter(None, (heading, candidate.about.days, candidate.about.trust, mark)))
     title = " ".join(f"{where} ({about})".split())

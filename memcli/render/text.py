@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.sanitize import one_line
-from memcli.search.hits import mark_of
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit, Step
@@ -96,6 +95,8 @@ def not_asked(hit: Hit) -> str:
 
 def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
     """Show one passage in a line: the place of its best line, and that line."""
+    from memcli.search.hits import mark_of
+
     mark = (
         f"  {style.dim}[{safe(mark_of(hit.corrected_by))}]{style.end}" if hit.corrected_by else ""
     )
@@ -126,6 +127,8 @@ def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[
     lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
     if hit.corrected_by:
+        from memcli.search.hits import mark_of
+
         lines.append(f"{INDENT}{style.dim}{safe(mark_of(hit.corrected_by))}{style.end}")
     return "\n".join(lines) + "\n"
 

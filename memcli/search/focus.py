@@ -54,6 +54,8 @@ class Adjustments(Record):
 
     factors: Mapping[int, Sequence[float]] = MappingProxyType({})
     lifts: Mapping[int, Sequence[float]] = MappingProxyType({})  # added, before a factor counts
+    headings: Mapping[int, Tokens] = MappingProxyType({})  # what each part holds besides its text
+    named: Collection[int] = ()  # chunks whose best passage goes before all others
 
 
 AS_THEY_ARE = Adjustments()
@@ -79,13 +81,10 @@ def focus(
     whole: bool,
     width: Width = WIDTH,
     adjusted: Adjustments = AS_THEY_ARE,
-    headings: Mapping[int, Tokens] = MappingProxyType({}),
-    named: Collection[int] = (),
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
-    Each part also holds the words of its `headings`, by chunk id. Lines that are only links count
-    for less. The best passage of a chunk that is `named` by the question goes before all others.
+    Lines that are only links count for less.
 
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
     its best part up to `width.lines`, by neighbours that reach `width.share` of the best part of
@@ -94,7 +93,7 @@ def focus(
     """
     lengths = [in_words(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
-    query = _Query(terms)
+    query, headings, named = _Query(terms), adjusted.headings, adjusted.named
     held = {
         chunk: [query.tokens.intersection(part) for part in cut] for chunk, cut in tokens.items()
     }

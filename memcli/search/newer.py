@@ -140,9 +140,9 @@ class Corrections:
         stems = stems_of(text)
         places: set[int] = set()
         for stem in stems:
-            at = self._by_stem.get(stem, ())
-            if len(at) <= CROWD:
-                places.update(at)
+            found = self._by_stem.get(stem, ())
+            if len(found) <= CROWD:
+                places.update(found)
         best: tuple[str, float, Correction] | None = None
         for place in sorted(places):
             chunk, unit = self._units[place]

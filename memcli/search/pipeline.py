@@ -247,9 +247,7 @@ def _passages(
             text_share=gathered.text_share,
             whole=options.whole or gathered.dates_alone,
             width=options.inner.width,
-            adjusted=Adjustments(gathered.believed, lifts),
-            headings=gathered.headings,
-            named=gathered.named,
+            adjusted=Adjustments(gathered.believed, lifts, gathered.headings, gathered.named),
         )
 
     hits = through([("focus", lambda _: focused({}))], gathered.hits, options, observe)

@@ -47,7 +47,7 @@ def receipt(
     *,
     whole: bool,
     sort: str,
-    ends: bool,
+    ends: bool = False,
     expanded: Sequence[Expanded] | None = None,
 ) -> dict[str, Any]:
     """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks.

@@ -41,8 +41,7 @@ def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
 
 def numbered(hit: Hit, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
     """Give what is shown of a passage line by line, with line numbers and without blank lines."""
-    pieces: list[str] = []
-    at = 0
+    pieces, at = list[str](), 0
     for start, end in comments(hit.text):
         pieces += hit.text[at:start], "\n" * hit.text.count("\n", start, end) or " "
         at = end

@@ -12,10 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api.targets import Target, _readings
+from memcli.language.tokens import estimate
 from memcli.workspace.here import documents_at
 from memcli.workspace.names import name_from
 from tests.cli.processes import COMMAND, run
 from tests.context.makers import put
+from tests.support import cited
 
 SOURCES = """\
 [[source]]
@@ -106,8 +108,9 @@ def test_citations_are_read_back_from_where_they_were_printed(
     notes: Path, here: str, form: str
 ) -> None:
     out = _run(notes / here, "search", "pool", "-f", form)
-    cited = re.findall(r"^(?: \d\. |\*\*)(.*\.md:\d+-\d+)", out, re.MULTILINE)
-    texts = [_run(notes / here, "get", each) for each in cited]
+    quoted = re.findall(r"^\*\*(.*\.md:\d+-\d+)", out, re.MULTILINE)
+    found = cited(out) if form == "text" else quoted
+    texts = [_run(notes / here, "get", each) for each in found]
     assert sorted(texts) == TEXTS
 
 
@@ -182,11 +185,11 @@ def test_the_name_of_a_source_stands_for_all_of_it(notes: Path) -> None:
         assert [each["source"] for each in found] == ["wiki"]
 
 
-def test_tokens_and_budget_count_the_lines_whatever_their_name(notes: Path) -> None:
-    budget = ("search", "pool", "--budget", "12", "--json")
+def test_tokens_count_the_lines_whatever_their_name(notes: Path) -> None:
+    first = ("search", "pool", "-n", "1", "--json")
     for here in (".", "docs/adr", ".."):
-        results = json.loads(_run(notes / here, *budget))["results"]
-        assert [place["tokens"] for place in results] == [9]
+        results = json.loads(_run(notes / here, *first))["results"]
+        assert [place["tokens"] for place in results] == [estimate(results[0]["snippet"])]
 
 
 ROOTS = {"memory": "/n", "docs": "/n/docs", "a": "/w"}

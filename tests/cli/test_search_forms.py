@@ -189,3 +189,16 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     record = json.loads(_run(*query, "--json")[0])
     assert (len(record["results"]), record["weaker"]) == (1, 9)
     assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10
+
+
+def test_three_passages_are_shown_if_none_is_sure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    files = {f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)}
+    folder = str(put(tmp_path / "many", files))
+    query = "zeppelin umbrella carousel violin saffron giraffe the tracker"
+    for more, count in (((), 3), (("-n", "9"), 9)):
+        out, err = _run("search", query, "-w", folder, *more)
+        assert out.count("memory/") == count
+        assert "No sure match" in err

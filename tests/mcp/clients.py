@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
 from pydantic import FileUrl
 
-from memcli.language.tokens import estimate
+from memcli.language.tokens import measure
 from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")
@@ -64,12 +64,12 @@ def price(served: Served) -> int:
         *served.do(client.list_resource_templates).resource_templates,
     ]
     written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
-    return estimate(written + (client.instructions or ""))
+    return measure(written + (client.instructions or ""))
 
 
 @contextmanager
 def serve(
-    base: Path, *arguments: str, mode: str = "auto", root: Path | None = None, **environ: Any
+    base: Path, *arguments: str, mode: str = "auto", root: str = "", **environ: str
 ) -> Iterator[Served]:
     """Start a server that keeps its cache and its log below a folder, and connect to it.
 
@@ -94,11 +94,10 @@ def serve(
 
 @asynccontextmanager
 async def _connected(
-    parameters: StdioServerParameters, mode: str, log: Path, root: Path | None
+    parameters: StdioServerParameters, mode: str, log: Path, root: str
 ) -> AsyncIterator[Client]:
     async def roots(context: Any) -> ListRootsResult:
-        assert root
-        return ListRootsResult(roots=[Root(uri=FileUrl(root.as_uri()))])
+        return ListRootsResult(roots=[Root(uri=FileUrl(Path(root).as_uri()))])
 
     with log.open("w") as errors:
         transport = stdio_client(parameters, errlog=errors)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,10 @@ class Asking:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: str) -> None:
     os.mkfifo(tmp_path / "slow")
-    environ = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "200"}
+    environ: dict[str, Any] = {
+        "MEMCLI_TEST_SLOW": str(tmp_path / "slow"),
+        "MEMCLI_SYNC_PARTS": "200",
+    }
     with serve(tmp_path, "-w", str(notes), mode=mode, **environ) as served:
         asking, silent = Asking(served), Asking(served, wants_progress=False)
         for told in (READ, EMBEDDED):
@@ -79,7 +83,7 @@ def test_texts_are_embedded_while_keywords_answer(notes: Path, tmp_path: Path) -
     for number in range(TEXTS, NOTES):  # what is left is one batch
         (notes / "memory" / f"{number}.md").unlink()
     os.mkfifo(tmp_path / "slow")
-    environ = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "2"}
+    environ: dict[str, Any] = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "2"}
     with serve(tmp_path, "-w", str(notes), **environ) as served:
         text = served.text(*QUESTION[:1], **QUESTION[1])
         assert f"\nkeywords only: semantic search is being prepared: 0 of {TEXTS}\n" in text

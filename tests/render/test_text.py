@@ -16,6 +16,7 @@ CANDIDATE = make_candidate(
     literal=True, parts=(),
 )  # fmt: skip
 HIT = Hit(CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),))
+SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 LINES = [(3, Snippet("The pool", ((4, 8),))), (5, Snippet("ran dry.", ()))]
 
 
