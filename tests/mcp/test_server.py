@@ -169,7 +169,7 @@ def test_records_are_those_of_json(
         ("memory_get", {"path": "MEMRY.md"}, "Try: memcli get MEMORY.md"),
         ("memory_get", {"path": "../../etc/passwd"}, "Try: "),
         ("memory_get", {"path": "MEMORY.md", "from": 9999}, "Try: "),
-        ("memory_context", {"budget": 5}, "Try: memcli context --budget 133"),
+        ("memory_context", {"budget": 5}, "Try: memcli context --budget 88"),
     ],
 )
 def test_errors_carry_the_next_step(
