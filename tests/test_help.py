@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from memcli.cli.command_tree import command_tree
 from memcli.cli.help_text import folded
 from memcli.cli.main import run
 from memcli.cli.options import GENERAL
+from memcli.cli.page_layout import laid_out
 from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP
 from memcli.cli.topics import page, topics
 from memcli.cli.typer_program import build
@@ -49,9 +51,9 @@ def test_top_help_lists_exactly_the_commands() -> None:
 
 def test_every_example_of_a_date_is_read_as_help_says() -> None:
     rows = re.findall(
-        r"^    in (a name|a heading|front matter) +(\S.*?)  +(.+)$", page("front-matter"), re.M
+        r"^\| (name|heading|front matter) \| `(.+?)` \| (.+) \|$", page("front-matter"), re.M
     )
-    assert {where for where, _, _ in rows} == {"a name", "a heading", "front matter"}
+    assert {where for where, _, _ in rows} == {"name", "heading", "front matter"}
     told = {(where, example): days for where, example, days in rows}
     read = {(where, example): _days_as_told(where, example) for where, example, _ in rows}
     assert len(told) == len(rows) > 20
@@ -59,9 +61,9 @@ def test_every_example_of_a_date_is_read_as_help_says() -> None:
 
 
 def _days_as_told(where: str, example: str) -> str:
-    if where == "a name":
+    if where == "name":
         days, _ = document_days({}, example, DATE_KEYS)
-    elif where == "a heading":
+    elif where == "heading":
         (heading, *_) = parse(f"{example}\n").blocks
         days = heading_days(heading.title)
     else:
@@ -114,15 +116,18 @@ def test_every_data_command_has_the_shared_options(name: str) -> None:
 
 
 def test_the_exit_codes_topic_lists_exactly_the_exit_codes() -> None:
-    listed = re.findall(r"^  (\d+) ", page("exit-codes"), re.MULTILINE)
+    listed = re.findall(r"^\| (\d+) \|", page("exit-codes"), re.MULTILINE)
     assert [int(code) for code in listed] == [int(code) for code in ExitCode]
     assert set(generate.EXIT_MEANINGS) == {code.name for code in ExitCode}
 
 
-def test_the_environment_topic_lists_exactly_the_settings() -> None:
-    text = page("environment")
-    listed = re.findall(r"^  ([a-z]+(?:\.[a-z_]+)?)  (MEMCLI_[A-Z_]+)$", text, re.MULTILINE)
-    assert listed == [(key.name, key.variable) for key in KEYS]
+def test_the_page_of_settings_lists_exactly_the_settings() -> None:
+    text = page("settings")
+    listed = re.findall(r"^\| `([a-z]+(?:\.[a-z_]+)?)` \| `", text, re.MULTILINE)
+    assert listed == [key.name for key in KEYS]
+    ruled = {key.variable: f"MEMCLI_{key.name.upper().replace('.', '_')}" for key in KEYS}
+    assert [found for found, name in ruled.items() if found != name] == ["MEMCLI_STORE"]
+    text += " ".join(key.variable for key in KEYS)  # by the rule on the page
     code = "".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
     named = set(re.findall(r"\"(MEMCLI_[A-Z_]+[A-Z])\"", code))
     assert {name for name in named if name not in text} == set()
@@ -131,7 +136,7 @@ def test_the_environment_topic_lists_exactly_the_settings() -> None:
 def test_the_json_topic_lists_exactly_the_schemas_and_error_codes() -> None:
     text = page("json")
     schemas = {file.name.removesuffix(".1.json") for file in (PACKAGE / "schemas").iterdir()}
-    assert set(re.findall(r"^  (memcli\.[a-z-]+)/1", text, re.MULTILINE)) == schemas
+    assert set(re.findall(r"^\| `(memcli\.[a-z-]+)/1` \|", text, re.MULTILINE)) == schemas
     listed = re.search(r"Codes: (.*?)\.", text, re.DOTALL)
     assert listed
     own = {error.code for error in MemcliError.__subclasses__()}
@@ -143,17 +148,19 @@ def test_topics_are_plain_and_narrow(topic: str) -> None:
     text = page(topic)
     assert text.isascii()
     assert text.startswith("# ")
-    assert max(map(len, text.splitlines())) <= 90
+    assert max(map(len, laid_out(text, 80).splitlines())) <= 80
 
 
 @pytest.mark.parametrize("topic", topics())
 def test_topics_name_only_options_and_settings_that_exist(topic: str) -> None:
-    text = page(topic).replace("systemctl --user", "systemctl")
+    text = re.sub(r"(?:python -m|systemctl|pytest)[^`\n]*|<!--.*-->|--hash-->", "", page(topic))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)) - OPTIONS == set()
     names = {key.name for key in KEYS}
     groups = "|".join({name.split(".")[0] for name in names})
     named = set(re.findall(rf"(?<![\w.])((?:{groups})\.[a-z_]+)(?![\w*/])", text))
-    assert {name for name in named if name not in names and not name.endswith(".md")} == set()
+    assert {
+        name for name in named if name not in names and not name.endswith((".md", ".py"))
+    } == set()
 
 
 def test_help_of_a_command_is_its_help() -> None:
@@ -162,8 +169,8 @@ def test_help_of_a_command_is_its_help() -> None:
 
 
 def test_an_unknown_topic_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["help", "enviroment"]) == 2
-    assert capsys.readouterr().err.endswith("Try: memcli help environment\n")
+    assert run(["help", "setings"]) == 2
+    assert capsys.readouterr().err.endswith("Try: memcli help settings\n")
 
 
 def test_every_flag_of_a_setting_is_the_option_that_overrides_it() -> None:
@@ -184,11 +191,13 @@ def test_the_manual_has_every_command_and_option(name: str) -> None:
             assert rf"\fB{each}\fR".replace("-", r"\-") in section
 
 
-def test_the_manual_has_every_topic_word_for_word() -> None:
+def test_the_manual_has_every_topic_as_on_a_terminal() -> None:
     for topic in topics():
         section = MANUAL.partition(f'.SH "{topic.upper()}"\n.nf\n'.replace("-", r"\-"))[2]
         shown = section.partition("\n.fi\n")[0].replace(r"\&", "").replace(r"\-", "-")
-        assert shown.replace(r"\e", "\\") == "\n".join(page(topic).split("\n")[2:]).rstrip("\n")
+        assert shown.replace(r"\e", "\\") == "\n".join(
+            laid_out(page(topic), 78).split("\n")[2:]
+        ).rstrip("\n")
 
 
 def test_no_line_of_the_manual_is_an_unknown_request() -> None:
@@ -251,16 +260,72 @@ def test_help_keeps_to_the_width(name: str, width: int, monkeypatch: pytest.Monk
     assert shown.split() == _printed(*name.split(), "--help").split()
 
 
-CODE = re.compile(r"(?<=\n\n)    .*?(?=\n\n|\Z)", re.DOTALL)
-
-
-@pytest.mark.parametrize("width", [40, 72])
+@pytest.mark.parametrize("width", [60, 72])
 @pytest.mark.parametrize("topic", topics())
-def test_topics_fold_their_prose_and_leave_code_alone(topic: str, width: int) -> None:
+def test_pages_fold_their_prose_and_leave_code_alone(topic: str, width: int) -> None:
     text = page(topic)
-    shown = folded(text, width)
-    assert shown.split() == text.split()
-    assert [code for code in CODE.findall(text) if code not in shown] == []
+    shown = laid_out(text, width)
+    for code in re.findall(r"^```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        assert textwrap.indent(code, "  ") in shown
+    prose = re.sub(r"^  .*$", "", shown, flags=re.MULTILINE)  # neither code nor tables
+    assert [line for line in prose.splitlines() if len(line) > width and " help " not in line] == []
+
+
+def test_a_page_is_laid_out_for_a_terminal() -> None:
+    text = """# Page
+
+A line of prose
+that goes on, see [other](other.md#part).
+
+- an item of a list
+- another
+
+| Name | What it does | |
+|---|---|---|
+| `a` | one \\| two words | 3 |
+
+<!-- marks -->
+```sh
+memcli search "a query that is not folded"
+```
+"""
+    assert (
+        laid_out(text, 24)
+        == """# Page
+
+A line of prose that
+goes on, see
+`memcli help other`.
+
+- an item of a list
+- another
+
+  Name  What it does
+  ----  -------------  -
+  a     one | two      3
+        words
+
+  memcli search "a query that is not folded"
+"""
+    )
+
+
+def test_a_table_that_is_too_wide_is_cut_into_several() -> None:
+    text = "| Name | First | Second |\n|---|---|---|\n| a/long/path | 1234567 | 7654321 |\n"
+    assert (
+        laid_out(text, 18)
+        == """\
+  Name     First
+  -------  -------
+  a/long/  1234567
+  path
+
+  Name     Second
+  -------  -------
+  a/long/  7654321
+  path
+"""
+    )
 
 
 def test_a_list_hangs_below_its_second_column() -> None:

@@ -248,22 +248,3 @@ AGENTS = (
 )  # fmt: skip
 BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}
 NAMES = tuple(BY_NAME)
-
-
-def table() -> str:
-    """List the files that an installation touches, a line a part of an agent."""
-    rows = []
-    for agent in AGENTS:
-        for part in PARTS:
-            found = [agent.place(part, scope) for scope in SCOPES]
-            if any(found):
-                rows.append((agent.name, part, *(each.shown if each else "-" for each in found)))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    lines, before = [], ""
-    for name, part, user, project in rows:
-        shown = "" if name == before else name
-        before = name
-        lines.append(
-            f"    {shown:<{widths[0]}}  {part:<{widths[1]}}  {user:<{widths[2]}}  {project}\n"
-        )
-    return "".join(lines)

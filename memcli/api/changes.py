@@ -262,7 +262,7 @@ def _by_logs(
         notices.append(Reason("nothing", text, f"memcli changes --since {newest}"))
     elif not told:
         text = f"no log here has a date up to {last}"
-        notices.append(Reason("nothing", text, "memcli help history"))
+        notices.append(Reason("nothing", text, "memcli help changes"))
     return ChangesFound(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
 
 

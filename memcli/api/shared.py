@@ -84,6 +84,6 @@ def _checked(partitions: int) -> int:
     if not 0 <= partitions <= schema.MOST_PARTITIONS:
         raise UsageError(
             f"--partitions must be between 0 and {schema.MOST_PARTITIONS}, not {partitions}",
-            hint="memcli help fleets",
+            hint="memcli help shared-index",
         )
     return partitions

@@ -224,7 +224,7 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
             "found by words alone, for the model does not read their script:"
             f" {holdings.unreadable} of {holdings.counts.chunks} chunks"
         )
-        yield Reason("script", text, "memcli help environment")
+        yield Reason("script", text, "memcli help settings")
 
 
 def _of_the_store(found: Findings) -> Iterator[Reason]:

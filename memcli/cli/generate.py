@@ -1,6 +1,6 @@
 """Generate the files that are derived from code.
 
-`python -m memcli.cli.generate README.md` rewrites the tables of that file in place,
+`python -m memcli.cli.generate memcli/cli/help/*.md` fills the tables of these help pages,
 `python -m memcli.cli.generate completions/` the completion scripts of that folder, and
 `python -m memcli.cli.generate fixtures/terminal.svg` the picture of a terminal.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
 
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
@@ -16,53 +17,99 @@ from memcli.cli.settings_text import allowed, shown_default
 from memcli.config.settings import KEYS
 
 EXIT_MEANINGS = {
-    "OK": "done, also when nothing matched",
-    "NEGATIVE": "the negative answer that was asked for: `search -e` found nothing, "
-    "`status --check` is not in step, `get --hash` no longer matches, a gate of `bench` is not "
-    "passed, `compact --verify` found what does not hold, `compact --undo` left a summary that was "
-    "edited or cannot be read, `remember` did not keep the note or take one back, "
-    "`lint --fail-on` found something, "
-    "`agents uninstall` left what was edited",
-    "USAGE": "the command line or the configuration cannot be used, the output cannot be written, "
-    "the system refuses, or the budget of a context is too small for what has to be in it",
-    "NOT_FOUND": "no such workspace, document, heading or record",
-    "NO_INDEX": "the index is missing, or cannot be opened or written, where it is needed",
-    "BUSY": "another process is writing the index or the file of an agent, or watches already "
-    "(`index --watch`)",
-    "NO_LEG": "vectors were required (`--require-dense`) and could not take part",
-    "BUG": "a bug in memcli; `--debug` shows where",
-    "INTERRUPTED": "interrupted (Ctrl-C); what was done is kept",
+    "OK": "Success, also if nothing matched or the reader of a pipe closed it.",
+    "NEGATIVE": "The answer is no; the next table lists the cases.",
+    "USAGE": "The command line or the configuration is wrong, the output cannot be written, the "
+    "system refuses (permissions, open files, memory), or a context does not fit its budget.",
+    "NOT_FOUND": "There is no such workspace, document, heading or entry.",
+    "NO_INDEX": "The index is missing, damaged or not writable, and the command needs it.",
+    "BUSY": "Another process is writing the index or an agent's file, or another "
+    "`index --watch` runs.",
+    "NO_LEG": "`search --require-dense` could not use vectors.",
+    "BUG": "A bug in memcli. Run the command again with `--debug` and report what it prints.",
+    "INTERRUPTED": "You pressed Ctrl-C. Finished work is kept.",
 }
 
 
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Draw a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("|  |", "| |")
+
+
 def settings_table() -> str:
-    """Describe every setting as a Markdown table."""
-    rows = [f"| `{k.name}` | `{shown_default(k)}` | {allowed(k)} | {k.help} |" for k in KEYS]
-    head = ["| setting | default | values | meaning |", "|---|---|---|---|"]
-    return "\n".join([*head, *rows]) + "\n"
+    """Describe every setting."""
+    rows = [
+        (f"`{k.name}`", f"`{shown_default(k)}`", f"{k.help} Values: {allowed(k)}.") for k in KEYS
+    ]
+    return _table(("Setting", "Default", "Meaning"), rows)
 
 
 def exit_code_table() -> str:
-    """Describe every exit code as a Markdown table."""
+    """Describe every exit code."""
     from memcli.errors import ExitCode
 
-    rows = [f"| {int(code)} | {EXIT_MEANINGS[code.name]} |" for code in ExitCode]
-    return "\n".join(["| code | meaning |", "|---|---|", *rows]) + "\n"
+    rows = [(str(int(code)), EXIT_MEANINGS[code.name]) for code in ExitCode]
+    return _table(("Code", "Meaning"), rows)
 
 
 def stages_table() -> str:
-    """Draw the way of a search, and say what each of its stages does."""
-    from memcli.search.profiles import PROFILES
-    from memcli.search.stages import STAGES, TABLE, switch_of
+    """Say what each stage of a search does, in their order."""
+    from memcli.search.stages import TABLE
 
-    usual = PROFILES["default"].stages | {""}
-    way = " -> ".join(stage for stage in STAGES if switch_of(stage) in usual)
-    rows = [f"| `{row.name}` | {row.does} |" for row in TABLE]
-    drawn = ["```text", f"query -> {way} -> answer", "```"]
-    return "\n".join([*drawn, "", "| stage | what it does |", "|---|---|", *rows]) + "\n"
+    return _table(("Stage", "What it does"), [(f"`{row.name}`", row.does) for row in TABLE])
 
 
-TABLES = {"settings": settings_table, "exit codes": exit_code_table, "stages": stages_table}
+def agents_table() -> str:
+    """List the files that `memcli agents install` edits."""
+    from memcli.agents.table import AGENTS, PARTS, SCOPES
+
+    rows = []
+    for agent in AGENTS:
+        for part in PARTS:
+            places = [agent.place(part, scope) for scope in SCOPES]
+            if any(places):
+                files = [f"`{place.shown}`" if place else "-" for place in places]
+                rows.append((agent.name, part, *files))
+    return _table(("Agent", "Part", "With --scope user", "With --scope project"), rows)
+
+
+def agent_memory_table() -> str:
+    """List the folders in which other programs keep notes."""
+    from memcli.workspace.presets import PRESETS
+
+    rows = [
+        (f"`{preset.name}`", place)
+        for preset in PRESETS
+        for place in [f"`{spot.where}`" for spot in preset.places] or ["`path` of a `[[source]]`"]
+    ]
+    return _table(("Name", "Folder"), rows)
+
+
+def skill_file() -> str:
+    """Show the skill file."""
+    from memcli.agents.texts import skill
+
+    return f"```markdown\n{skill('memcli', '')}```\n"
+
+
+def codes_table() -> str:
+    """List the codes of lint, each with a link to its page."""
+    from memcli.lint.findings import CODES
+
+    rows = [(f"[{code}](codes/{code}.md)", about) for code, about in CODES.items()]
+    return _table(("Code", "Finding"), rows)
+
+
+TABLES = {
+    "settings": settings_table,
+    "exit codes": exit_code_table,
+    "stages": stages_table,
+    "agents": agents_table,
+    "agent memory": agent_memory_table,
+    "skill": skill_file,
+    "codes": codes_table,
+}
 
 
 def filled(text: str) -> str:
@@ -72,7 +119,7 @@ def filled(text: str) -> str:
         if begin in text:
             head, _, rest = text.partition(begin)
             _, _, tail = rest.partition("<!-- end -->")
-            text = f"{head}{begin}{make()}<!-- end -->{tail}"
+            text = f"{head}{begin}\n{make()}\n<!-- end -->{tail}"
     return text
 
 
@@ -80,7 +127,11 @@ FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 
 
 def _main() -> None:
-    path = sys.argv[1]
+    for path in sys.argv[1:]:
+        _generate(path)
+
+
+def _generate(path: str) -> None:
     if os.path.isdir(path):
         for shell, script in completion_scripts(command_tree()).items():
             with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:

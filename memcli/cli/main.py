@@ -18,6 +18,7 @@ from memcli.cli.program import (
     COMMANDS,
     TOP_HELP,
     write_help,
+    write_page,
 )
 from memcli.errors import (
     ERROR_SCHEMA,
@@ -180,9 +181,9 @@ def _wrote_topic(name: str) -> bool:
     """Write a topic of the help, if it is one; what else `help` can do is the command's."""
     from memcli.cli.topics import page, topics
 
-    is_topic = name not in COMMANDS and name in topics()
+    is_topic = name in topics()
     if is_topic:
-        write_help(page(name))
+        write_page(page(name))
     return is_topic
 
 

@@ -11,8 +11,8 @@ import shlex
 COLUMNS = 92
 FOLDER = "fixtures/workspaces/engineer"
 # What the picture at the head of the README shows.
-LINES = ('search "why did the pool run dry" -n 2', "search ERR_POOL_EXHAUSTED -1 -n 3")
-NOW = "2025-07-01"  # so that ages stay as they are
+LINES = ('search "log retention" -n 1 --superseded', 'search "when may we deploy" -n 1')
+NOW = "2026-02-20"  # so that ages stay as they are
 CELL = 12.2  # the width of a column, in Rich's drawing
 _LEADING = re.compile(r'x="([\d.]+)"( y="[\d.]+") textLength="([\d.]+)"([^>]*)>((?:&#160;)+)')
 _FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)

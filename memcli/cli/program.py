@@ -83,9 +83,10 @@ Commands:
   agents    List the agents found here, and wire memcli into them.
   help      Explain a topic, one of those below.
 
-Topics:  agents, conversations, cron, environment, exit-codes, files,
-         fleets, front-matter, history, hooks, json, lint, presets, python,
-         query-syntax, ranking, remembering, secrets, summaries, workspaces
+Topics:  agent-memory, agents, bench, benchmarks, changelog, changes, compact,
+         context, contributing, conversations, editors, exit-codes, files,
+         front-matter, hook, json, lint, python, query-syntax, ranking,
+         remember, secrets, security, settings, shared-index, watch, workspaces
 
 Options:
   --version    Show the version.
@@ -127,6 +128,15 @@ def write_help(text: str) -> None:
         from memcli.cli.help_text import folded
 
         text = folded(text, terminal().width)
+    sys.stdout.write(text)
+
+
+def write_page(text: str) -> None:
+    """Write a help page: as Markdown to a pipe, laid out for a terminal."""
+    if sys.stdout.isatty():
+        from memcli.cli.page_layout import laid_out
+
+        text = laid_out(text, min(terminal().width, 80))
     sys.stdout.write(text)
 
 

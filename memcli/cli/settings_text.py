@@ -1,11 +1,10 @@
-"""Settings as text: their defaults, what they take, and the list of the help topic."""
+"""Settings as text: their defaults, and the values they take."""
 
 from __future__ import annotations
 
 import json
-import textwrap
 
-from memcli.config.settings import KEYS, Key
+from memcli.config.settings import Key
 
 
 def shown_default(key: Key) -> str:
@@ -20,16 +19,3 @@ def allowed(key: Key) -> str:
     if key.low is None:
         return {bool: "true, false", list: "list of texts"}.get(key.type, "text")
     return f"{key.low:g} or more" if key.high is None else f"{key.low:g} to {key.high:g}"
-
-
-def settings_list() -> str:
-    """Describe every setting for the help topic."""
-    entries = []
-    for key in KEYS:
-        about = f"{key.help} {allowed(key)}; default {shown_default(key)}."
-        body = textwrap.fill(
-            about, 78, initial_indent="      ", subsequent_indent="      ",
-            break_on_hyphens=False,
-        )  # fmt: skip
-        entries.append(f"  {key.name}  {key.variable}\n{body}\n")
-    return "".join(entries)

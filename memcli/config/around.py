@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FLAG = "--with"
-PRESETS_HINT = "memcli help presets"
+PRESETS_HINT = "memcli help agent-memory"
 
 
 class PresetWish(Record):

@@ -45,13 +45,13 @@ KEYS: tuple[Key, ...] = (
     Key("store.path", str, "", "The index file; empty means the user's cache folder.",
         user_only=True),
     Key("store.url", str, "", "A shared index on a server, for folders that are attached to it:"
-        " postgresql://HOST/NAME; see: memcli help fleets.", user_only=True),
+        " postgresql://HOST/NAME; see: memcli help shared-index.", user_only=True),
     Key("store.tenant", str, "", "Whose workspaces of the shared store --everywhere asks; empty"
         " means all that you may read.", user_only=True),
     Key("files.scope", str, "folder", "What of the workspace is searched: all Markdown in the"
         " folder, or MEMORY.md, USER.md and memory/ alone.", choices=("folder", "memory")),
     Key("files.presets", list, [], "Memories of other programs that are searched too; see: memcli"
-        " help presets.", user_only=True),
+        " help agent-memory.", user_only=True),
     Key("files.include", list, [], "More globs of the default source; for files.scope = memory."),
     Key("files.exclude", list, [], "Globs that are left out, in gitignore syntax."),
     Key("files.evergreen", list, [], "Globs of documents whose date is not used."),
@@ -155,7 +155,7 @@ KEYS: tuple[Key, ...] = (
         user_only=True),
     Key("rerank.max_tokens", int, 512, "Longest pair of query and passage; longer ones are cut.",
         low=16, high=32768, user_only=True),
-    Key("rerank.url", str, "", "A server with POST <url>/rerank, such as http://127.0.0.1:8080/v1.",
+    Key("rerank.url", str, "", "A server with POST URL/rerank, such as http://127.0.0.1:8080/v1.",
         user_only=True),
     Key("rerank.model", str, "", "The model's name there; a server of one model needs none.",
         user_only=True),
@@ -186,7 +186,7 @@ KEYS: tuple[Key, ...] = (
     Key("compact.command", list, [], "A program that summarises, and its arguments.",
         user_only=True),
     Key("compact.folder", str, "", "Folder of a model that summarises, for --summarizer onnx; see:"
-        " memcli help summaries.", user_only=True),
+        " memcli help compact.", user_only=True),
     Key("compact.prompt", str, "summarize: ", "What the model reads before the lines; {text} stands"
         " for them where more follows.", user_only=True),
     Key("compact.reads", int, 512, "Most tokens that the model reads at once.",

@@ -21,7 +21,7 @@ BUILT_IN_KINDS = (
     ("**/*PRD*.md", "spec"),
     ("**/TECH_NOTES/**", "note"),
 )
-HINT = "memcli help environment"  # which a broken configuration does not stop
+HINT = "memcli help settings"  # which a broken configuration does not stop
 MOST_SOURCES = 100  # of a file; each is listed at every search
 MOST_SHOWN = 80  # characters of a name or a value in a message
 # A name stands before a colon in the ref of a record.

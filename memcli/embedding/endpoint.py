@@ -235,7 +235,7 @@ def _server(endpoint: Endpoint) -> Server:
     return Server(
         table="openai",
         verb="embeddings",
-        topic="environment",
+        topic="settings",
         again="memcli index",
         url=endpoint.url,
         model=endpoint.model,
@@ -246,7 +246,7 @@ def _server(endpoint: Endpoint) -> Server:
 
 def _address(endpoint: Endpoint, server: Server) -> SplitResult:
     """Read the address; LegMissingError says what is wrong with the settings."""
-    hint = "memcli help environment"
+    hint = "memcli help settings"
     if endpoint.url and not endpoint.model:
         raise LegMissingError("openai.model is not set in your own configuration", hint=hint)
     where = server.address()

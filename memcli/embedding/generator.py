@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
 
-HINT = "memcli help summaries"
+HINT = "memcli help compact"
 _ENCODER, _DECODER, _ALONE = "encoder_model.onnx", "decoder_model.onnx", "model.onnx"
 _TOKENIZER = "tokenizer.json"
 _CONFIGS = ("config.json", "generation_config.json")  # what the second says goes first

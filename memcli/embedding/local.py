@@ -33,7 +33,7 @@ class Files(Record):
 
 def find_files(named: str, setting: str = "onnx.folder") -> Files:
     """Find the files of a model in the folder of a setting; LegMissingError names what is not."""
-    hint = "memcli help environment"
+    hint = "memcli help settings"
     if not named:
         raise LegMissingError(f"{setting} is not set in your own configuration", hint=hint)
     folder = os.path.expanduser(named)
@@ -188,7 +188,7 @@ class LocalEncoder:
         if not 0 < length < float("inf"):
             raise LegMissingError(
                 f"{self._local.folder}: the model gives no vector for a text",
-                hint="memcli help environment",
+                hint="memcli help settings",
             )
         return bytes((rows / length).astype("<f4").tobytes())
 

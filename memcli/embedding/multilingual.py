@@ -22,7 +22,7 @@ from memcli.errors import LegMissingError, install_extra
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, Remembered
 
-_OTHERS = "memcli help environment"
+_OTHERS = "memcli help settings"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
 
 

@@ -27,7 +27,7 @@ def open_tokenizer(path: str) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(path)
     except Exception as error:  # the library raises nothing narrower
-        hint = "memcli help environment"
+        hint = "memcli help settings"
         raise LegMissingError(f"{path} is no tokenizer: {error}", hint=hint) from error
     # Published files often cut and pad to 128.
     tokenizer.no_truncation()
@@ -62,7 +62,7 @@ def open_model(path: str, threads: int) -> InferenceSession:
         return session
     except runtime_faults() as error:
         why = f"{path} cannot be opened: {error}"
-        raise LegMissingError(why, hint="memcli help environment") from error
+        raise LegMissingError(why, hint="memcli help settings") from error
 
 
 def inputs_of(session: InferenceSession, model: str) -> set[str]:
@@ -71,7 +71,7 @@ def inputs_of(session: InferenceSession, model: str) -> set[str]:
     if "input_ids" not in inputs or not inputs <= _INPUTS:
         raise LegMissingError(
             f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
-            hint="memcli help environment",
+            hint="memcli help settings",
         )
     return inputs
 

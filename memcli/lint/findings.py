@@ -7,16 +7,16 @@ from memcli.types import cite, shown
 
 # By code, what it is called in a sentence. A code stays what it is: gates name it.
 CODES = {
-    "secret": "a key or a token stands in a note",
-    "duplicate": "the same words stand elsewhere",
-    "near-duplicate": "nearly the same words stand elsewhere",
-    "contradiction": "a newer note says that this has changed",
+    "secret": "a note contains a key or a token",
+    "duplicate": "the same words appear elsewhere",
+    "near-duplicate": "nearly the same words appear elsewhere",
+    "contradiction": "a newer note contradicts it",
     "broken-link": "a link leads nowhere",
     "unmatched-glob": "a setting names documents that do not exist",
-    "stale-task": "a task has been open for long",
+    "stale-task": "a task has been open for a long time",
     "long-memory": "MEMORY.md is longer than agents read",
-    "undated-log": "a log has no date that is understood",
-    "invalid-summary": "a summary does not hold",
+    "undated-log": "the date of a log cannot be read",
+    "invalid-summary": "a summary is not valid",
 }
 # By code, what to do about it.
 NEXT = {

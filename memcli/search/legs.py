@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FERTILITY_LIMIT = 1.7
 # Below this share of the parts that can be embedded the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
-OTHER_MODELS = "memcli help environment"  # says how to get the one of `multilingual`
+OTHER_MODELS = "memcli help settings"  # says how to get the one of `multilingual`
 MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
 MODE_IS_DENSE = Reason("mode", "mode is dense")
 

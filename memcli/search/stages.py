@@ -25,35 +25,35 @@ class Stage(Record):
 TABLE = (
     Stage(
         "recall",
-        "takes the best chunks by words (BM25) and the best by meaning (cosine), "
-        "`search.universe` of each, and looks up the score each lacks",
+        "takes the best chunks of keyword search (BM25) and of semantic search (cosine), "
+        "`search.universe` of each, and looks up the missing scores",
         "no leg has it among its {universe} best, or a filter or a quoted phrase leaves it out",
     ),
     Stage(
         "recall.repair",
-        "looks for a word that nothing holds as it is most likely meant",
+        "corrects a word that does not occur in the notes (`--exact`: never)",
         switch="recall.repair",
     ),
-    Stage("fuse", "adds both scores by weight"),
+    Stage("fuse", "adds both scores, by weight"),
     Stage(
         "fuse.fertility",
-        "lets words count for more where the model reads the query badly: other languages, "
+        "gives keywords more weight if the model reads the query badly: other languages, "
         "identifiers",
         switch="fuse.fertility",
     ),
     Stage(
         "fuse.coverage",
-        "lets words count for less where no chunk holds many of them",
+        "gives keywords less weight if no chunk contains many of them",
         switch="fuse.coverage",
     ),
     Stage(
         "fuse.speaker",
-        "lets what an assistant says count for less where the question is in the first person",
+        "gives an assistant's lines less weight if the question is in the first person",
         switch="speaker",
     ),
     Stage(
         "pool",
-        "keeps the best chunks for a closer look, half of the places for those of a named date",
+        "keeps the best chunks for a closer look; half of the places go to a named date",
         "it stood at {before}, and {pool} chunks are looked at part by part",
         switch="focus",
     ),
@@ -66,55 +66,56 @@ TABLE = (
     ),
     Stage(
         "rerank",
-        "has the 20 best passages read once more, each together with the query, where "
-        "`search.rerank` names what reads them",
+        "with `--rerank` or `search.rerank`, rereads the 20 best passages together with the query",
         switch="rerank",
     ),
     Stage(
         "speaker",
-        "trims off lines of others where the question names who speaks, and keeps to `--by`",
+        "trims lines of others if the question names a speaker, and applies `--by`",
         "nobody of `--by` says a line of its passage",
         switch="speaker",
     ),
     Stage(
         "score",
-        "scores anew, in the profiles `convex` and `two-pass`",
+        "in the profiles `convex` and `two-pass`, scores by another formula",
         "it stood at {before}, and is none of the few that the profile keeps",
         switch="score",
     ),
     Stage(
         "date",
-        "raises passages near a date that the query names, and the newest for `latest`",
+        "raises passages near a date in the query, and the newest for `latest`",
         "the question is only a date, and this is not of that time",
         switch="date",
     ),
     Stage("quality", "counts a summary by its confidence"),
-    Stage("decay", "lets dated notes fade, never below `search.decay_floor`", switch="decay"),
+    Stage(
+        "decay", "lowers the score of older notes, never below `search.decay_floor`", switch="decay"
+    ),
     Stage(
         "floor",
-        "gives a confidence, and drops what is below `--min-score`, and with `--sort` what matches "
-        "much less than the best; literal matches stay",
+        "computes the confidence, and removes what is below `--min-score`, and with `--sort` what "
+        "matches much less than the best; literal matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
     ),
     Stage(
         "newer",
-        "puts a newer note that tells of a change before the older one it corrects",
+        "puts a newer note that reports a change before the older one that it corrects",
         switch="newer",
     ),
     Stage(
         "language",
-        "puts a page in the language of the question before its translations, told by their paths",
+        "puts a page in the language of the question before its translations (`de/hooks.md`)",
         switch="language",
     ),
     Stage(
         "spread",
-        "with `--expand`, keeps one passage of what a summary says of a document",
+        "with `--expand`, keeps one passage per summary and document",
         "it stood at {before}, behind another passage of the same summary",
         switch="spread",
     ),
     Stage(
         "mmr",
-        "moves passages that repeat better ones down",
+        "lowers passages that repeat better ones",
         "it stood at {before}; --limit is {limit} and search.mmr_min {mmr_min:g}",
         switch="mmr",
     ),
@@ -126,21 +127,21 @@ TABLE = (
     ),
     Stage(
         "join",
-        "makes one passage of two that follow each other in rank and touch in the file",
+        "merges two passages that follow each other in rank and touch in the file",
         switch="join",
     ),
     Stage(
         "cut",
-        "narrows a whole chunk to the lines that its first 700 characters hold, in the other "
-        "profiles (`--full` keeps it whole)",
+        "in the other profiles, cuts a chunk to the lines of its first 700 characters (`--full` "
+        "keeps it whole)",
         "it stands behind the first 700 characters of its chunk",
         switch="cut",
     ),
     Stage(
         "pack",
         "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
-        "keeps all), or as many as fit `--budget` and are not far from the question, the last one "
-        "cut down to fit",
+        "keeps all), or as many as fit `--budget` and are not far from the question; the last one "
+        "is cut to fit",
         "it stood at {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
     ),
 )

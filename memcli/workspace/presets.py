@@ -237,7 +237,7 @@ def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False)
                 why = _why_not(lead, around)
                 if why:
                     text = f"the memory of {label} is left out: {lead.path} {why}"
-                    passed.append(Reason("preset", text, "memcli help presets"))
+                    passed.append(Reason("preset", text, "memcli help agent-memory"))
                 else:
                     sources.append(source_at(os.path.realpath(lead.path), preset, label))
     return Found(tuple(sources), tuple(passed))
@@ -274,12 +274,3 @@ def _owner(path: str) -> int | None:
         return os.stat(path).st_uid
     except OSError:
         return None
-
-
-def table() -> str:
-    """Describe the presets, a line a place."""
-    rows = [(preset.name, spot.where) for preset in PRESETS for spot in preset.places] + [
-        (preset.name, "the path of a [[source]]") for preset in PRESETS if not preset.places
-    ]
-    width = max(len(name) for name, _ in rows)
-    return "".join(f"    {name:<{width}}  {where}\n" for name, where in rows)

@@ -78,4 +78,4 @@ def _told(why: _Why, names: list[str]) -> Reason:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     reason = why[0] if is_one else why[1]
     text = f"{files} no longer in scope because {reason}: {', '.join(names[:NAMED])}{more}"
-    return Reason("scope", text, "memcli help presets" if reason == _NOT_NAMED else "")
+    return Reason("scope", text, "memcli help agent-memory" if reason == _NOT_NAMED else "")

@@ -173,7 +173,7 @@ def test_the_topic_lists_each_file_that_is_touched(site: Site, name: str, scope:
         path = str(Path(change["file"]).relative_to(folder)).removesuffix("SKILL.md")
         if scope == USER:
             path = f"~/{path}".replace("~/config/", "~/.config/")
-        assert f" {path}" in shown
+        assert f"`{path}`" in shown
 
 
 def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(

@@ -1,6 +1,6 @@
 """Measure what new processes cost beside bare ones of the same run; not part of the suite.
 
-    python -m tests.benchmarks.cold WORKSPACE QUESTION [--runs 15] [--write README.md]
+    python -m tests.benchmarks.cold WORKSPACE QUESTION [--runs 15] [--write PAGE.md]
 
 Commands run in turns. A ratio is taken of the least CPU time of each kind, since other work on a
 machine only adds to one; median and most beside it tell how much, and `*n` that n runs are

@@ -1,7 +1,7 @@
 """Measure what search still finds after compaction, on judged workspaces; not part of the suite.
 
     python -m tests.benchmarks.compaction_recall FOLDER... [--ratio .3 --cluster 2 --tail 1]
-        [--write README.md]
+        [--write PAGE.md]
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. A row tells, for one
 setting: tokens of the active view over those of the raw lines, and recall within a budget of tokens

@@ -1,6 +1,6 @@
 """Weigh `context` against `search` on judged workspaces; not part of the suite.
 
-    python -m tests.benchmarks.context_recall FOLDER... [--budget 2000] [--write README.md]
+    python -m tests.benchmarks.context_recall FOLDER... [--budget 2000] [--write PAGE.md]
 
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. Recall is the share of the
 judged line ranges with a line in the answer, within the budget: of `search --budget` its passages,

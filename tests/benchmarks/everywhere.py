@@ -1,7 +1,7 @@
 """Time one search in a workspace beside the same search in many with --everywhere.
 
     python -m tests.benchmarks.everywhere [--workspaces 50] [--documents 20] [--rounds 15]
-        [--write README.md]
+        [--write PAGE.md]
 
 Every search is a process of its own, as a person starts it, where Python keeps bytecode. The
 workspaces are made up, indexed and embedded first. The two commands take turns, so that what else

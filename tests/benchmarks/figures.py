@@ -1,6 +1,6 @@
-"""Put what a benchmark has measured into the README, with the command, the day and the commit.
+"""Put what a benchmark has measured into a page, with the command, the day and the commit.
 
-A benchmark that takes `--write README.md` puts its Markdown in the place of what stands between
+A benchmark that takes `--write memcli/cli/help/benchmarks.md` replaces the Markdown between
 `<!-- figures: NAME -->` and `<!-- end -->`. NAME is its module below `tests.benchmarks`, and, where
 one module has several such places, the option that tells them apart. The last line of the block
 says how it came to be; folders stand in it by their last name.
@@ -38,23 +38,23 @@ class Block(NamedTuple):
     text: str
 
 
-def blocks(readme: str) -> Iterator[Block]:
+def blocks(page: str) -> Iterator[Block]:
     """Give the places of figures, in their order."""
-    for found in BLOCK.finditer(readme):
+    for found in BLOCK.finditer(page):
         yield Block(found["name"], found["text"])
 
 
 def add_write(parser: argparse.ArgumentParser) -> None:
     """Let a benchmark write its block."""
-    parser.add_argument("--write", type=Path, metavar="README.md", help="put the figures there")
+    parser.add_argument("--write", type=Path, metavar="PAGE.md", help="put the figures there")
 
 
-def write(readme: Path | None, name: str, markdown: str) -> None:
+def write(page: Path | None, name: str, markdown: str) -> None:
     """Put Markdown with how it came to be in its place of a file; nothing where none is named."""
-    if readme is None:
+    if page is None:
         return
     how = f"{command(name, sys.argv[1:])}, {date.today().isoformat()}, commit {commit()}."
-    readme.write_text(put(readme.read_text("utf-8"), name, f"{markdown.strip()}\n\n{how}"), "utf-8")
+    page.write_text(put(page.read_text("utf-8"), name, f"{markdown.strip()}\n\n{how}"), "utf-8")
 
 
 def put(text: str, name: str, figures: str) -> str:
@@ -63,7 +63,7 @@ def put(text: str, name: str, figures: str) -> str:
     head, found, rest = text.partition(begin)
     if not found:
         raise SystemExit(f"the file has no line <!-- figures: {name} -->")
-    return f"{head}{begin}{figures}\n{END}{rest.partition(END)[2]}"
+    return f"{head}{begin}\n{figures}\n\n{END}{rest.partition(END)[2]}"
 
 
 def command(name: str, arguments: Sequence[str]) -> str:

@@ -4,7 +4,7 @@
 other words and another fact like it, and lines that are worth keeping, chatter, restated rules and
 echoes of what a session was given; secrets are those of the rules' own examples. Every second line
 is to choose thresholds by (`--choose` prints what others would do), the rest is reported. The
-session was given every line of the memory. `--write README.md` puts the figures there.
+session was given every line of the memory. `--write PAGE.md` puts the figures there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measure what an answer costs as it is printed, and what it holds; not part of the suite.
 
     python -m tests.benchmarks.printed FOLDER... [--every 10] [--tokenizer MODULE:ENCODING]
-        [--write README.md]
+        [--write PAGE.md]
 
 Each folder holds `workspace/` and `queries.jsonl`. Every n-th judged question is asked in each form
 that an agent uses, with the defaults beside it. `printed` are the tokens of all that is written,

@@ -1,7 +1,7 @@
 """Write the README's table of judged collections; not part of the suite.
 
     python -m tests.benchmarks.quality_table ROOT [--stores FOLDER]
-        [--encoder NAME | --profiles] [--write README.md]
+        [--encoder NAME | --profiles] [--write PAGE.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`. Every set is asked with the default settings and once more by words alone, as

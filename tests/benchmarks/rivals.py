@@ -1,7 +1,7 @@
 """Time any command lines beside memcli on one folder; not part of the suite.
 
     python -m tests.benchmarks.rivals FOLDER QUESTION [NAME=COMMAND ...] [--runs 11]
-        [--write README.md]
+        [--write PAGE.md]
 
 A COMMAND is a template in which {folder} and {question} stand for what is asked, such as
 `"ripgrep=rg -n {question} {folder}"`; no shell reads it. `words` and `hybrid`, memcli's own, take

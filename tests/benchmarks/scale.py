@@ -4,7 +4,7 @@
     python -m tests.benchmarks.scale --missed FILE
     python -m tests.benchmarks.scale --recall INDEX QUERIES
 
-The first and the last take `--write README.md`.
+The first and the last take `--write PAGE.md`.
 
 The first form grows an index of seeded synthetic vectors and Zipfian text and prints a row a size:
 wall and CPU time of hybrid and keyword searches with their spread, the load of the machine, the

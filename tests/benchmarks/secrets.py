@@ -4,7 +4,7 @@
 `unknown` for a secret that has no prefix and no rule means to know, or `none` for what merely looks
 like one. Keys are made up where they are read: `{alnum:36}` is 36 letters and digits, by a seed, so
 no scanner takes the file for a leak. Lines are read anew with `--seeds` other keys each.
-`--wrong` prints the lines that went wrong, `--write README.md` puts the figures there.
+`--wrong` prints the lines that went wrong, `--write PAGE.md` puts the figures there.
 """
 
 from __future__ import annotations

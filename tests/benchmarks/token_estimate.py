@@ -1,7 +1,7 @@
 """Hold the token estimate against tokenizers, on the Markdown below folders; not in the suite.
 
     python -m tests.benchmarks.token_estimate FOLDER... [--tokenizer MODULE:ENCODING]...
-        [--write README.md]
+        [--write PAGE.md]
 
 `--write` tells of the last tokenizer how much more than estimated texts cost, all of them together
 and at least the dearest twentieth.

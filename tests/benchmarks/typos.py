@@ -1,6 +1,6 @@
 """What one typing mistake costs a search, and how much of that the repair of words gives back.
 
-    python -m tests.benchmarks.typos FOLDER... [--write README.md]
+    python -m tests.benchmarks.typos FOLDER... [--write PAGE.md]
 
 Every FOLDER holds `workspace/` and `queries.jsonl`, judged questions. The rarest plain word of each
 question that the notes hold is misspelt once, by rule: two letters swapped, one left out, one

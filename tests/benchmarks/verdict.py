@@ -1,7 +1,7 @@
 """How often the verdict of an answer is right, on every collection; not part of the suite.
 
     python -m tests.benchmarks.verdict ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
-        [--write README.md]
+        [--write PAGE.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
 `workspace/`, and where it has them `queries_abstention.jsonl` and `queries_adversarial.jsonl`,

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -21,10 +20,9 @@ PAGE = page("agents")
 
 
 def _block(heading: str) -> str:
-    """Give the indented block below a heading."""
-    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    lines = [line for line in section.split("\n") if line.startswith("    ") or not line]
-    return textwrap.dedent("\n".join(lines)).strip() + "\n"
+    """Give the first code below a heading."""
+    section = PAGE.partition(f"\n## {heading}\n")[2]
+    return section.partition("\n```")[2].partition("\n")[2].partition("```\n")[0]
 
 
 @pytest.fixture

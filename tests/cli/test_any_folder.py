@@ -93,7 +93,7 @@ def test_config_and_help_work_anywhere(tmp_path: Path, monkeypatch: pytest.Monke
     code, out, err = told("config")
     assert (code, err) == (0, "")
     assert out.startswith(f"folder     {home} (not marked; memcli init marks it)\n")
-    assert told("help presets")[0] == 0
+    assert told("help agent-memory")[0] == 0
     assert told("config --init")[0] == 3
     assert list(home.iterdir()) == []
 

@@ -23,7 +23,7 @@ PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
 
 CHUNKING = "the way chunks are cut has changed: 33 files are to be stored again"
-ENVIRONMENT = "memcli help environment"
+ENVIRONMENT = "memcli help settings"
 
 
 def _run(*arguments: str) -> tuple[str, str]:

@@ -141,7 +141,7 @@ def test_every_code_has_a_page_with_an_example_of_its_own(code: str) -> None:
     assert told(f"help {code}")[1] == page(code)
     assert page(code).startswith(f"# {code}: {CODES[code]}\n")
     assert f"{code}: " in page(code).partition("\n")[2]
-    assert f"\n  {code}" in page("lint")
+    assert f"| [{code}](codes/{code}.md) | {CODES[code]} |\n" in page("lint")
 
 
 def test_pages_are_those_of_the_codes_and_hide_no_topic() -> None:

@@ -143,7 +143,7 @@ def test_a_folder_that_holds_no_model_is_named(notes: Path, tmp_path: Path) -> N
     code, out, err = compact(notes)
     assert (code, out) == (2, "")
     assert f"{tmp_path} holds no tokenizer.json" in err
-    assert "memcli help summaries" in err
+    assert "memcli help compact" in err
 
 
 def test_a_model_that_fails_is_named(notes: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_what_a_folder_lacks_is_named(tmp_path: Path, lacking: str, told: str) -
     (tmp_path / "m" / lacking).unlink()
     with pytest.raises(LegMissingError, match=told) as caught:
         opened(tmp_path / "m")
-    assert caught.value.hint == "memcli help summaries"
+    assert caught.value.hint == "memcli help compact"
 
 
 @pytest.mark.parametrize(

@@ -130,8 +130,7 @@ def test_what_is_no_object_is_said_to_be_none() -> None:
     record, err = run(b"why did the pool run dry\n", "prompt")
     assert record == {}
     assert err == (
-        "memcli hook: a hook reads one JSON object, and was sent no object. "
-        "Try: memcli help hooks\n"
+        "memcli hook: a hook reads one JSON object, and was sent no object. Try: memcli help hook\n"
     )
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.generate import agent_memory_table
 from memcli.types import Source
 from memcli.workspace import discover as walking
 from memcli.workspace.locate import Surroundings
-from memcli.workspace.presets import FINDABLE, PRESETS, find, table
+from memcli.workspace.presets import FINDABLE, PRESETS, find
 
 from .tree import make
 
@@ -102,8 +103,8 @@ def test_every_place_has_a_layout_here_or_a_test_of_its_own() -> None:
     names = {f"{preset.name}{spot.behind}" for preset in PRESETS for spot in preset.places}
     assert names == {*LAYOUTS, "claude-code", "gemini"}
     assert all(preset.about for preset in PRESETS)
-    assert "    codex        ~/.codex/memories\n" in table()
-    assert "    zk           the path of a [[source]]\n" in table()
+    assert "| `codex` | `~/.codex/memories` |\n" in agent_memory_table()
+    assert "| `zk` | `path` of a `[[source]]` |\n" in agent_memory_table()
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ OPTIONS = (
 def run(options: Options) -> int:
     """Tell what the memory has learned, day by day: added, changed, removed, moved.
 
-    By the commits of its git repository, else by the dates of its logs; see: memcli help history
+    By the commits of its git repository, else by the dates of its logs; see: memcli help changes
 
     Examples: memcli changes --since 2026-02-01      memcli changes "connection pool" --since May
     """

@@ -45,7 +45,7 @@ OPTIONS = (
 def run(options: Options) -> int:
     """Assemble the memory for a prompt: rules, the newest records, what a question asks for.
 
-    Files marked always come whole; see: memcli help front-matter
+    Files marked always come whole; see: memcli help context
 
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """

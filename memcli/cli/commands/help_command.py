@@ -6,7 +6,7 @@ import sys
 
 from memcli.agents.table import NAMES as AGENT_NAMES
 from memcli.cli.options import SHELLS, TOPICS, WORKSPACES, CommandArgument, Option, Options, check
-from memcli.cli.program import COMMANDS, TOP_HELP, terminal, write_help
+from memcli.cli.program import COMMANDS, TOP_HELP, terminal, write_help, write_page
 from memcli.cli.topics import codes, page, topics
 from memcli.errors import UsageError
 
@@ -74,7 +74,7 @@ def run(options: Options) -> int:
             f"there is no topic {options.topic!r}; there are {', '.join(topics())}",
             hint=f"memcli help {near[0]}" if near else "memcli help",
         )
-    write_help(page(options.topic))
+    write_page(page(options.topic))
     return 0
 
 
@@ -84,8 +84,10 @@ def _generated(shell: str | None) -> int:
 
     if shell is None:
         from memcli.cli.manual import manual
+        from memcli.cli.page_layout import laid_out
 
-        sys.stdout.write(manual(command_tree(), [(name, page(name)) for name in topics()]))
+        pages = [(name, laid_out(page(name), 78)) for name in topics()]
+        sys.stdout.write(manual(command_tree(), pages))
         return 0
     if shell not in SHELLS:
         raise UsageError(

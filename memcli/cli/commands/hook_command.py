@@ -60,7 +60,7 @@ OPTIONS = (
 def run(options: Options) -> int:
     """Answer a hook of an agent: one JSON object from stdin, one to stdout, always exit 0.
 
-    The agent runs it; what to put into its settings: memcli help hooks
+    The agent runs it; what to put into its settings: memcli help hook
 
     Examples: memcli hook prompt      memcli hook session-start --for codex
     """

@@ -20,7 +20,7 @@ _DEFAULTS = (
     ("keepalives_idle", "10"),
     ("tcp_user_timeout", "15000"),
 )
-HINT = "memcli help fleets"
+HINT = "memcli help shared-index"
 
 
 class Address(Record):
