@@ -39,7 +39,7 @@ from memcli.context.parts import (
     whole,
 )
 from memcli.errors import BudgetError, ConfigError
-from memcli.language.tokens import price
+from memcli.language.tokens import quotient
 from memcli.markdown.comments import comments
 from memcli.record import Record
 from memcli.types import Excerpt
@@ -64,7 +64,7 @@ class Sharing(Record):
     @property
     def reserve(self) -> float:
         """Count what soft rules and tail leave for the sentence that nothing is sure."""
-        return price(UNSURE) if self.is_asked else 0.0
+        return quotient(UNSURE) if self.is_asked else 0.0
 
 
 class Retrieved(Record):
@@ -168,7 +168,7 @@ def fix(
     shown, rest = _beginning([whole(chunk) for chunk in soft], lambda s: fits(joined(SOFT, s)))
     chosen = [*rules, *joined(SOFT, shown)]
     if wanted.tail and not (wanted.is_asked and wanted.is_tail_set):
-        around = price(frame({*(part.section for part in chosen), RECENT}))
+        around = quotient(frame({*(part.section for part in chosen), RECENT}))
         free = budget - wanted.reserve - around - _own(chosen)
         older = islice(records, wanted.tail) if wanted.is_asked else records
         tail = _grown(base, older, min(wanted.tail_share * budget, free))
@@ -208,7 +208,7 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
     """
     fixed = _with_preferences(fixed, found.preferences, wanted)
     held = {part.section for part in fixed.parts}
-    heading = price(frame({*held, FOUND})) - price(frame(held))
+    heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
     notices = [notice_of(unsure=found.unsure, not_by=names) for names in (found.not_by, ())]
     notice = next((n for n in notices if cost(fixed.parts, notice=n) <= wanted.budget), "")
     room = wanted.budget - cost(fixed.parts, notice=notice) - heading

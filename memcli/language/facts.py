@@ -24,16 +24,20 @@ _LEAD = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?(?:\[[ x
                    r"(?:\d\d:\d\d(?::\d\d)?\s+)?(?:\((?:user|feedback|project"
     r"|reference)\)\s+)?")  # fmt: skip
 # Who says that it stands in the memory, and then what stands there.
-_AS_NOTED = re.compile(
+_AS_NOTED = (
     r"(?:as |like )?(?:the |my |our )?(?:notes?|memory|logs?) (?:say|mention)s?[,:]? (?:that )?"
     r"|according to (?:the |my |our )?(?:notes?|memory|logs?)[,:]? "
     r"|as (?:noted|mentioned|said)(?: before| above| earlier)?[,:] "
     r"|laut (?:den |meinen |unseren )?(?:Notiz(?:en)?|Gedächtnis)[,:]? "
     r"|(?:im Gedächtnis|in den Notizen) steht[,:]? (?:dass )?|wie (?:vermerkt|notiert|erwähnt)[,:] "
     r"|(?:根据|按照)(?:笔记|记忆|记录)[，,：:]?|如[前上]所述[，,：:]?"
-    r"|(?:笔记|记忆|记录)[里中]?(?:说|提到|写着|写道|显示|记载)[，,：:]?",
-    re.IGNORECASE,
+    r"|(?:笔记|记忆|记录)[里中]?(?:说|提到|写着|写道|显示|记载)[，,：:]?"
 )
+# One of these is in whatever the pattern finds, which is slow to compile.
+_NOTED_SIGNS = (
+    "note", "memory", "log", "noted", "mention", "said", "notiz", "gedächtnis", "vermerkt",
+    "erwähnt", "笔记", "记忆", "记录", "所述",
+)  # fmt: skip
 _NUMBER = re.compile(r"[A-Za-z]*\d[\w.,:/%-]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # Letters, digits and a sign between: paths, versions, options, names in code.
@@ -117,7 +121,8 @@ class Facets(Record):
 def facets_of(text: str) -> Facets:
     """Read a line; the mark of a list, its time and type and `as the notes say` do not count."""
     text = _HAN_WEEK.sub("周", without_speaker_mark(_LEAD.sub("", text, count=1)))
-    if noted := _AS_NOTED.match(text):
+    start = text[:60].lower()
+    if any(sign in start for sign in _NOTED_SIGNS) and (noted := re.match(_AS_NOTED, text, re.I)):
         text = text[noted.end() :]
     sequence = tuple(terms(text))
     words = _WORD.findall(text)

@@ -48,7 +48,7 @@ _FACTS = (
 )
 
 # A name stands in the middle of a sentence with a capital; `I` and its like are none.
-_NAME = re.compile(r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*")
+_NAME = r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*"
 _NEGATIONS = frozenset(
     """not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
     isn't aren't wasn't weren't shouldn't mustn't hasn't haven't hadn't wouldn't couldn't unable
@@ -59,11 +59,11 @@ _PRONOUNS = frozenset(
     """i it its he his she her they their we our you your this that these those the a an there here
     es er sie wir ihr das dies der die den ein eine""".split()  # noqa: SIM905 (a table to be read)
 )
-_HAN_NEGATION = re.compile("不|没|無|无|别|勿|未|非")
+_HAN_NEGATION = "不|没|無|无|别|勿|未|非"
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # A word of content, or a sign of Chinese.
 _NUMBER = re.compile(r"\d+")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+_SENTENCE_END = r"(?<=[.!?…])\s+|(?<=[。！？])|\n"
 ABOUT = 0.5  # share of a sentence's words that what is said of it has
 
 
@@ -104,18 +104,18 @@ def values(text: str) -> list[str]:
 
 def names_in(text: str) -> list[str]:
     """List the proper names in a text, each once; a first word is none to be sure of."""
-    return list(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
+    return list(dict.fromkeys(match[0] for match in re.finditer(_NAME, text)))
 
 
 def is_negated(text: str) -> bool:
     """Tell that a text says that something is not so."""
     folded = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
-    return not _NEGATIONS.isdisjoint(folded) or _HAN_NEGATION.search(text) is not None
+    return not _NEGATIONS.isdisjoint(folded) or re.search(_HAN_NEGATION, text) is not None
 
 
 def sentences_of(text: str) -> list[str]:
     """Cut a text at the ends of its sentences and lines."""
-    return [cut.strip() for cut in _SENTENCE_END.split(text) if cut.strip()]
+    return [cut.strip() for cut in re.split(_SENTENCE_END, text) if cut.strip()]
 
 
 def is_supported(said: str, lines: Iterable[str]) -> bool:

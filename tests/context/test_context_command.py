@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memcli.context.parts import FOUND, make_part
-from memcli.language.tokens import estimate
+from memcli.language.tokens import measure
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.test_help import LEAVES
@@ -76,7 +76,7 @@ Herons eat fish.
 ```
 """
     )
-    assert estimate(out) <= 105
+    assert measure(out) <= 105
 
 
 def test_without_a_query_the_rest_comes_by_worth(
@@ -232,7 +232,7 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
     code, out, err = context(notes, "heron", "--budget", "80", "--explain")
     assert code == 0
     spent = int(re.findall(r"^(\d+) of 80 tokens$", err, re.MULTILINE)[0])
-    assert estimate(out) <= spent <= 80
+    assert measure(out) <= spent <= 80
     assert re.findall(r"^  (\w+) +\d+ tokens in \d+", err, re.MULTILINE) == [
         "always", "soft", "preferences", "recent", "found",
     ]  # fmt: skip
